@@ -20,7 +20,7 @@ from headwater_schemas.events import JobRef
 
 @contextlib.contextmanager
 def reading_archive() -> Iterator[None]:
-    """What goes wrong with an archive within the block ends the command, with its fix."""
+    """Turn errors of the archive within the block into errors of the command, each with its fix."""
     try:
         yield
     except ArchiveError as error:
@@ -33,7 +33,7 @@ def reading_archive() -> Iterator[None]:
 
 @contextlib.contextmanager
 def archived(location: str, tenant: str | None) -> Iterator[Archived]:
-    """Where a trace finds micro-batches that are no longer kept one by one."""
+    """Finder of archived micro-batches, for a trace that meets some that are no longer kept one by one."""
     settings = connected_settings({"analysis.tenant": tenant}, kafka=True)
     with reading_archive(), event_decoder(settings) as decoder:
         archive = Archive(location)

@@ -40,11 +40,11 @@ def bridge_group(settings: Settings) -> str:
 
 
 class Bridging:
-    """A bridge and what it is made of; nothing of it where no topic is configured.
+    """Bridge with its parts; empty if no topic is configured.
 
     Args:
-        settings: where to and how.
-        registry: of the process's metrics.
+        settings: settings of the bridge.
+        registry: metrics registry of the process.
         until_caught_up: end once what is on the topic now is committed.
 
     Raises:
@@ -142,7 +142,7 @@ class Bridging:
             self.bridge.stop()
 
     def totals(self) -> dict[str, Any]:
-        """What it did."""
+        """Totals of the bridge; empty if there is none."""
         return {} if self.bridge is None else self.bridge.totals.document()
 
 

@@ -3,7 +3,7 @@
 Adding a command
     1. Write `headwater/commands/<name>.py` with either a function `command` (its parameters are the options, its
        docstring the help) or, for a group such as `graph dump`, a `typer.Typer` named `app`.
-    2. Add it to `headwater.command_list.COMMANDS`, with the panel of `--help` that it belongs to.
+    2. Add it to `headwater.command_list.COMMANDS`, with its panel of `--help`.
 
 Only the module of the command being run is imported, so `headwater run` in a Spark driver never sees neo4j. Inside a
 command: raise the errors of `headwater.errors`, print with `headwater.console.console`, clean up in `finally` or with a
@@ -145,7 +145,7 @@ def build(arguments: Sequence[str]) -> typer.Typer:
 
 def _program(
     *,
-    version: Annotated[bool, typer.Option("--version", is_eager=True, help="Print which version this is.")] = False,
+    version: Annotated[bool, typer.Option("--version", is_eager=True, help="Print the version.")] = False,
 ) -> None:
     if version:
         console.raw(f"headwater {metadata.version('headwater')}\n")
@@ -211,7 +211,7 @@ def _list(app: typer.Typer, name: str) -> None:
 
 
 def _is_installed(command: Command) -> bool:
-    """Whether what it imports is there, as far as is seen without importing it."""
+    """Return True if the modules that a command imports are installed, without importing them."""
     needed = [BROUGHT[extra] for extra in command.extra.split(",") if extra]
     needed += [CHECKOUT_ONLY] if command.module.startswith(CHECKOUT_ONLY) else []
     return all(importlib.util.find_spec(module) is not None for module in needed)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What is known of a command before it is imported, which takes a second.
+    """Metadata of a command, known before its import, which takes a second.
 
     Attributes:
-        module: where it lives.
-        panel: of `--help` that lists it.
+        module: module to import.
+        panel: panel of `--help` that lists it.
         about: first paragraph of its own help.
-        extra: that brings what it imports; several, separated by commas.
-        own_answer: it looks at unknown variables of the environment itself, when it runs.
+        extra: package extra that brings its imports; several are separated by commas.
+        own_answer: it checks unknown variables of the environment itself, when it runs.
     """
 
     module: str
@@ -59,7 +59,7 @@ COMMANDS: dict[str, Command] = {
         "Then check that all is there.",
         extra="demo",
     ),
-    "topic": Command("headwater.commands.topic", _STACK, "Topics of a pipeline, made without Kafka's own scripts."),
+    "topic": Command("headwater.commands.topic", _STACK, "Create topics of a pipeline without Kafka's own scripts."),
     "run": Command(
         "headwater.commands.run",
         _CAPTURE,
@@ -70,26 +70,26 @@ COMMANDS: dict[str, Command] = {
     "consume": Command(
         "headwater.commands.consume",
         _CAPTURE,
-        "Write what the events topic holds into the graph, and go on until stopped.",
+        "Write the events topic into the graph, and go on until stopped.",
         extra="materializer",
     ),
     "declare": Command(
         "headwater.commands.declare",
         _CAPTURE,
-        "Declare what no job can report: owners, consumers, privacy, lineage of what isn't captured.",
+        "Declare facts that no job can report: owners, consumers, privacy, lineage of jobs that aren't captured.",
         extra="materializer",
     ),
-    "emit": Command("headwater.commands.emit", _CAPTURE, "Events from files to the events topic."),
+    "emit": Command("headwater.commands.emit", _CAPTURE, "Send events from files to the events topic."),
     "reconcile": Command(
         "headwater.commands.reconcile",
         _CAPTURE,
-        "Send what a crash kept from being reported, marked RECONCILED: by a query's checkpoint, or by a table's log.",
+        "Publish lineage that a crash left unreported, marked RECONCILED: from a query's checkpoint or a table's log.",
         extra="materializer,spark",
     ),
     "show": Command(
         "headwater.commands.show",
         _ASK,
-        "Show all that is known of a dataset, a column, a job, a run or a consumer.",
+        "Show all known facts on a dataset, a column, a job, a run or a consumer.",
         extra="materializer",
     ),
     "search": Command(
@@ -113,7 +113,7 @@ COMMANDS: dict[str, Command] = {
     "runs": Command(
         "headwater.commands.runs",
         _ASK,
-        "Runs of a job or dataset, their micro-batches, and versions.",
+        "List runs of a job or dataset, their micro-batches, and versions.",
         extra="materializer",
     ),
     "diff": Command(
@@ -143,7 +143,7 @@ COMMANDS: dict[str, Command] = {
     "impact": Command(
         "headwater.commands.impact",
         _DECIDE,
-        "Show what a change of a dataset, or of one of its columns, does to all that is made of it, and how badly.",
+        "Show what a change of a dataset or column does to everything derived from it, and how severely.",
         extra="materializer",
     ),
     "review": Command(
@@ -155,7 +155,7 @@ COMMANDS: dict[str, Command] = {
     "privacy": Command(
         "headwater.commands.privacy",
         _DECIDE,
-        "Show where sensitive columns went, where they can be read, and what is classified lower than its sources.",
+        "Show where sensitive columns went, where they can be read, and which columns are classified too low.",
         extra="materializer",
     ),
     "may-delete": Command(
@@ -172,10 +172,10 @@ COMMANDS: dict[str, Command] = {
         extra="materializer",
     ),
     "export": Command(
-        "headwater.commands.export", _EXCHANGE, "What is known, for other programs.", extra="materializer"
+        "headwater.commands.export", _EXCHANGE, "Export lineage and contracts for other programs.", extra="materializer"
     ),
     "forward": Command(
-        "headwater.commands.forward", _EXCHANGE, "Events of the topic, to others.", extra="materializer"
+        "headwater.commands.forward", _EXCHANGE, "Forward events of the topic to other catalogs.", extra="materializer"
     ),
     "doctor": Command(
         "headwater.commands.doctor",
@@ -193,13 +193,18 @@ COMMANDS: dict[str, Command] = {
         "headwater.commands.dlq", _OPERATE, "Dead letters: records that can't be applied.", extra="materializer"
     ),
     "outbox": Command(
-        "headwater.commands.outbox", _OPERATE, "Events that wait on this machine's disk for Kafka.", extra="spark"
+        "headwater.commands.outbox",
+        _OPERATE,
+        "Outbox: events on this machine's disk that wait for Kafka.",
+        extra="spark",
     ),
-    "graph": Command("headwater.commands.graph", _OPERATE, "The graph as a whole.", extra="materializer"),
+    "graph": Command(
+        "headwater.commands.graph", _OPERATE, "Dump, verify and rebuild the whole graph.", extra="materializer"
+    ),
     "retention": Command(
         "headwater.commands.retention",
         _OPERATE,
-        "How long the micro-batches of streaming queries are kept one by one.",
+        "Retention of the micro-batches of streaming queries.",
         extra="materializer",
     ),
     "bench": Command(

@@ -12,7 +12,7 @@ _LAST_WORD = re.compile(r"[^\W_]*$")
 
 
 def words_typed(environment: Mapping[str, str]) -> list[str] | None:
-    """Where the shell asks what may come next: the words before that, without the program; None where it doesn't.
+    """Parse the words before the cursor, without the program, where the shell asks for completions; None elsewhere.
 
     Typer's script for bash sets COMP_WORDS and the number of the word being typed, those for other shells the line.
     """
@@ -35,12 +35,12 @@ def complete_dataset(incomplete: str) -> list[str]:
         from headwater_consumers.analysis.search import search
         from headwater_schemas.visible import visible
 
-        # A word of one letter may begin too many names to be looked for: then the words before it are.
+        # One letter may begin too many names to look for: then the words before it are searched.
         for text in dict.fromkeys((incomplete, _LAST_WORD.sub("", incomplete))):
             with asking(timeout_seconds=_SECONDS, silently=True) as reader:
                 hits = search(reader, text, kinds=(AssetKind.DATASET,), limit=_MOST).items
             for names in ({hit.asset.name for hit in hits}, {hit.asset.spelling for hit in hits}):
-                # What a terminal would act on is no name to type.
+                # A name with control characters can't be typed.
                 if begun := sorted(name for name in names if name.startswith(incomplete) and visible(name) == name):
                     return begun
     return []

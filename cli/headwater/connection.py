@@ -1,4 +1,4 @@
-"""What every command speaks to: Kafka as a client has it, settings of Neo4j and of Headwater's own topics."""
+"""Connection settings that commands share: Kafka's client, Neo4j, and Headwater's own topics."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def client_config(kafka: KafkaSettings) -> dict[str, str]:
 
 
 class Neo4jSettings(Section):
-    """How to reach Neo4j."""
+    """Connection to Neo4j."""
 
     uri: Address | None = None
     """`bolt://host:7687`, `neo4j+s://…`. There is no default: the usual address may be somebody else's database."""

@@ -71,7 +71,7 @@ class PlainConsole(RichConsole):
 
 
 def _visible(text: Text) -> Text:
-    """The same with its styles, what can't be seen as escapes."""
+    """Replace invisible characters by escapes; styles stay."""
     plain = text.plain
     if (shown := visible_lines(plain)) == plain:
         return text
@@ -91,9 +91,9 @@ class Console:
         self._result_printed = False
         self._used: set[str] = set()
         self.log: logging.Logger | None = None
-        """Of a service (`headwater.logs`), which takes warnings and errors then."""
+        """Logger of a service (`headwater.logs`), which then takes warnings and errors."""
         self.until_end = contextlib.ExitStack()
-        """What stays as it is until the command's error has been reported, and is undone then."""
+        """Contexts that stay open until the command's error has been reported."""
 
     # Built per use: rich looks at the stream's terminal once, and tests swap the streams.
     @property
@@ -138,10 +138,10 @@ class Console:
         self.err.print(as_called(without_user_info(text)))
 
     def using(self, servers: Mapping[str, str]) -> None:
-        """Report, in one line, which servers the command connects to; each once a command, credentials left out.
+        """Report the servers that the command connects to, in one line; each once a command, without credentials.
 
         Args:
-            servers: What each is (`Kafka`), with its address and where that was configured.
+            servers: By name (`Kafka`), each with its address and the origin of the setting.
         """
         new = {name: where for name, where in servers.items() if name not in self._used}
         self._used |= new.keys()
@@ -183,7 +183,7 @@ class Console:
         """A progress display on stderr; silent where stderr is no terminal, and with `--json`.
 
         Args:
-            count: how far it is; default: a number of the total.
+            count: progress text; default: a number of the total.
             lines: instead of being silent, print a line for each new description: for what takes many minutes.
         """
         err = self.err
@@ -203,7 +203,7 @@ class _Lines(Progress):
     """Prints descriptions where there is no display."""
 
     def update(self, task_id: TaskID, *, description: str | None = None, **others: Any) -> None:
-        """As `Progress.update`."""
+        """Update a task, as `Progress.update`. Without a terminal, print a new description."""
         new = description is not None and description != self._tasks[task_id].description
         super().update(task_id, description=description, **others)
         if new and self.disable:
@@ -211,7 +211,7 @@ class _Lines(Progress):
 
 
 def _rich(stream: TextIO) -> PlainConsole:
-    # A pipe or a file has no width to break lines at; rich pads no line to it.
+    # Output to a pipe or a file isn't wrapped; rich pads no line to a width.
     return PlainConsole(stream, width=None if stream.isatty() else 100_000, soft_wrap=True)
 
 

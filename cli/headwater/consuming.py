@@ -53,10 +53,10 @@ def consume(
     """Run one consumer; what it did.
 
     Args:
-        settings: where to and how.
+        settings: settings of the materializer.
         until_caught_up: stop once what is on the topic now is committed, instead of with a signal.
-        source: of the records, where it isn't the events topic.
-        metrics: of every step, where the caller reads them too.
+        source: source of the records, if it isn't the events topic.
+        metrics: metrics of every step, if the caller reads them too.
         started: called with the port of metrics and health, when they are served.
         supervised: another process shows the group's lag.
 
@@ -91,7 +91,7 @@ def consume(
                 watch=watch,
                 source=source,
                 metrics=metrics,
-                beside=bridging.bridge,
+                companion=bridging.bridge,
             )
         except OSError as error:
             raise port_taken(settings, error) from error
@@ -118,7 +118,7 @@ def consume(
 
 
 def port_taken(settings: Settings, error: OSError) -> InputError:
-    """What to raise where metrics and health can't be served."""
+    """Error to raise if metrics and health can't be served."""
     where = f"{settings.materializer.http_host}:{settings.materializer.http_port}"
     return InputError(
         f"Metrics and health can't be served on {where}: {error.strerror}.",
@@ -148,7 +148,7 @@ def _log_start(target: Target, settings: Settings, *, metrics_url: str) -> None:
 
 
 def summary(totals: ConsumerTotals) -> str:
-    """What became of each record that was consumed, in a sentence."""
+    """Sum the consumed records up in a sentence: applied, dead-lettered, released."""
     reasons = ", ".join(f"{reason.value} {count:,}" for reason, count in sorted(totals.dead_lettered.items()))
     released = f" + {totals.released:,} released, to be read again" if totals.released else ""
     return (
@@ -202,7 +202,7 @@ def _progress(behind: Callable[[], int | None]) -> Iterator[Callable[[ConsumerTo
     """A line that is kept up to date, on a terminal.
 
     Args:
-        behind: how many records wait; None: not known.
+        behind: number of pending records; None: not known.
     """
     if console.json_mode or not sys.stderr.isatty():
         yield lambda _: None
@@ -218,7 +218,7 @@ def _progress(behind: Callable[[], int | None]) -> Iterator[Callable[[ConsumerTo
 
 
 def totals_table(totals: ConsumerTotals) -> Table:
-    """What it did, for people."""
+    """Table of the totals, for people."""
     table = Table(box=None, pad_edge=False, show_header=False)
     rows: dict[str, Any] = {
         "consumed": totals.consumed,

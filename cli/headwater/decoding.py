@@ -1,4 +1,4 @@
-"""What decodes the records of the events topic, for commands that read it."""
+"""Decoder of the events topic's records, for commands that read it."""
 
 from __future__ import annotations
 

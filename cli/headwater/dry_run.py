@@ -35,7 +35,7 @@ Declared: TypeAlias = Callable[[str, str], str | None]
 
 
 class Stop:
-    """Ends dry runs that another thread waits for, at once."""
+    """Signal that ends dry runs at once, for a thread that waits for them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -65,20 +65,20 @@ class Stop:
 
 @dataclass(slots=True)
 class DryRun:
-    """What came of it.
+    """Result of a dry run.
 
     Attributes:
-        script: as it was named.
-        outputs: what it would write, in order, as `output.py` of the dry run describes it.
-        inputs: kind and name of what it reads.
+        script: the script, as it was named.
+        outputs: outputs that it would write, in order, as `output.py` of the dry run describes them.
+        inputs: kind and name of its inputs.
         ddl: statements that change tables, in order.
-        looks: where it asks for rows.
+        looks: places that ask for rows.
         unrun: lines that haven't run, as `lines.py` of the dry run describes them.
         statements: all of its statements, as `lines.py` has them.
-        stopped: where it last got a made-up row before it ended by itself; None: it ran to its end, or failed.
-        problems: text and fix of all that keeps it from being complete.
-        network: whether the JVM could have reached the network.
-        ended: whether it has reported its end, well or badly.
+        stopped: place where it last got a made-up row before it ended by itself; None: it ran to its end, or failed.
+        problems: text and fix of each problem that keeps the result from being complete.
+        network: the JVM could have reached the network.
+        ended: it has reported its end, well or badly.
     """
 
     script: str
@@ -94,7 +94,7 @@ class DryRun:
     ended: bool = False
 
     def collect(self, what: str, content: Mapping[str, Any]) -> None:
-        """Take in what the process reports."""
+        """Add a report of the process."""
         match what:
             case "output":
                 self.outputs.append(dict(content))
@@ -132,11 +132,11 @@ def dry_run(
 
     Args:
         script: the script.
-        arguments: its own.
+        arguments: arguments of the script.
         declared: schemas of what it reads.
         seconds: after which it is ended.
-        libraries: folders and archives that it imports from, besides its own folder.
-        named: what to call it; None: its path.
+        libraries: folders and archives for its imports, besides its own folder.
+        named: name of the script in answers; None: its path.
         stop: ends it before its time.
         empty: it gets a made-up row wherever it asks for some, but at these places; None: it gets none.
     """
@@ -212,7 +212,7 @@ def _follow(
             try:
                 ((what, content),) = json.loads(line).items()
             except ValueError:
-                # Of processes that the script has forked, which write at the same time.
+                # Processes that the script has forked may write at the same time.
                 unreadable = True
                 break
             if what == "ask":

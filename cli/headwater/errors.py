@@ -1,4 +1,4 @@
-"""What ends a command, and with which exit code.
+"""Errors that end a command, and their exit codes.
 
     HeadwaterError            1  unexpected: a bug, or an error nobody foresaw
     ├── InputError            2  bad usage or bad input: an unknown setting, a malformed line
@@ -38,10 +38,10 @@ class HeadwaterError(Exception):
     """An error with a message for the person at the terminal.
 
     Args:
-        message: What is wrong and where, in one or two sentences. Never a secret; what looks like a credential is
+        message: Fault and its place, in one or two sentences. Never a secret; what looks like a credential is
             taken out here.
-        fix: What to do about it, as an imperative sentence; empty when there is nothing to advise.
-        nearest: What may have been meant, the most likely first.
+        fix: Advice, as an imperative sentence; empty if there is none.
+        nearest: Likely meanings, the most likely first.
     """
 
     exit_code: ExitCode = ExitCode.UNEXPECTED
@@ -60,7 +60,7 @@ class InputError(HeadwaterError):
 
 
 class NotFoundError(HeadwaterError):
-    """What the command was asked about does not exist."""
+    """The subject of the command does not exist."""
 
     exit_code = ExitCode.NOT_FOUND
 

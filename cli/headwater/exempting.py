@@ -9,7 +9,7 @@ from headwater_consumers.analysis.checks import Exemption, ExemptionsError, read
 
 
 def exemptions_of(path: Path) -> tuple[Exemption, ...]:
-    """What it exempts.
+    """Read the exemptions of a file.
 
     Raises:
         InputError: it can't be read, or has mistakes: each with line and field.

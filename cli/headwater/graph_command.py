@@ -1,4 +1,4 @@
-"""What every command that asks the graph has in common: its options, and the answer printed.
+"""Decorator of commands that ask the graph: their common options, and printing the answer.
 
     @graph_command(page=20)
     def command(ask: Ask, name: …, *, column: … = None) -> Shown:
@@ -36,10 +36,10 @@ class Ask:
     """The way of a command to the graph, with the options that all such commands take.
 
     Attributes:
-        tenant: whose lineage; None: as configured.
-        timeout_seconds: for the answer; None: as configured.
+        tenant: tenant of the lineage; None: as configured.
+        timeout_seconds: time limit of the answer; None: as configured.
         limit: most items on a page, or most steps; 0 where the command takes no limit.
-        cursor: of the page; None: the first.
+        cursor: cursor of the page; None: the first page.
         asked: freshness of the graph at each question.
     """
 
@@ -68,7 +68,7 @@ class Shown:
 
     Attributes:
         answer: a dataclass, the document of `--json`.
-        view: for people, on stdout.
+        view: answer for people, on stdout.
         summary: below it, on stderr: how much there is, caveats, how to get the next page; empty: nothing.
         warnings: each on stderr, before the summary.
         drawing: text for another program, on stdout in place of the view.
@@ -128,7 +128,7 @@ def graph_command(*, page: int | None = None, steps: int | None = None) -> Calla
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=option)
             for name, (option, default) in shared.items()
         ]
-        # What Typer reads of a function.
+        # Attributes of a function that Typer reads.
         command.__signature__ = signature.replace(parameters=[*own, *added], return_annotation=None)  # type: ignore[attr-defined]
         command.__annotations__ = {each.name: each.annotation for each in (*own, *added)}
         command.__doc__, command.__name__ = function.__doc__, function.__name__

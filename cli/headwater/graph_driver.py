@@ -58,7 +58,7 @@ def graph_driver(settings: Neo4jSettings) -> Iterator[Driver]:
 
 @contextmanager
 def current_graph(settings: Neo4jSettings) -> Iterator[Driver]:
-    """As `graph_driver`, for commands that need a graph of this version of its model."""
+    """Connect to a graph of this version of its model, as `graph_driver` does to any."""
     with graph_driver(settings) as driver:
         try:
             require_version(driver, settings.database)

@@ -1,4 +1,4 @@
-"""How this program was called, so that the commands it prints run as they are printed."""
+"""Invocation of this program, so that the commands it prints run as they are printed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NAMED = re.compile(r"(?<=`)headwater(?= [a-z])")
 
 
 def program() -> str:
-    """What to type for `headwater`: as bin/headwater was called, `uv run headwater`, or the bare name."""
+    """Return the text to type for `headwater`: as bin/headwater was called, `uv run headwater`, or the bare name."""
     if named := os.environ.get("HEADWATER_COMMAND"):
         return shlex.quote(named)
     # uv sets it for what it runs; the environment's own folder is then on this PATH, but not on the caller's.

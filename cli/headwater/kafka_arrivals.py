@@ -38,7 +38,7 @@ class KafkaArrivals:
 
     Args:
         kafka: the configured cluster.
-        follows_names: whether to connect to brokers that the topic's name lists, if they aren't the configured ones.
+        follows_names: connect to brokers that the topic's name lists, if they aren't the configured ones.
     """
 
     def __init__(self, kafka: KafkaSettings, *, follows_names: bool) -> None:

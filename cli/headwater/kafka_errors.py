@@ -18,7 +18,7 @@ def asking_kafka(servers: str, *, doing: str) -> Iterator[None]:
 
     Args:
         servers: the bootstrap servers, for the message.
-        doing: what is tried, as in "reading lineage.events".
+        doing: attempted operation, as in "reading lineage.events".
 
     Raises:
         UnreachableError: the brokers don't answer.
@@ -45,5 +45,5 @@ def _end(error: LineageError) -> HeadwaterError:
 
 
 def refused(error: FatalError) -> ConfigurationError:
-    """What a person has to change, with the setting to look at."""
+    """Convert a fatal error to one of the command, with the setting to check."""
     return ConfigurationError(error.message, fix=f"Check {error.setting}." if error.setting else "")

@@ -14,17 +14,17 @@ from headwater_schemas.visible import json_escaped
 
 
 def write_line(sink: BinaryIO, line: str) -> None:
-    """Write a line of JSON: to a file or another program byte for byte; what a terminal would act on, as its escape."""
+    """Write a line of JSON: unchanged to a file or another program; to a terminal with control characters escaped."""
     sink.write((json_escaped(line) if sink.isatty() else line).encode() + b"\n")
 
 
 @contextmanager
 def line_sink(output: Path | None, *, silent: bool) -> Iterator[BinaryIO | None]:
-    """Where lines go. A file appears under its name only when it is whole.
+    """Open the destination of lines. A file appears under its name only when it is complete.
 
     Args:
         output: the file; None: stdout.
-        silent: nothing goes to stdout; then None is where lines go.
+        silent: nothing goes to stdout; the destination is None then.
 
     Raises:
         InputError: the file can't be written.

@@ -17,7 +17,7 @@ from headwater_consumers.analysis.lineage import Filters, Influence, LineageDire
 
 
 class LineageFormat(StrEnum):
-    """How people get the answer."""
+    """Output format for people."""
 
     TREE = "tree"
     TABLE = "table"
@@ -26,35 +26,33 @@ class LineageFormat(StrEnum):
 
 
 def lineage_command(direction: LineageDirection, help_text: str) -> Callable[..., None]:
-    """The function that Typer makes the command of."""
+    """Make the function of which Typer makes the command."""
 
     def command(
         ask: Ask,
         dataset: DatasetArgument,
         *,
         column: Annotated[
-            str | None, typer.Option("--column", "-c", help="Ask of this column of it: a field path.")
+            str | None, typer.Option("--column", "-c", help="Start from this column of the dataset: a field path.")
         ] = None,
-        depth: Annotated[str, typer.Option("--depth", "-d", help="Most hops from it, or `all`.")] = "1",
-        columns: Annotated[
-            bool, typer.Option("--columns", help="With which columns make which along each hop.")
-        ] = False,
+        depth: Annotated[str, typer.Option("--depth", "-d", help="Maximum number of hops, or `all`.")] = "1",
+        columns: Annotated[bool, typer.Option("--columns", help="List the column edges of each hop.")] = False,
         influence: Annotated[
             Influence | None,
             typer.Option(
-                case_sensitive=False, help="Of a column: DIRECT or INDIRECT influence alone.", show_default=False
+                case_sensitive=False, help="Only DIRECT or INDIRECT influence of a column.", show_default=False
             ),
         ] = None,
         namespace: Annotated[
-            list[str] | None, typer.Option(help="List datasets of this namespace alone. Repeatable.")
+            list[str] | None, typer.Option(help="Only datasets in this namespace. Repeatable.")
         ] = None,
         type_: Annotated[
-            list[str] | None, typer.Option("--type", help="List datasets of this type alone, TOPIC say. Repeatable.")
+            list[str] | None, typer.Option("--type", help="Only datasets of this type, e.g. TOPIC. Repeatable.")
         ] = None,
         tag: Annotated[
-            list[str] | None, typer.Option(help="List what has this tag alone: key, or key=value. Repeatable.")
+            list[str] | None, typer.Option(help="Only items with this tag: key, or key=value. Repeatable.")
         ] = None,
-        job: Annotated[list[str] | None, typer.Option(help="Follow hops of this job alone. Repeatable.")] = None,
+        job: Annotated[list[str] | None, typer.Option(help="Only hops made by this job. Repeatable.")] = None,
         as_of: Annotated[
             str | None,
             typer.Option(
@@ -63,7 +61,8 @@ def lineage_command(direction: LineageDirection, help_text: str) -> Callable[...
         ] = None,
         since: Annotated[str | None, typer.Option(metavar="TIME", help="Only hops seen at this time or later.")] = None,
         format_: Annotated[
-            LineageFormat, typer.Option("--format", "-f", case_sensitive=False, help="For people, or to draw it.")
+            LineageFormat,
+            typer.Option("--format", "-f", case_sensitive=False, help="Output for people, or the source of a diagram."),
         ] = LineageFormat.TREE,
     ) -> Shown:
         question = LineageQuestion(

@@ -32,14 +32,14 @@ from headwater_schemas.visible import json_escaped, visible
 
 
 class LogFormat(StrEnum):
-    """How a line is written."""
+    """Format of a log line."""
 
     TEXT = "text"
     JSON = "json"
 
 
 class LogLevel(StrEnum):
-    """From which level on there is one."""
+    """Lowest level that is logged."""
 
     DEBUG = "DEBUG"
     INFO = "INFO"
@@ -123,7 +123,7 @@ class _Stderr(logging.StreamHandler[TextIO]):
 
     @property
     def stream(self) -> TextIO:  # type: ignore[override]  # an attribute there, and never set here
-        """Where to."""
+        """Current stderr."""
         return sys.stderr
 
 

@@ -10,23 +10,21 @@ from headwater.completion import complete_dataset
 from headwater.console import shortened
 
 TenantOption = Annotated[
-    str | None, typer.Option("--tenant", help="Whose lineage. Default: HEADWATER_ANALYSIS_TENANT.")
+    str | None, typer.Option("--tenant", help="Tenant of the lineage. Default: HEADWATER_ANALYSIS_TENANT.")
 ]
 TimeoutOption = Annotated[
     float | None,
-    typer.Option(
-        "--timeout", min=0.001, help="Seconds that the answer may take. Default: HEADWATER_ANALYSIS_TIMEOUT_SECONDS."
-    ),
+    typer.Option("--timeout", min=0.001, help="Time limit in seconds. Default: HEADWATER_ANALYSIS_TIMEOUT_SECONDS."),
 ]
-LimitOption = Annotated[int, typer.Option("--limit", min=1, max=1_000, help="Most items on a page.")]
-StepsOption = Annotated[int, typer.Option("--limit", min=1, max=10_000, help="Most steps.")]
+LimitOption = Annotated[int, typer.Option("--limit", min=1, max=1_000, help="Maximum number of items on a page.")]
+StepsOption = Annotated[int, typer.Option("--limit", min=1, max=10_000, help="Maximum number of steps.")]
 CursorOption = Annotated[
-    str | None, typer.Option("--cursor", help="The page after: `next_cursor` of the one before.", show_default=False)
+    str | None, typer.Option("--cursor", help="Next page: `next_cursor` of the page before.", show_default=False)
 ]
 DatasetArgument = Annotated[
     str,
     typer.Argument(
-        help="Its name where only one has it, or namespace/name, or its key.",
+        help="Its name if it is unique, or namespace/name, or its key.",
         autocompletion=complete_dataset,
         show_default=False,
     ),

@@ -29,15 +29,15 @@ _NAME: Final = re.compile(r"(\d{8}T\d{12})-(\d+)-")
 
 @dataclass(slots=True)
 class OutboxFile:
-    """One file of an outbox, as it was looked at.
+    """File of an outbox, with its state when it was read.
 
     Attributes:
-        destination: its folder's name: the cluster and a digest of cluster and topic.
-        path: where it is.
+        destination: name of its folder: the cluster and a digest of cluster and topic.
+        path: path of the file.
         in_use: a live process holds it locked and sends what is in it; how much that is, only that process knows.
-        events: how many wait in it.
+        events: number of events that wait in it.
         bytes: their keys and values.
-        jobs: how many of which job, or of a dataset's event which dataset, by the records' keys.
+        jobs: number of events by job, or by dataset for a dataset's events, from the records' keys.
         problem: why it, or a part of it, can't be read.
     """
 
@@ -51,7 +51,7 @@ class OutboxFile:
 
     @property
     def made_at(self) -> datetime | None:
-        """When, by its name."""
+        """Time of creation, from its name; None if the name has none."""
         named = _NAME.match(self.path.name)
         return datetime.strptime(named[1], "%Y%m%dT%H%M%S%f").replace(tzinfo=UTC) if named else None
 
@@ -111,7 +111,7 @@ def opened(file: Path, problems: list[str]) -> Iterator[Store | None]:
 
 
 def is_in_use(file: Path, problems: Sequence[str]) -> bool:
-    """Check whether a live process holds a file that `opened` gave no store of: it removes empty ones."""
+    """Check whether a live process holds a file for which `opened` returned no store: it removes empty ones."""
     return file.exists() and not any(str(file) in problem for problem in problems)
 
 

@@ -74,7 +74,7 @@ class PublisherSink:
             raise SinkFullError(str(error)) from error
 
     def problem(self) -> str | None:
-        """Why nothing arrives at the topic; None where nothing is known to be wrong."""
+        """Reason why events don't arrive at the topic; None if there is no known trouble."""
         return self._publisher.problem
 
 
@@ -82,7 +82,7 @@ class _Together:
     """Events of one document, until the last of them is settled.
 
     Args:
-        count: how many there are.
+        count: number of events.
         settled: called once with those that won't be delivered.
     """
 
@@ -110,7 +110,7 @@ def _undeliverable(failure: FailedEvent) -> Undeliverable:
 
 
 def publisher_settings(settings: Settings, **others: Any) -> PublisherSettings:
-    """Where a command publishes to, and how; `others` are fields that differ from a command's."""
+    """Settings with which a command publishes; `others` are fields that differ from a command's."""
     return PublisherSettings(
         **settings.kafka.model_dump(),
         **{"client_id": "headwater-cli", **others},

@@ -36,8 +36,8 @@ class Script:
     """A version of a job.
 
     Attributes:
-        path: where it is.
-        named: what it is called in answers.
+        path: path of the script.
+        named: name of the script in answers.
     """
 
     path: Path
@@ -48,7 +48,7 @@ class DeclaredTables:
     """Schemas of what scripts read, by name.
 
     Args:
-        tables: of the file.
+        tables: tables of the file.
         graph: asks the graph: kind and name ⇒ schema; None: it isn't asked.
     """
 
@@ -109,7 +109,7 @@ def run_both(
     seconds: float,
     libraries: Sequence[Path],
 ) -> tuple[JobVersion, JobVersion]:
-    """Both versions, side by side. What interrupts the wait for them, such as Ctrl-C, ends them."""
+    """Run both versions, side by side. An interruption of the wait, such as Ctrl-C, ends them."""
     stop = Stop()
 
     def run(script: Script, empty: Sequence[str] | None) -> DryRun:
@@ -128,7 +128,7 @@ def run_both(
         try:
             found = [*both.map(lambda script: run(script, None), (old, new))]
             again: list[list[DryRun]] = [[], []]
-            if any(each.looks for each in found) and all(each.ended for each in found) and _fail_alike(*found):
+            if any(each.looks for each in found) and all(each.ended for each in found) and _have_same_problems(*found):
                 again = [*both.map(lambda script: runs_with_rows(lambda empty: run(script, empty)), (old, new))]
         except BaseException:
             stop.now()
@@ -142,8 +142,8 @@ def run_both(
     return before, after
 
 
-def _fail_alike(old: DryRun, new: DryRun) -> bool:
-    """Whether what keeps them from being complete, if anything, is the same in both, but for the line."""
+def _have_same_problems(old: DryRun, new: DryRun) -> bool:
+    """Return True if both runs have the same problems, or none, apart from line numbers."""
     before, after = ([_LINE.sub("", text) for text, _ in run.problems] for run in (old, new))
     return before == after
 
@@ -166,7 +166,7 @@ def runs_with_rows(run: Callable[[Sequence[str]], DryRun]) -> list[DryRun]:
 
 
 def version_of_runs(first: DryRun, more: Sequence[DryRun]) -> JobVersion:
-    """What all runs of a version have found."""
+    """Merge the findings of all runs of a version."""
     left = [{(each["file"], each["line"]) for each in run.unrun} for run in more]
     unrun = [each for each in first.unrun if all((each["file"], each["line"]) in lines for lines in left)]
     looks = list(dict.fromkeys(place for run in (first, *more) for place in run.looks))
@@ -192,9 +192,9 @@ def at_revision(script: Path, revision: str, folder: Path) -> Script:
     """A script as it is in a revision of its repository, with all that is beside it.
 
     Args:
-        script: as it is now.
-        revision: of git.
-        folder: to put the revision's files into.
+        script: script as it is now.
+        revision: revision in git.
+        folder: folder for the revision's files.
 
     Raises:
         InputError: there is no such revision, or the script isn't in it.

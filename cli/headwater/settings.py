@@ -1,4 +1,4 @@
-"""Every setting of Headwater, and where its value came from.
+"""All settings of Headwater, each with its source.
 
 A setting `section.field` is written three ways, the later winning over the earlier:
 
@@ -84,7 +84,7 @@ class Settings(BaseSettings):
     _origin: dict[str, str] = PrivateAttr(default_factory=dict)
 
     def origin(self, setting: str) -> str:
-        """Where a setting's value came from: "the running stack", a file, "the environment" … or "the defaults"."""
+        """Source of a setting's value: "the running stack", a file, "the environment" … or "the defaults"."""
         return self._origin.get(setting, "the defaults")
 
     @classmethod

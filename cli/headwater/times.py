@@ -11,7 +11,7 @@ import typer
 from headwater.console import shortened
 
 TIMES = "30m, 1h, 2d or 1w ago, now, today, yesterday, yesterday 14:00, or ISO 8601, in UTC where no zone is written"
-"""What `parse_time` understands, for help and errors."""
+"""Notations that `parse_time` understands, for help and errors."""
 
 _AGO = re.compile(r"(\d{1,9})\s*([smhdw])(?:\s+ago)?", re.IGNORECASE)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -26,8 +26,8 @@ def parse_time(text: str, *, clock: Callable[[], datetime] = _utc_now) -> dateti
     """A time: `1h`, `yesterday 14:00`, `2025-01-31`, `2025-01-31T12:00:00+01:00`.
 
     Args:
-        text: as in `TIMES`.
-        clock: what time it is, aware.
+        text: time in a notation of `TIMES`.
+        clock: current time, aware.
 
     Raises:
         typer.BadParameter: it is none.

@@ -1,4 +1,4 @@
-"""How far the consumer group is in the events topic, and when the last event came, for `headwater status`."""
+"""Progress of the consumer group in the events topic, and the time of the last event, for `headwater status`."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class TopicState:
     """The events topic and one consumer group.
 
     Attributes:
-        topic: its name.
-        group: whose committed offsets.
-        partitions: how many.
+        topic: name of the topic.
+        group: consumer group whose committed offsets count.
+        partitions: number of partitions.
         records: offsets between beginning and end, of all partitions.
         lag: offsets between what the group has committed, or the beginning, and the end.
         last_event: timestamp of the latest record; None while there is none.

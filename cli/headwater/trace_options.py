@@ -1,4 +1,4 @@
-"""What `trace`, `blast` and `impact` take: ranges, times and durations, as people write them."""
+"""Options of `trace`, `blast` and `impact`: ranges, times and durations, as people write them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ HorizonOption = Annotated[
     str | None,
     typer.Option(
         "--horizon",
-        help="How long behind its watermark a query keeps a record: the watermark's delay and the length of a window "
-        "together, 90s, 10m, 3h, 2d. Default: for ever.",
+        help="Longest time that a query keeps a record behind its watermark: the sum of the watermark's delay and the "
+        "length of a window, 90s, 10m, 3h, 2d. Default: for ever.",
         show_default=False,
     ),
 ]
@@ -86,7 +86,7 @@ ReadTimeOption = Annotated[
     bool,
     typer.Option(
         "--read-time",
-        help="Times are those when micro-batches and runs read the records (with --back: wrote them), in place of when "
+        help="Take times as those when micro-batches and runs read the records (with --back: wrote them), not when "
         "the records arrived in Kafka.",
     ),
 ]
@@ -97,7 +97,7 @@ _OF_PARTITION = re.compile(r"(?:\d{1,9}|all):", re.ASCII)
 def parse_records(
     topic: str, words: Sequence[str], topic_id: str | None, *, read_time: bool = False
 ) -> tuple[Offsets | Times, ...]:
-    """What follows a topic: `0 120..130`, `0:120..130 1:88`, `all`, `all 120..`, `all 2025-01-31T12:00`, or several.
+    """Parse the words after a topic: `0 120..130`, `0:120..130 1:88`, `all`, `all 120..`, `all 2025-01-31T12:00`.
 
     Raises:
         typer.BadParameter: a partition that is no number, or neither offsets nor a time.

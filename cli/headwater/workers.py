@@ -79,9 +79,9 @@ class _Worker:
     """One process.
 
     Attributes:
-        process, pipe: of it.
-        began: when it was started, monotonic seconds.
-        done: whether it sent how it ended.
+        process, pipe: the worker's process, and the pipe to it.
+        began: start time, monotonic seconds.
+        done: it sent its result.
     """
 
     process: SpawnProcess
@@ -99,7 +99,7 @@ class _Supervisor:
         self._count = count
         self._running: dict[int, _Worker] = {}
         self._again: dict[int, float] = {}
-        """When a worker that was lost is to be replaced, monotonic seconds."""
+        """Time at which a lost worker will be replaced, in monotonic seconds."""
         self._waits: dict[int, float] = {}
         self._stopping = False
         self._error: HeadwaterError | None = None

@@ -29,8 +29,8 @@ def interval_of(event: LineageEvent, facets: Mapping[str, tuple[Json, str]]) -> 
     """The interval that a RUN event shows; None where it has no completed checkpoint.
 
     Args:
-        event: of kind RUN.
-        facets: of the run, by name, each with its pointer.
+        event: event of kind RUN.
+        facets: facets of the run by name, each with its pointer.
 
     Raises:
         Refused: the facet's count is no whole number.

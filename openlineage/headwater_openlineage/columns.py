@@ -104,7 +104,7 @@ class Lineage:
 
     Attributes:
         top_level: names of the top-level fields of each dataset, where the document has its schema.
-        covered: names of the output's fields that the facets have sources of.
+        covered: names of the output's fields with sources in the facets.
     """
 
     top_level: Mapping[DatasetRef, tuple[str, ...]]
@@ -162,10 +162,10 @@ class Lineage:
         return id_
 
     def finished(self, outputs: Sequence[DatasetRef]) -> ColumnLineage | None:
-        """What was collected; None where there is no edge.
+        """Return the collected lineage; None if there is no edge.
 
         Args:
-            outputs: every output of the document. It is complete if each has a schema and sources of all of it.
+            outputs: every output of the document. It is complete if each has a schema and sources for all its columns.
         """
         if not self.edges:
             return None
@@ -190,7 +190,7 @@ class Lineage:
         return bool(covered) and covered.issuperset(self.top_level.get(output, ()))
 
     def _has_schema_of(self, output: DatasetRef) -> bool:
-        """Whether the schema is there, and whole: dbt's has the documented columns alone, its column lineage others."""
+        """Return True if the schema is there, and whole: dbt's has the documented columns only, its lineage others."""
         names = self.top_level.get(output, ())
         return bool(names) and all(
             each in names or each.split(".")[0] in names for each in self.covered.get(output, ())

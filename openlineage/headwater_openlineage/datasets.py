@@ -35,12 +35,12 @@ _LIFECYCLES: Final = {change.value: change for change in LifecycleChange if chan
 
 
 def dataset_body(dataset: DatasetRef, facets: Mapping[str, tuple[Json, str]], besides: Collection[str]) -> DatasetEvent:
-    """What facets state of a dataset.
+    """Convert a dataset's facets to a DatasetEvent.
 
     Args:
-        dataset: which.
-        facets: by name, each with its pointer.
-        besides: names of facets that aren't kept here, as they are elsewhere.
+        dataset: the dataset.
+        facets: facets by name, each with its pointer.
+        besides: names of facets that are stored elsewhere and left out here.
 
     Raises:
         Refused: a facet of the specification has another shape than it describes.

@@ -26,11 +26,11 @@ from headwater_openlineage.reading import Json, kind_of, step
 from headwater_openlineage.usual import COLON, in_parts
 
 DEFAULT_MAX_BYTES: Final = 1 << 20
-"""As large as a record on Kafka is by default."""
+"""Default size limit of a record on Kafka."""
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _MAX_DIGITS: Final = 4_300
-"""As many as Python reads."""
+"""Most digits that Python converts to an integer."""
 _HALF: Final = "half of a surrogate pair (\\ud800 to \\udfff by itself), which is no character"
 
 
@@ -40,7 +40,7 @@ def decode(data: bytes, *, max_bytes: int = DEFAULT_MAX_BYTES, shared: bool = Tr
     Args:
         data: JSON in UTF-8; a byte order mark at its beginning is skipped.
         max_bytes: the longest that is taken.
-        shared: whether it may have parts in common with other documents (`Shared`).
+        shared: it may have parts in common with other documents (`Shared`).
 
     Raises:
         Refused: too long, too deep, no JSON, no UTF-8, no object; a name twice in one object; NaN, Infinity or a number

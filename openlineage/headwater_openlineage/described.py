@@ -26,11 +26,11 @@ Facets: TypeAlias = Mapping[str, tuple[Json, str]]
 
 
 class Stated(NamedTuple):
-    """Facets as part of the key of what was read of them.
+    """Facets as part of a cache key.
 
     Attributes:
-        key: equal where these facets are.
-        size: of their texts, in bytes.
+        key: equal if these facets are.
+        size: total size of their texts, in bytes.
     """
 
     key: tuple[Hashable, ...]
@@ -38,11 +38,11 @@ class Stated(NamedTuple):
 
 
 class _Described:
-    """What is the same of datasets and jobs.
+    """Facets of a dataset or job.
 
     Attributes:
-        facets: by name, each with its pointer.
-        unread: those that are kept and not read.
+        facets: facets by name, each with its pointer.
+        unread: facets that are kept and not read.
     """
 
     __slots__ = ("_stated", "facets", "unread")
@@ -53,7 +53,7 @@ class _Described:
         self._stated: dict[tuple[str, ...], Stated] = {}
 
     def stated(self, names: tuple[str, ...]) -> Stated:
-        """Those of its facets that have these names.
+        """Return its facets with these names.
 
         Raises:
             OverflowError: one has a number of more than 64 bits.
@@ -70,7 +70,7 @@ class DescribedDataset(_Described):
     """A dataset with its facets.
 
     Attributes:
-        ref: which.
+        ref: namespace and name.
     """
 
     __slots__ = ("_bodies", "_plain", "_position", "ref")
@@ -83,10 +83,10 @@ class DescribedDataset(_Described):
         self._position: list[Position | None] = []
 
     def body(self, besides: tuple[str, ...]) -> DatasetEvent | None:
-        """What its facets state of it; None where they state nothing.
+        """Convert its facets to a DatasetEvent; None if they state nothing.
 
         Args:
-            besides: names of facets that are elsewhere.
+            besides: names of facets that are stored elsewhere.
 
         Raises:
             Refused: a facet of the specification has another shape than it describes.
@@ -100,7 +100,7 @@ class DescribedDataset(_Described):
         return self._bodies[besides]
 
     def plain_use(self) -> DatasetUse:
-        """It as a run reads or writes it, without anything that is the run's alone.
+        """Return the dataset as a run's input or output, without the run's own facets.
 
         Raises:
             Refused: the schema has another shape.
@@ -124,9 +124,9 @@ class DescribedJob(_Described):
     """A job with its facets.
 
     Attributes:
-        ref: which.
-        held: its facets as the event of it or of a run holds them.
-        rest: it as JSON, without the facets that are held.
+        ref: namespace and name.
+        held: facets as the event of the job or of a run holds them.
+        rest: JSON of the job without the facets that are held.
     """
 
     __slots__ = ("_declared", "held", "processing_type", "ref", "rest")
@@ -141,7 +141,7 @@ class DescribedJob(_Described):
         self._declared: list[JobEvent | None] = []
 
     def declared(self) -> JobEvent | None:
-        """What its facets state of it; None where they state nothing.
+        """Convert its facets to a JobEvent; None if they state nothing.
 
         Raises:
             Refused: a facet of the specification has another shape than it describes.
@@ -157,11 +157,11 @@ _JOBS: Final = Latest[DescribedJob](MAX_BYTES)
 
 
 def described_dataset(entry: Json, at: str, unread: Collection[str] = ()) -> DescribedDataset:
-    """A dataset of a document.
+    """Read a dataset of a document.
 
     Args:
-        entry: what the document has of it.
-        at: its pointer.
+        entry: the dataset's member of the document.
+        at: JSON pointer of the entry.
         unread: pointers of facets that aren't read; empty for a document in parts.
 
     Raises:
@@ -178,11 +178,11 @@ def described_dataset(entry: Json, at: str, unread: Collection[str] = ()) -> Des
 
 
 def described_job(job: Json, at: str, unread: Collection[str] = ()) -> DescribedJob:
-    """The job of a document.
+    """Read the job of a document.
 
     Args:
-        job: what the document has of it.
-        at: its pointer.
+        job: the document's `job`.
+        at: JSON pointer of the job.
         unread: pointers of facets that aren't read; empty for a document in parts.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Why a document isn't taken."""
+"""Refusal of a document, with the place of its fault."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class Refused(ContractError):  # noqa: N818 - a verdict on a document; what to d
 
     Attributes:
         pointer: JSON pointer (RFC 6901) of the field at fault; empty for the document as a whole.
-        reason: what is wrong with it and what is wanted, without any of the document's values.
+        reason: the fault and the expected value, without any of the document's values.
     """
 
     def __init__(self, pointer: str, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""The explicit lineage facet of a dataset or job: which sources a target was made from, field by field where given.
+"""Explicit lineage facet of a dataset or job: the sources of a target, field by field if given.
 
 A source that is a job has no dataset, so it makes no edge. Entries about another job than the event's are kept verbatim
 only.
@@ -20,11 +20,11 @@ _DATASET, _JOB = "DATASET", "JOB"
 
 @dataclass(slots=True)
 class Explicit:
-    """What explicit lineage facets of one document state.
+    """Sources and targets in the explicit lineage facets of one document.
 
     Attributes:
         sources: by target, the datasets that it was made from.
-        consumed: datasets that the job itself is a target of.
+        consumed: datasets that feed the job itself.
     """
 
     sources: dict[DatasetRef, set[DatasetRef]] = field(default_factory=dict)
@@ -103,5 +103,5 @@ def _is_own(entry: Json, job: JobRef, at: str) -> bool:
 
 
 def sources_of(found: Explicit) -> Mapping[DatasetRef, tuple[DatasetRef, ...]]:
-    """By target, what it was made from, sorted."""
+    """Return the sorted sources of each target."""
     return {target: tuple(sorted(sources)) for target, sources in found.sources.items()}

@@ -42,7 +42,7 @@ SCHEMAS: Final = {
 _SUBSET: Final = "1-0-0/BaseSubsetDatasetFacet"
 
 BASE: Final = frozenset({"_producer", "_schemaURL", "_deleted"})
-"""What every facet may have."""
+"""Members that every facet may have."""
 
 
 def schema_url(name: str) -> str:
@@ -67,5 +67,5 @@ def kept(facet: Any) -> str:
 
 
 def is_deleted(facet: Json) -> bool:
-    """Whether the facet is there to delete what was reported before."""
+    """Return True if the facet deletes what was reported before."""
     return facet.get("_deleted") is True

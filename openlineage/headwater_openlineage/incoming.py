@@ -17,11 +17,11 @@ from headwater_schemas.events import LineageEvent
 
 
 def events_of(document: Json, *, tenant: str) -> list[LineageEvent]:
-    """The events of one document: first the one that it is about.
+    """Read the events of one document, the one that it is about first.
 
     Args:
         document: as `decode` gives it; it isn't changed.
-        tenant: whose graph.
+        tenant: tenant of the graph.
 
     Raises:
         Refused: it is no event of OpenLineage 1 or 2, or has no place in the graph.

@@ -19,7 +19,7 @@ def job_fields(facets: Mapping[str, tuple[Json, str]]) -> Fields:
     """Fields of a JobEvent that the facets fill.
 
     Args:
-        facets: by name, each with its pointer.
+        facets: facets by name, each with its pointer.
 
     Raises:
         Refused: a facet of the specification has another shape than it describes.

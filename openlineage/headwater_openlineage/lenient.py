@@ -1,6 +1,6 @@
-"""Events as people write them by hand: what is missing or of an older shape is filled in, and noted.
+"""Lenient reading of documents that people write by hand: missing or outdated fields are filled in, and noted.
 
-A document that isn't to the letter is repaired at the pointer of its fault, one fault after another:
+A document that doesn't follow the specification is repaired at the pointer of its fault, one fault after another:
 
     no schemaURL, or one that isn't OpenLineage's    ⇒ by its members a RunEvent, JobEvent or DatasetEvent
     no producer                                      ⇒ `UNKNOWN_PRODUCER`
@@ -58,12 +58,12 @@ class NoteKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something that a document was taken in spite of.
+    """Fault in spite of which a document was accepted.
 
     Attributes:
-        kind: coarsely.
+        kind: category.
         pointer: JSON pointer (RFC 6901) of the field.
-        message: what is wrong and what Headwater made of it, without any of the document's values.
+        message: the fault and Headwater's repair, without any of the document's values.
     """
 
     kind: NoteKind
@@ -73,7 +73,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class _Repair:
-    """A member's value in place of the one at fault; None as `value`: the facet at `pointer` isn't read."""
+    """Replacement of a value at fault; None as `value`: the facet at `pointer` isn't read."""
 
     note: Note
     pointer: str
@@ -81,11 +81,11 @@ class _Repair:
 
 
 def lenient_events(document: Json, *, tenant: str) -> tuple[list[LineageEvent], tuple[Note, ...]]:
-    """The events of one document, first the one that it is about; and notes on what was repaired for them.
+    """Read the events of one document, the one that it is about first; also return notes on repairs.
 
     Args:
         document: as `decode` gives it; it isn't changed.
-        tenant: whose graph.
+        tenant: tenant of the graph.
 
     Raises:
         Refused: a fault can't be repaired, or there are more than 50 of them.

@@ -1,4 +1,4 @@
-"""All that a document states of which columns and datasets its outputs were made from.
+"""Lineage of a document: the columns and datasets that its outputs were made from.
 
 In this order: explicit lineage facets and columnLineage facets, which the producer reported; where there is neither,
 the text of the sql facet, marked as parsed.
@@ -32,12 +32,12 @@ from headwater_schemas.reasons import NO_SOURCES, PARSED
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What a document's outputs were made from.
+    """Lineage of a document's outputs.
 
     Attributes:
-        columns: the column lineage; None where there is no edge.
-        sources: by output, the datasets that it was made from, where the producer was explicit.
-        consumed: datasets that the producer was explicit about the job reading.
+        columns: the column lineage; None if there is no edge.
+        sources: by output, the datasets that it was made from, if the producer was explicit.
+        consumed: datasets that the job reads by explicit statement of the producer.
         plan: the column lineage under its digest.
     """
 
@@ -48,19 +48,19 @@ class Made:
 
 
 _MADE: Final = Latest[Made](MAX_BYTES)
-# Facets that it depends on.
+# Facets that a cached lineage depends on.
 _OF_JOB: Final = ("lineage", "sql", "jobType")
 _OF_INPUT: Final = ("schema",)
 _OF_OUTPUT: Final = ("schema", "columnLineage", "lineage")
 
 
 def made_from(job: DescribedJob, inputs: Sequence[DescribedDataset], outputs: Sequence[DescribedDataset]) -> Made:
-    """What the outputs were made from.
+    """Read the lineage of a document's outputs.
 
     Args:
         job: the document's.
-        inputs: of the document.
-        outputs: of the document.
+        inputs: inputs of the document.
+        outputs: outputs of the document.
 
     Raises:
         Refused: a facet has another shape.
@@ -163,7 +163,7 @@ def with_pairs(
     Args:
         columns: the edges of columns.
         pairs: source and target.
-        possible: the same, where it isn't known that the one feeds the other: EXTERNAL.
+        possible: pairs of which it isn't known that the one feeds the other: EXTERNAL.
     """
     before = columns if columns is not None else ColumnLineage()
     known = {

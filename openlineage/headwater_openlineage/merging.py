@@ -10,7 +10,7 @@ from typing import Any
 
 
 def difference(wanted: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    """What `merged` needs to make `wanted` of `given`. A null in `wanted` counts as absent."""
+    """Make the patch with which `merged` turns `given` into `wanted`. A null in `wanted` counts as absent."""
     found: dict[str, Any] = {}
     for name in sorted(wanted.keys() | given.keys()):
         value, other = wanted.get(name), given.get(name)
@@ -48,7 +48,7 @@ def _without_nulls(value: Any) -> Any:
 
 
 def merged(given: Any, patch: Any) -> Any:
-    """`given` with a patch applied. Never raises: what doesn't fit replaces what is there."""
+    """Apply a patch to `given`. Never raises: a part that doesn't fit replaces the given one."""
     if not isinstance(patch, dict):
         return patch
     if isinstance(given, list) and patch.keys() <= {str(index) for index in range(len(given))}:

@@ -1,4 +1,4 @@
-"""Documents made of events of Headwater's own: the facet `headwater`, with what no standard word says.
+"""Documents made of Headwater's own events: the facet `headwater` holds what no standard facet can.
 
 The facet has the kind of the event and a merge patch: `merged(candidate, patch)` is the event, where the candidate is
 what the document's standard facets give. Its schema is `headwater_schemas/openlineage/HeadwaterFacet.json`.
@@ -23,19 +23,19 @@ SCHEMA_URL: Final = "https://headwater/openlineage/1-0-0/HeadwaterFacet.json#/$d
 _KINDS: Final = tuple(
     kind.value for kind in (EventKind.RUN, EventKind.INTERVAL, EventKind.PLAN, EventKind.DATASET, EventKind.JOB)
 )
-"""Of events that leave as documents."""
+"""Kinds of events that leave as documents."""
 _OWNERS: Final = ("run", "job", "dataset")
 _ENVELOPE: Final = ("event_id", "tenant", "kind", "document")
-"""What isn't in a patch: it follows from the rest, or is the reader's to decide; an event of ours has no document."""
+"""Fields that aren't in a patch: they follow from the rest, the reader decides them, or own events never have one."""
 
 
 def native_facet(document: Json) -> Json | None:
-    """The facet of a document that was made of an event of Headwater's own; None of any other."""
-    found = _place(document)
+    """Return the facet of a document that was made of an event of Headwater's own; None for any other."""
+    found = _find_facet(document)
     return None if found is None else found[0]
 
 
-def _place(document: Json) -> tuple[Json, str] | None:
+def _find_facet(document: Json) -> tuple[Json, str] | None:
     for owner in _OWNERS:
         holder = document.get(owner)
         facets = holder.get("facets") if isinstance(holder, dict) else None
@@ -46,17 +46,17 @@ def _place(document: Json) -> tuple[Json, str] | None:
 
 
 def patch_of(event: LineageEvent, document: Json) -> Json:
-    """What a document without the facet lacks of the event that it was made of."""
+    """Make the patch with the parts of an event that the document lacks without the facet."""
     return difference(_plain(event), _candidate(document, event.kind, event.tenant))
 
 
 def restored(document: Json, *, tenant: str) -> LineageEvent:
-    """The event that a document was made of, for this tenant.
+    """Return the event that a document was made of, for this tenant.
 
     Raises:
         Refused: the standard facets have another shape, or the facet and they together are no event.
     """
-    found = _place(document)
+    found = _find_facet(document)
     assert found is not None  # noqa: S101 - `native_facet` comes first
     facet, owner = found
     at = f"/{owner}/facets/{HEADWATER_FACET}"
@@ -88,7 +88,7 @@ def _plain(event: LineageEvent) -> Json:
 
 
 def _candidate(document: Json, kind: str, tenant: str) -> Json:
-    """What the standard facets of a document give of an event of that kind."""
+    """Read an event of that kind from the standard facets of a document alone."""
     events = standard_events(document, tenant=tenant)
     found = _plain(events[0])
     body = next(found.pop(name) for name in BODY_OF_KIND.values() if found.get(name) is not None)

@@ -1,4 +1,4 @@
-"""How deep JSON is nested, by its bytes: known before any of it is parsed."""
+"""Nesting depth of JSON, from its bytes: known before any of it is parsed."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ _ESCAPED = re.compile(rb"\\.", re.DOTALL)
 _STRING = re.compile(rb'"[^"]*"?')
 _NO_BRACKETS_OR_QUOTES = bytes(sorted(set(range(256)) - set(b'[]{}"')))
 DEFAULT_MAX_DEPTH: Final = 100
-"""How deep objects and arrays may be in each other."""
+"""Maximum nesting of objects and arrays."""
 _ROUNDS: Final = 10
-"""As deep as facets are: so much nesting is found out without a look at each bracket."""
+"""Usual nesting of facets: so deep a document is checked without a look at each bracket."""
 
 
 def deeper(data: bytes, limit: int) -> bool:
-    """Whether brackets outside strings are nested deeper than that, without a stack of as many."""
+    """Return True if brackets outside strings are nested deeper than `limit`, without a stack of as many."""
     without_escapes = _ESCAPED.sub(b"", data) if b"\\" in data else data
     # Two quotes in a row are an empty string, or the end of one and the beginning of the next with no bracket between
     # them: without them the same brackets are in strings. Nearly all strings have none, and are gone with that.

@@ -1,4 +1,4 @@
-"""How a document comes back from the events that were made of it.
+"""Rebuilds a document from the events that were made of it.
 
 One of them, the RUN, DATASET or JOB that the document is about, has the rest of it in `LineageEvent.document`: the
 document with a null in the place of each facet that the event holds word for word. The others were made of the same
@@ -18,11 +18,11 @@ from headwater_openlineage.repeated import Shared
 from headwater_schemas.events import DatasetUse, LineageEvent
 
 PART: Final = ""
-"""`document` of an event whose document another event has."""
+"""Value of `document` in an event whose document another event has."""
 
 
 def without(source: Json, name: str, held: Mapping[str, str]) -> Json:
-    """`source` with nulls in the place of those facets in its member `name` that are held elsewhere."""
+    """Replace the facets in the member `name` that are held elsewhere by nulls."""
     facets = source.get(name)
     if not isinstance(facets, dict) or not held:
         return source
@@ -33,13 +33,13 @@ def without(source: Json, name: str, held: Mapping[str, str]) -> Json:
 
 
 def written(entry: Json) -> Json:
-    """A member of `inputs` or `outputs` with its facets as text, where they have one."""
+    """Return a member of `inputs` or `outputs` with its facets as text, if they have one."""
     facets = entry.get("facets")
     return {**entry, "facets": msgspec.Raw(facets.text)} if isinstance(facets, Shared) else entry
 
 
 def document_of(event: LineageEvent) -> Json | None:
-    """The document that an event has; None where it has none.
+    """Return the document that an event has; None if it has none.
 
     Raises:
         ValueError: the event's text isn't JSON; nothing of Headwater's writes such a one.

@@ -48,7 +48,7 @@ def documents_of(event: LineageEvent, plans: Plans, *, coalesced: bool = False) 
     """The documents of one event.
 
     Args:
-        event: of any kind.
+        event: event of any kind.
         plans: the column lineage of the event's job by its digest; None where it isn't known.
         coalesced: micro-batches that share an event share a document, where their offsets go on from one to the next.
     """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sqlglot.optimizer.scope import Scope
 
 _MOST_CHARACTERS: Final = 50_000
-"""Of a longer text the parser would take seconds."""
+"""Longest text that is parsed: a longer one would take the parser seconds."""
 _MOST_STEPS: Final = 100_000
 """sqlglot goes from each column up to its SELECT several times: a sum of thousands of them would take it minutes."""
 
@@ -55,7 +55,7 @@ class Table:
     """A dataset of the document, as far as a query may name it.
 
     Attributes:
-        namespace, name: its identity.
+        namespace, name: identity of the dataset.
         columns: names of its columns; empty where the document has no schema of it.
     """
 
@@ -71,8 +71,8 @@ class ParsedEdge:
     Attributes:
         output, input: the tables.
         output_column, input_column: names of columns.
-        subtype: of the transformation; None where the text doesn't show it.
-        direct: whether the value comes from the input, or is only influenced by it.
+        subtype: subtype of the transformation; None if the text doesn't show it.
+        direct: the value comes from the input; False: it is only influenced by it.
     """
 
     output: Table
@@ -241,7 +241,7 @@ class _Reader:
 
 
 def _is_costly(statement: exp.Expr) -> bool:
-    """Whether the depths of all nodes of a statement add up to more than `_MOST_STEPS`."""
+    """Return True if the depths of all nodes of a statement add up to more than `_MOST_STEPS`."""
     waiting, steps = [(statement, 0)], 0
     while waiting and steps <= _MOST_STEPS:
         node, depth = waiting.pop()
@@ -259,7 +259,7 @@ def _column_of(table: Table, name: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """What a column of a query is made of: columns of tables, and the strongest thing done to them."""
+    """Sources of a query's column: columns of tables, and the strongest thing done to them."""
 
     leaves: tuple[tuple[Table, str], ...]
     subtype: str

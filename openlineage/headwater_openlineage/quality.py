@@ -20,8 +20,8 @@ def results_of(dataset: DatasetRef, facets: Mapping[str, tuple[Json, str]]) -> I
     An assertion's name is `name`, and its kind `assertion`; older producers give the kind alone.
 
     Args:
-        dataset: which.
-        facets: of `inputFacets` or `outputFacets`, by name, each with its pointer.
+        dataset: dataset of the facets.
+        facets: facets of `inputFacets` or `outputFacets` by name, each with its pointer.
 
     Raises:
         Refused: the facet has another shape than the specification describes.
@@ -42,7 +42,7 @@ def results_of(dataset: DatasetRef, facets: Mapping[str, tuple[Json, str]]) -> I
 
 
 def _number(actual: str | None) -> float | None:
-    """What was measured, where it is a number; a longer text stays in the facet."""
+    """Parse a measured value; None if it isn't a number. A longer text stays in the facet."""
     try:
         value = float(actual or "")
     except ValueError:

@@ -27,7 +27,7 @@ def step(at: str, name: str | int) -> str:
 
 
 def kind_of(value: object) -> str:
-    """What JSON calls a value."""
+    """Name of a value's JSON type, for messages."""
     return _KINDS.get(type(value), "a number")
 
 
@@ -189,7 +189,7 @@ def read_facets(source: Json, name: str, at: str, unread: Collection[str]) -> tu
     Args:
         source: a run, job or dataset.
         name: the member with the facets.
-        at: the pointer of `source`.
+        at: JSON pointer of `source`.
         unread: pointers of facets that aren't read.
 
     Raises:
@@ -201,7 +201,7 @@ def read_facets(source: Json, name: str, at: str, unread: Collection[str]) -> tu
     inside = step(at, name)
     left = {key: facet for key, facet in given.items() if step(inside, key) in unread}
     read = {key: facet for key, facet in given.items() if key not in left}
-    # What is no object has no place among facets: it stays in the document alone.
+    # A value that is no object isn't a facet: it stays in the document alone.
     return objects({name: read}, name, at), {key: facet for key, facet in left.items() if isinstance(facet, dict)}
 
 

@@ -14,13 +14,13 @@ from headwater_openlineage.repeated import Shared
 from headwater_schemas.redacted_values import redacted_json
 
 REDACTED_FACET: Final = "headwater_redacted"
-"""Facet of what the document is about: how many of its texts are without what looked like a credential."""
+"""Facet of the document's subject: the number of its texts from which a likely credential was removed."""
 _INTAKE: Final = "urn:headwater:intake"
 _SCHEMA: Final = "https://headwater/openlineage/1-0-0/RedactedFacet.json"
 
 
 def without_secrets(document: Json) -> tuple[Json, tuple[Note, ...]]:
-    """The document without credentials, with the facet; and a note. The same object where there are none.
+    """Return the document without credentials, with the facet, and a note; the same object if there are none.
 
     Args:
         document: as `decode` gives it; it isn't changed.

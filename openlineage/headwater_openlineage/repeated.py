@@ -1,8 +1,8 @@
-"""What documents repeat word for word: read once.
+"""Cache of facets that documents repeat word for word, so that each is read once.
 
-A client sends the schemas of all datasets, and their column lineage, with every event of every run. What was read of a
-facet doesn't depend on the document that it is in, so it is remembered by the facet's own text: what its JSON says by
-its bytes, and what follows from that by the facet then shared.
+A client sends the schemas of all datasets, and their column lineage, with every event of every run. The result of
+reading a facet doesn't depend on its document, so it is cached by the facet's own text: first its JSON by the bytes,
+then the facts read from it by the facet then shared.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from headwater_schemas.latest import Latest
 T = TypeVar("T")
 
 MAX_BYTES: Final = 8 << 20
-"""Of the texts that are remembered, for each kind of facts. What was read of them takes several times as much."""
+"""Size of the cached texts, for each kind of facts. The facts read from them take several times as much."""
 
 
 class Shared(dict[str, Any]):
@@ -28,10 +28,10 @@ class Shared(dict[str, Any]):
     Its members are never changed.
 
     Attributes:
-        text: it as JSON with sorted keys.
-        colons: how many there are in its text.
+        text: JSON text with sorted keys.
+        colons: number of colons in the text.
         token: no other part of this process ever has it.
-        clean: whether it is known to have no credentials.
+        clean: it is known to have no credentials.
     """
 
     __slots__ = ("clean", "colons", "text", "token")
@@ -53,22 +53,22 @@ class _Read(Generic[T]):
 
 
 class Repeated(Generic[T]):
-    """What was read of the latest texts, by these. Safe to use from many threads.
+    """LRU cache of values by the texts that they were read from. Safe to use from many threads.
 
     Args:
-        max_bytes: of the texts together. A text that is longer than a tenth of it isn't remembered.
+        max_bytes: bound on the size of all texts. A text longer than a tenth of it isn't kept.
     """
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self._known: Latest[_Read[T]] = Latest(max_bytes)
 
     def read(self, about: Hashable, facets: Iterable[Any], make: Callable[[], T]) -> T:
-        """What `make` returns; it isn't called if it was with an equal `about` and equal facets before.
+        """Return the result of `make`, or the cached one of an earlier call with equal `about` and facets.
 
         Args:
-            about: what else the result depends on, also which facet is which.
+            about: other values on which the result depends, also which facet is which.
             facets: JSON values.
-            make: reads them. What it raises is raised, and nothing is remembered.
+            make: reads the facets. Its exceptions are raised, and nothing is cached.
         """
         try:
             texts, size = texts_of(facets)
@@ -84,7 +84,7 @@ class Repeated(Generic[T]):
 
 
 def texts_of(facets: Iterable[Any]) -> tuple[list[Hashable], int]:
-    """What stands for each JSON value in a key, and how many bytes they have together.
+    """Encode JSON values as parts of a key; also return how many bytes they have together.
 
     Raises:
         OverflowError: a number has more than 64 bits.

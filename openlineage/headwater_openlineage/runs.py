@@ -48,7 +48,7 @@ def run_fields(facets: Mapping[str, tuple[Json, str]]) -> Fields:
     """Fields of a RunEvent that the facets fill.
 
     Args:
-        facets: by name, each with its pointer.
+        facets: facets by name, each with its pointer.
 
     Raises:
         Refused: a facet of the specification has another shape than it describes.

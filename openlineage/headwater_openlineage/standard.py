@@ -55,11 +55,11 @@ _OF_OUTPUT: Final = ("columnLineage", "lineage")
 
 
 def standard_events(document: Json, *, tenant: str, unread: Collection[str] = ()) -> list[LineageEvent]:
-    """The events of one document: first the one that it is about.
+    """Read the events of one document, the one that it is about first.
 
     Args:
         document: as `decode` gives it; it isn't changed.
-        tenant: whose graph.
+        tenant: tenant of the graph.
         unread: pointers of facets that are kept and not read; empty for a document in parts.
 
     Raises:
@@ -89,7 +89,7 @@ class _Context:
         job: JobRef | None = None,
         run: RunRef | None = None,
     ) -> LineageEvent:
-        """The event that the document is about, with what else is in it."""
+        """Return the event that the document is about, with the rest of the document."""
         return self._made(body, job, run, kept(rest))
 
     def part(
@@ -227,7 +227,7 @@ def _dataset(document: Json, context: _Context) -> list[LineageEvent]:
 
 
 def _lineage_job(job: JobRef, dataset: DescribedDataset) -> JobEvent:
-    """A job for what a dataset's own facets state that it was made from: each edge of the graph is some job's."""
+    """Make a job for the lineage in a dataset's own facets: each edge of the graph belongs to a job."""
     made = made_from(DescribedJob(job, {}, {}), (), (dataset,))
     if made.columns is None and not made.sources:
         return JobEvent(inputs=(), outputs=(dataset.ref,), lineage=ColumnLineage())
@@ -259,14 +259,14 @@ def _all_consumed(uses: tuple[DatasetUse, ...], made: Made) -> tuple[DatasetUse,
 
 
 def _all_produced(uses: tuple[DatasetUse, ...], made: Made) -> tuple[DatasetUse, ...]:
-    """Outputs as listed, with what they were made from, then those that only explicit lineage names."""
+    """Return the listed outputs with their sources, then those that only explicit lineage names."""
     listed = {use.dataset for use in uses}
     others = tuple(DatasetUse(dataset=each) for each in made.sources if each not in listed)
     return tuple(_made_of(use, made.sources.get(use.dataset)) for use in (*uses, *others))
 
 
 def _made_of(use: DatasetUse, sources: tuple[DatasetRef, ...] | None) -> DatasetUse:
-    """An output with what it was made from; where nothing states that, every input is a possible source."""
+    """Add an output's sources; without a statement of them, every input is a possible source."""
     return msgspec.structs.replace(use, inputs=sources, possible=sources is None)
 
 
@@ -274,10 +274,10 @@ Declared = tuple[DatasetRef, ...] | None
 
 
 def _with_edges(inputs: Declared, outputs: Declared, made: Made) -> tuple[Declared, Declared, Made]:
-    """What a job declares as edges, since the graph draws one from every declared input to every declared output.
+    """Turn a job's declared inputs and outputs into edges, since the graph draws one from each input to each output.
 
-    So only one of the lists is declared, and the edges are those of the declared lineage. An output without explicit
-    edges is possibly made from every input, as of a run: a declared lineage shows that it is incomplete.
+    Only one of the lists is declared, and the edges are those of the declared lineage. An output without explicit
+    edges is possibly made from every input, as for a run: a declared lineage shows that it is incomplete.
     """
     all_inputs = tuple(dict.fromkeys((*(inputs or ()), *made.consumed)))
     all_outputs = tuple(dict.fromkeys((*(outputs or ()), *made.sources)))
@@ -292,9 +292,9 @@ def _with_edges(inputs: Declared, outputs: Declared, made: Made) -> tuple[Declar
 
 
 def _bodies(inputs: list[_Dataset], outputs: list[_Dataset], type_: RunEventType | None) -> Iterator[DatasetEvent]:
-    """Each dataset once that anything is stated of. Of one that is both read and written, what the output states wins.
+    """List each described dataset once. If one is both read and written, the output's description wins.
 
-    What a run does to a dataset has happened when the run is complete: what its other events announce may still fail.
+    A run's change of a dataset has happened when the run is complete: other events only announce it, and it may fail.
     """
     announced = () if type_ is RunEventType.COMPLETE else (LIFECYCLE,)
     written = {each.described.ref for each in outputs}
@@ -307,7 +307,7 @@ def _bodies(inputs: list[_Dataset], outputs: list[_Dataset], type_: RunEventType
             given = DescribedDataset(given.ref, {**before.facets, **given.facets}, unread)
         found[given.ref] = given
     for ref, dataset in found.items():
-        # Of an output these are in the plan and the run.
+        # An output's are in the plan and the run.
         body = dataset.body((*announced, *_OF_OUTPUT) if ref in written else announced)
         if body is not None:
             yield body

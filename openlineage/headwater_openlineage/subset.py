@@ -94,7 +94,7 @@ def _ranges(condition: Json) -> tuple[OffsetRange, ...] | None:
 
 
 def _flat(condition: Json, operator: str) -> Iterator[Json]:
-    """What an operator joins, in order, however it is nested."""
+    """List the operands of an operator, in order, however it is nested."""
     waiting = [condition]
     for _ in range(_MOST_CONDITIONS):
         if not waiting:

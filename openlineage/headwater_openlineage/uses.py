@@ -22,9 +22,9 @@ def use_of(dataset: DescribedDataset, entry: Json, at: str, inner: str, unread: 
     """A dataset as a run read or wrote it.
 
     Args:
-        dataset: which.
+        dataset: dataset that is used.
         entry: the member of `inputs` or `outputs`.
-        at: its pointer.
+        at: JSON pointer of the use.
         inner: `inputFacets` or `outputFacets`.
         unread: pointers of facets that aren't read.
 
@@ -42,7 +42,7 @@ def use_of(dataset: DescribedDataset, entry: Json, at: str, inner: str, unread: 
     others = {name: kept(facet) for name, (facet, _) in given.items()}
     others |= {name: kept(facet) for name, facet in left.items()}
     if inner == "outputFacets" and LIFECYCLE in dataset.facets:
-        # Of one write; the dataset's own is that of the last one alone.
+        # Each write has its own; the dataset keeps only the last one's.
         others.setdefault(LIFECYCLE, kept(dataset.facets[LIFECYCLE][0]))
     plain = dataset.plain_use()
     return msgspec.structs.replace(plain, facets=others, **fields) if others or fields else plain
@@ -58,7 +58,7 @@ def _statistics(facet: Json, at: str) -> Fields:
 
 
 def _position(dataset: DescribedDataset, given: Facets) -> Position | None:
-    """Which part or version: by the table format's own report, the subset, or the version of the dataset."""
+    """Read the part or version used: from the table format's own report, the subset, or the version of the dataset."""
     for name in _REPORTS:
         if name in given:
             facet, at = given[name]

@@ -1,6 +1,6 @@
-"""A document as clients usually send it, read in parts: those that another document had word for word are known.
+"""Reads documents as clients usually send them, in parts: a part that another document had word for word is cached.
 
-A part is the facets of a dataset, or a job. Parts are found by their text, and read only where they are new.
+A part is the facets of a dataset, or a job. Parts are looked up by their text, and read only if they are new.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from headwater_schemas.latest import Latest
 COLON: Final = re.compile(rb"\\u003[aA]")
 """A colon that isn't written again as it was."""
 _ABOVE: Final = 3
-"""How many levels are above a dataset's facets: the document, `inputs`, the dataset."""
+"""Nesting levels above a dataset's facets: the document, `inputs`, the dataset."""
 
 
 class _Entry(msgspec.Struct, omit_defaults=True):

@@ -35,7 +35,7 @@ from headwater_schemas.events import (
 from headwater_schemas.identity import EVENT_NAMESPACE
 
 PRODUCER: Final = "https://headwater/openlineage"
-"""Of facets of an event that names no producer."""
+"""Producer of facets, for events that name none."""
 
 
 def uuid_of(run_id: str) -> str:
@@ -173,7 +173,7 @@ class Writer:
         Args:
             uses: datasets with the part read or written.
             inner: `inputFacets` or `outputFacets`.
-            lineage: of the columns of outputs.
+            lineage: column lineage of the outputs.
             quality: outcomes of assertions on inputs.
         """
         columns = {} if lineage is None else column_lineage_facets(lineage)

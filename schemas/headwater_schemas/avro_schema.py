@@ -21,10 +21,10 @@ class AvroSchema:
     """A schema of the event record.
 
     Attributes:
-        text: its JSON.
+        text: JSON text of the schema.
         fingerprint: CRC-64-AVRO of its parsing canonical form, 8 bytes little-endian: as the Avro specification's
             single-object encoding writes it. The canonical form leaves out docs, defaults and logical types.
-        parsed: what fastavro takes.
+        parsed: parsed schema, for fastavro.
         version: the number in the file's name; 0 for one that didn't come with this distribution.
     """
 
@@ -54,7 +54,7 @@ class AvroSchema:
         """Parse a schema that anybody may have published.
 
         It is one of the event record, and each of its values takes a byte at least and ends: so decoding with it takes
-        no more steps than a value has bytes. Of an array of `null`, 20 bytes may be 2^60 items.
+        no more steps than a value has bytes. For an array of `null`, 20 bytes may be 2^60 items.
 
         Raises:
             ValueError: it isn't.
@@ -79,9 +79,9 @@ def _check_bounded(schema: Any, within: tuple[str, ...], *, of_union: bool = Fal
     """Check a parsed type.
 
     Args:
-        schema: as fastavro parses it.
-        within: names of the records that it is part of.
-        of_union: whether it is a branch of one, which takes a byte by itself.
+        schema: schema as fastavro parses it.
+        within: names of the records that contain it.
+        of_union: it is a branch of a union, which takes a byte by itself.
 
     Raises:
         ValueError: a value of it may take no byte, or has no end.
@@ -117,5 +117,5 @@ def released_schemas() -> tuple[AvroSchema, ...]:
 
 
 def current_schema() -> AvroSchema:
-    """The newest released schema: what this version writes, and reads every other one into."""
+    """Newest released schema, with which this version writes and to which it converts every other one."""
     return released_schemas()[-1]

@@ -1,7 +1,7 @@
 """Writes values as Avro by one schema, compiled to closures once.
 
 fastavro checks each value of a union against its branches before it writes it, and so the values inside of a nested
-union again for every level above; of an event that takes three quarters of the time. What is written here was checked
+union again for every level above; this takes three quarters of an event's time. The values written here were checked
 before, and the only unions are of null and one other type.
 
 https://avro.apache.org/docs/1.12.0/specification/#binary-encoding
@@ -22,8 +22,8 @@ class Field(NamedTuple):
     """A field of a record.
 
     Attributes:
-        name: of the field.
-        write: what it has; not called for None of a nullable one, which is `NULL` alone.
+        name: name of the field.
+        write: writes its value; not called for None in a nullable field, which is `NULL` alone.
         nullable: `VALUE` comes before what it has.
     """
 
@@ -42,7 +42,7 @@ _DOUBLE: Final = struct.Struct("<d")
 
 
 def compiled(schema: Any) -> Write:
-    """What writes a value of this schema.
+    """Compile a schema into a function that writes its values.
 
     Args:
         schema: as `fastavro.parse_schema` gives it: names in full, each defined before it is referred to.
@@ -54,7 +54,7 @@ def compiled(schema: Any) -> Write:
 
 
 def compiled_fields(schema: Any) -> list[Field]:
-    """What writes each field of a record's schema, in their order; one after the other they are the record.
+    """Compile a record's schema into writers of its fields, in their order; one after the other they write the record.
 
     Raises:
         ValueError: as `compiled` does.

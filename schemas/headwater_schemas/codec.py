@@ -52,7 +52,7 @@ from headwater_schemas.rules import BODY_OF_KIND, first_violation
 SINGLE_OBJECT_MAGIC = b"\xc3\x01"
 CONFLUENT_MAGIC = b"\x00"
 SINGLE_OBJECT_HEADER_BYTES = len(SINGLE_OBJECT_MAGIC) + FINGERPRINT_BYTES
-"""Where the fields of an event begin in such a record."""
+"""Offset of the event's fields in a record in Avro's single-object encoding."""
 _CONFLUENT_HEADER_BYTES = 5
 _INT64 = range(-(2**63), 2**63)
 # msgspec's "… - at `$.run_event.inputs[0].dataset`".
@@ -60,10 +60,10 @@ _PATH = re.compile(r" - at `\$\.?(.*)`$")
 
 
 class SchemaSource(Protocol):
-    """Where a reader gets writers' schemas by fingerprint."""
+    """Source of writers' schemas by fingerprint."""
 
     def find(self, fingerprint: bytes) -> AvroSchema | None:
-        """The schema with these 8 bytes; None where there is certainly none.
+        """Return the schema with these 8 bytes; None if there is certainly none.
 
         Raises:
             TransientError: it can't be looked up now.
@@ -71,10 +71,10 @@ class SchemaSource(Protocol):
 
 
 class SchemaRegistry(Protocol):
-    """Where a reader gets writers' schemas by the registry's id."""
+    """Source of writers' schemas by the registry's id."""
 
     def schema(self, schema_id: int) -> AvroSchema | None:
-        """The schema with this id; None where there is certainly none.
+        """Return the schema with this id; None if there is certainly none.
 
         Raises:
             TransientError: it can't be looked up now.
@@ -110,7 +110,7 @@ def encode(event: LineageEvent) -> bytes:
         return value
     datum = msgspec.to_builtins(event, builtin_types=(datetime,))
     try:
-        # Structs don't check what they are made of. Reading it back (4 µs) does, in C, time zones included.
+        # Structs don't check their values. Reading the event back (4 µs) does, in C, time zones included.
         msgspec.convert(datum, LineageEvent)
     except msgspec.ValidationError as error:
         message, place = _explain(error)
@@ -130,7 +130,7 @@ def encode(event: LineageEvent) -> bytes:
                 out.append(VALUE)
             write(out, item)
     except (ValueError, OverflowError, TypeError) as error:
-        # What the types let through is named by a walk.
+        # A walk finds the value that the types let through.
         place, message = next(_unwritable(datum, ""), ("", f"can't be written as Avro: {type(error).__name__}"))
         raise EncodeError(message, field=place or None) from None
     value = bytes(out)
@@ -227,18 +227,18 @@ def _long(number: int) -> bytes:
 
 
 def with_registry_id(value: bytes, schema_id: int) -> bytes:
-    """What `encode` returned, in Confluent's format, with the current schema's id in a registry."""
+    """Convert the result of `encode` to Confluent's format, with the current schema's id in a registry."""
     return CONFLUENT_MAGIC + schema_id.to_bytes(4, "big") + value[SINGLE_OBJECT_HEADER_BYTES:]
 
 
 class Decoder:
-    """Bytes to events, whatever released or published schema they were written with.
+    """Decoder of events, whatever released or published schema their bytes have.
 
     Bodies of which the latest records have several, byte for byte, are read once: the events share them.
 
     Args:
-        schemas: by fingerprint; by default the released ones alone.
-        registry: by id; without one, records in Confluent's format are rejected as of an unknown schema.
+        schemas: schemas by fingerprint; by default the released ones only.
+        registry: schemas by id; without one, records in Confluent's format are rejected for an unknown schema.
     """
 
     def __init__(self, schemas: SchemaSource | None = None, registry: SchemaRegistry | None = None) -> None:
@@ -340,16 +340,16 @@ class Decoder:
 
 
 _READ_BYTES = 2 << 20
-"""Of the bodies that a decoder remembers; as events they take some ten times as much."""
+"""Size of the bodies that a decoder caches; as events they take some ten times as much."""
 _HEAD = ("event_id", "event_time", "tenant", "producer", "kind", "job", "run")
 """The fields before the bodies."""
 _KIND_OF_REPEATED = re.compile(b"|".join(bytes([len(kind) << 1]) + kind.encode() for kind in sorted(_REPEATED)))
 _KIND_BYTES = 600
-"""Where a kind is to be looked for; behind names that are longer a record is read like any."""
+"""Length of the prefix in which a kind is searched. If longer names push it beyond, the record isn't cached."""
 
 
 def _repeats(value: bytes | None) -> bool:
-    """Whether it is likely that other records have the same body."""
+    """Return True if other records are likely to have the same body."""
     return (
         value is not None
         and value[:SINGLE_OBJECT_HEADER_BYTES] == SINGLE_OBJECT_MAGIC + current_schema().fingerprint
@@ -391,7 +391,7 @@ def _head_schema() -> Any:
 
 
 def _malformed(error: Exception) -> MalformedError:
-    """What fastavro tripped over, without its message: that holds pieces of the payload."""
+    """Describe fastavro's error without its message, which holds pieces of the payload."""
     match error:
         case UnicodeDecodeError():
             return MalformedError("a text isn't UTF-8")
@@ -416,7 +416,7 @@ def _explain(error: msgspec.ValidationError) -> tuple[str, str | None]:
 
 
 def _unwritable(datum: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Where `datum` holds what Avro can't write though its type is right, each with the reason."""
+    """List values of `datum` that Avro can't write though their type is right, each with the reason."""
     match datum:
         case dict():
             for name, value in datum.items():

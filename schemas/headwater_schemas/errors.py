@@ -36,7 +36,7 @@ from typing import ClassVar
 
 
 class DecodeReason(StrEnum):
-    """Why a record can't be decoded: a closed list, fit for a metric's label and a dead letter's header."""
+    """Reason why a record can't be decoded: a closed list, fit for a metric's label and a dead letter's header."""
 
     EMPTY = "EMPTY"
     NOT_AN_EVENT = "NOT_AN_EVENT"
@@ -53,7 +53,7 @@ class LineageError(Exception):
     """Any error of Headwater's libraries.
 
     Attributes:
-        retryable: whether the same call may succeed later without a change of settings, code or data.
+        retryable: the same call may succeed later without a change of settings, code or data.
         code: the other side's own name for it (`Neo.ClientError.Statement.TypeError`, `_TRANSPORT`), or the class of
             the exception behind it; empty where there is no other side.
     """
@@ -85,10 +85,10 @@ class DecodeError(ContractError):
     """The record can never be decoded by this version.
 
     Attributes:
-        reason: which of the closed list.
+        reason: member of the closed list.
         field: path of the offending field, where one is to blame.
-        event_id: of the event, where it could be read.
-        kind: of the event, where it could be read.
+        event_id: id of the event, if it could be read.
+        kind: kind of the event, if it could be read.
     """
 
     reason: DecodeReason
@@ -180,8 +180,8 @@ class FatalError(LineageError):
     """Retrying can't help: a person has to change a setting.
 
     Attributes:
-        message: what is wrong, without the setting.
-        setting: the setting to look at, by the name of its environment variable; empty where there is none.
+        message: the fault, without the setting.
+        setting: name of the environment variable to look at; empty if there is none.
     """
 
     def __init__(self, message: str, *, setting: str = "", code: str = "") -> None:
@@ -195,7 +195,7 @@ class SettingsRefusedError(FatalError):
 
 
 class CredentialsRefusedError(FatalError):
-    """Wrong user or password, or not allowed to do what Headwater has to."""
+    """The user or password is wrong, or the user may not do what Headwater has to."""
 
 
 class TopicsUnusableError(FatalError):

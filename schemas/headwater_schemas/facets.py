@@ -9,10 +9,10 @@ import msgspec
 from headwater_schemas.events.common import DatasetRef
 
 COLUMNS_FACET: Final = "headwater_columns"
-"""Of a dataset that an ALTER changed: `ColumnChanges`."""
+"""Facet of a dataset that an ALTER changed: `ColumnChanges`."""
 
 ADDED_FILES_FACET: Final = "headwater_addedFiles"
-"""Of an output whose position is a table's version: `AddedFiles`."""
+"""Facet of an output whose position is a table's version: `AddedFiles`."""
 
 EVENT_TIME_FACET: Final = "headwater_eventTime"
 """At a streaming run's START: the watermarks of its plan, and how far behind one a record may be kept in the state."""
@@ -30,7 +30,7 @@ class RenamedColumn(msgspec.Struct, frozen=True, order=True):
     """A column that has another name since, and the values that it had. Its nested fields have new paths with it.
 
     Attributes:
-        previous, path: its path before and after, written as in `ColumnEdge`.
+        previous, path: path before and after, written as in `ColumnEdge`.
     """
 
     previous: str
@@ -38,10 +38,10 @@ class RenamedColumn(msgspec.Struct, frozen=True, order=True):
 
 
 class ColumnChanges(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What an ALTER did to columns of a dataset beyond what its schema shows.
+    """Column changes of an ALTER that the dataset's schema doesn't show.
 
     Attributes:
-        renamed: columns of another name since.
+        renamed: columns that have another name since.
         dropped: paths of columns whose values are gone. A column that is added under the name later is another one.
     """
 
@@ -53,7 +53,7 @@ class AddedFiles(msgspec.Struct, frozen=True):
     """The files that a version of a table added.
 
     Attributes:
-        count: how many.
+        count: number of files.
         paths: all of them, or the first in sorted order where `len(paths) < count`.
     """
 
@@ -61,14 +61,14 @@ class AddedFiles(msgspec.Struct, frozen=True):
     paths: tuple[str, ...] = ()
 
     def of(self, dataset: DatasetRef) -> AddedFiles:
-        """The same with whole paths, where they are within the dataset's folder: `part-0` ⇒ `file:/lake/t/part-0`."""
+        """Return it with whole paths, if they are within the dataset's folder: `part-0` ⇒ `file:/lake/t/part-0`."""
         namespace, name = dataset.namespace, dataset.name.rstrip("/")
         root = f"{namespace}/{name}" if not name.startswith("/") else namespace + ":" * ("://" not in namespace) + name
         whole = (path if path.startswith("/") or ":/" in path else f"{root}/{path}" for path in self.paths)
         return AddedFiles(self.count, tuple(whole))
 
     def without_values(self) -> AddedFiles:
-        """The same without paths that name the values of partitions: `city=Oslo/part-0`."""
+        """Return it without paths that name the values of partitions: `city=Oslo/part-0`."""
         return AddedFiles(self.count, tuple(path for path in self.paths if "=" not in path))
 
     def facets(self) -> dict[str, str]:

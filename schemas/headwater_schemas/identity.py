@@ -141,7 +141,7 @@ def _begun(parts: tuple[Part, ...]) -> _Hash:
 
 @lru_cache(1 << 6)
 def _moment(microseconds: int, producer: str) -> bytes:
-    """How an identity ends that ends with these. All events of a document have the same."""
+    """Encode the end of an identity that ends with these. All events of a document share it."""
     return canonical((microseconds, producer)).hex().encode()
 
 
@@ -229,7 +229,7 @@ def source_end_digest(inputs: Iterable[DatasetUse]) -> str:
 
 
 def end_digest(ends: Iterable[tuple[Part, ...]]) -> str:
-    """`source_end_digest` of what it is made from: namespace, name and canonical end position of each input."""
+    """Compute `source_end_digest` from the namespace, name and canonical end position of each input."""
     return _digest(tuple(ends))
 
 
@@ -294,10 +294,10 @@ def plan_digest(lineage: ColumnLineage) -> str:
 
 
 def canonical_lineage(lineage: ColumnLineage) -> ColumnLineage:
-    """The same lineage in the one order that `ColumnLineage` promises; its digest is unchanged.
+    """Sort a lineage into the one order that `ColumnLineage` promises; its digest is unchanged.
 
     Raises:
-        IndexError: an edge points behind the last dataset.
+        IndexError: an edge points to a dataset after the last one.
     """
     datasets = sorted(set(lineage.datasets))
     index = {dataset: number for number, dataset in enumerate(datasets)}
@@ -325,8 +325,8 @@ def _name(dataset: DatasetRef) -> tuple[str, str]:
 def record_key(event: LineageEvent) -> bytes:
     """Kafka record key: tenant and the event's job (a DatasetEvent's: its dataset) as a JSON array in UTF-8.
 
-    A RetentionEvent's is the tenant, its namespace and job, with null for what it doesn't name. Of declarations and
-    revisions it is the tenant and the set, so that a set's are in one partition: a revision behind what it lists.
+    A RetentionEvent's key is the tenant, its namespace and job, with null for those it doesn't name. For declarations
+    and revisions it is the tenant and the set, so that a set is in one partition: a revision after its declarations.
 
     One job's events keep their order in one partition; correctness never depends on it.
 

@@ -1,4 +1,4 @@
-"""What is known of the latest of something, in bounded memory."""
+"""LRU caches bounded by the size of their values."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ T = TypeVar("T")
 
 
 class Latest(Generic[T]):
-    """Values by key, those that were used last. Safe to use from many threads.
+    """LRU cache bounded by the size of its values. Safe to use from many threads.
 
     Args:
-        size: of all values together, in the unit of `put`. What alone has more than a tenth of it isn't kept.
+        size: bound on the sum of sizes, in the unit of `put`. A value of more than a tenth of it isn't kept.
     """
 
     def __init__(self, size: int) -> None:
@@ -24,7 +24,7 @@ class Latest(Generic[T]):
         self._lock = threading.Lock()
 
     def get(self, key: Hashable) -> T | None:
-        """The value of a key, if it is kept."""
+        """Return the value of a key, if it is kept."""
         with self._lock:
             known = self._known.get(key)
             if known is None:
@@ -33,7 +33,7 @@ class Latest(Generic[T]):
             return known[0]
 
     def put(self, key: Hashable, value: T, size: int = 1) -> None:
-        """Keep a value, and drop those that weren't used for longest."""
+        """Keep a value, and drop the least recently used ones."""
         if size * 10 > self._size:
             return
         with self._lock:
@@ -46,17 +46,17 @@ class Latest(Generic[T]):
 
 
 class LatestOf(Generic[T]):
-    """Values by the very object that they were made of: to compare objects would take as long as to make the value.
+    """LRU cache by the identity of an object, for objects that take as long to compare as to convert.
 
     Args:
-        size: as of `Latest`.
+        size: bound, as for `Latest`.
     """
 
     def __init__(self, size: int) -> None:
         self._known: Latest[tuple[Any, T]] = Latest(size)
 
     def get(self, source: object) -> T | None:
-        """The value of an object, if it is kept."""
+        """Return the value of an object, if it is kept."""
         known = self._known.get(id(source))
         return None if known is None else known[1]
 

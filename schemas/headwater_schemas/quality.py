@@ -1,4 +1,4 @@
-"""What an assertion asserts, by the words that tools have for their tests: `not_null` ⇒ COMPLETENESS."""
+"""Rules of assertions, by the words that tools have for their tests: `not_null` ⇒ COMPLETENESS."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ _RULES: Final = {word: rule for rule, words in _WORDS.items() for word in words}
 
 
 def rule_of(word: str) -> str | None:
-    """What a test of that kind asserts; None where the word isn't known.
+    """Return the rule that a test asserts; None if the word isn't known.
 
     Args:
-        word: the tool's, in any case; of dbt also with its package, such as `dbt_utils.accepted_range`.
+        word: the tool's word, in any case; for dbt also with its package, such as `dbt_utils.accepted_range`.
     """
     return _RULES.get(word.lower().rpartition(".")[2])

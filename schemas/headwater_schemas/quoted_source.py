@@ -28,10 +28,10 @@ SOURCE_LEFT_OUT: Final = "(source left out)"
 def without_source(text: str) -> str:
     """`text` without the lines of code that it quotes. Idempotent.
 
-    Of a Python traceback, wherever it stands in the text and however deep it is quoted (PySpark's PythonException has
+    In a Python traceback, wherever it stands in the text and however deep it is quoted (PySpark's PythonException has
     it in the middle of a stack trace of the JVM), file, line and function of each frame stay; what is printed below a
-    frame goes, with the marks of Python 3.11 and 3.13. Of Spark's errors the text of the statement (`== SQL ==`) goes,
-    and the plan behind an AnalysisException.
+    frame goes, with the marks of Python 3.11 and 3.13. In Spark's errors the text of the statement (`== SQL ==`) goes,
+    and so does the plan after an AnalysisException.
     """
     for escape in sorted(set(_ESCAPED_FRAME.findall(text))):
         text = _without_frames(text, re.compile(rf"((?<!\\)\\{{{len(escape)}}}n)"))

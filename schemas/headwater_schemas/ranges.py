@@ -21,7 +21,7 @@ MOST_OFFSET = 2**63 - 1
 
 _NOTATION = "write 609..994 for 609 up to and without 994, or 609 for that one alone"
 _RANGE = re.compile(r"(?:(?P<partition>\d{1,10}):)?(?P<start>\d{1,19})(?P<to>\.\.(?P<end>\d{1,19})?)?", re.ASCII)
-# What is written elsewhere: with the last number inside, and without it.
+# Notations of other tools: with the last number included, and without it.
 _INCLUSIVE = re.compile(r"(\d{1,19})\s*(?:-|–|—|to)\s*(\d{1,19})", re.ASCII)
 _EXCLUSIVE = re.compile(r"\[?\s*(\d{1,19})\s*(?::|…|\.\.\.|,)\s*(\d{1,19})\s*\)?", re.ASCII)
 _CLOSED = re.compile(r"\[\s*(\d{1,19})\s*,\s*(\d{1,19})\s*\]", re.ASCII)
@@ -38,7 +38,7 @@ class Range:
     Attributes:
         start: the first.
         end: the one after the last, greater than `start`; None: all from `start` on.
-        partition: of the topic; None where the text names none.
+        partition: partition of the topic; None if the text names none.
     """
 
     start: int
@@ -72,8 +72,8 @@ def parse_range(text: str, *, of_partition: bool = False) -> Range:
     """The inverse of `range_text` and `partition_text`.
 
     Args:
-        text: as the module has it.
-        of_partition: whether the range may name its partition, `0:609..994`.
+        text: text in the module's notation.
+        of_partition: the range may name its partition, `0:609..994`.
 
     Raises:
         RangeError: it is no range, or an empty one.
@@ -91,7 +91,7 @@ def parse_range(text: str, *, of_partition: bool = False) -> Range:
 
 
 def _meant(text: str) -> str:
-    """How to write it, where it is one of the notations that others have."""
+    """Suggest the notation for a range that is written in a notation of other tools."""
     if other := _CLOSED.fullmatch(text) or _INCLUSIVE.fullmatch(text):
         return f"write {range_text(int(other[1]), int(other[2]) + 1)} for {other[1]} up to and including {other[2]}"
     if other := _EXCLUSIVE.fullmatch(text):

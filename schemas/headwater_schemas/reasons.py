@@ -1,7 +1,7 @@
-"""Reasons of incomplete column lineage that leave no input out: what was read is known, what became of columns isn't.
+"""Reasons of incomplete column lineage that leave no input out: datasets read are known, some column edges aren't.
 
 Producers write them, and whoever has to know all readers of a dataset reads them. Any other reason, and none, may mean
-that an input is missing: an operator that isn't known may keep what it reads to itself.
+that an input is missing: an unknown operator may hide what it reads.
 """
 
 from __future__ import annotations
@@ -18,34 +18,34 @@ _NO_SCHEMA: Final = "columns may be missing, as the document hasn't the whole sc
 
 
 def unknown_operator(name: str) -> str:
-    """Of an operator over others: what is below it was read, and what it may read itself wasn't."""
+    """Reason: the plan below an unknown operator was read, but not what the operator itself may read."""
     return f"operator {name} isn't known"
 
 
 def too_large(most_bytes: int) -> str:
-    """Of a plan whose edges were made coarser; none of its datasets is left out."""
+    """Reason: a plan's edges were made coarser to fit into an event; none of its datasets is left out."""
     return f"{_TOO_LARGE}{most_bytes} bytes"
 
 
 def no_source_of(outputs: str) -> str:
-    """Of a document that lists its inputs, and not which of them go into every column."""
+    """Reason: a document lists its inputs, but not which of them go into every column."""
     return f"{_NO_COLUMNS}{outputs}"
 
 
 def no_schema_of(outputs: str) -> str:
-    """Of a document with sources of columns, that doesn't show which columns there are."""
+    """Reason: a document has sources of columns, but not the list of all columns."""
     return f"{_NO_SCHEMA}{outputs}"
 
 
 def without_names(text: str) -> str:
-    """A text with such reasons in it, the names of datasets left out: equal for all that lack the same."""
+    """Remove the names of datasets from a text with such reasons, so that equal gaps have equal texts."""
     for of_names in (_NO_COLUMNS, _NO_SCHEMA):
         text = re.sub(rf"{re.escape(of_names)}.*?(?=; |$)", f"{of_names}…", text)
     return text
 
 
 def leaves_inputs_known(reason: str) -> bool:
-    """Whether all that a job reads is known, although its column lineage is incomplete for these reasons."""
+    """Return True if these reasons leave column lineage incomplete, but all inputs of the job known."""
     return all(map(_is_of_columns, reason.split("; ")))
 
 

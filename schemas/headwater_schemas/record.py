@@ -23,8 +23,8 @@ class Record(msgspec.Struct, frozen=True):
     """An encoded event.
 
     Attributes:
-        event_id: its id.
-        kind: its kind, e.g. `INTERVAL`.
+        event_id: id of the event.
+        kind: kind of the event, e.g. `INTERVAL`.
         key: `identity.record_key` of it.
         value: `codec.encode` of it.
     """

@@ -50,7 +50,7 @@ def redacted_json(
 
     Args:
         value: dicts, lists, texts, numbers; it isn't changed.
-        is_clean: whether an object or array is known to have none.
+        is_clean: returns True for an object or array known to have none.
         clean: called with each object or array that has none.
     """
     walk = _Walk(is_clean, clean)
@@ -69,7 +69,7 @@ class _Walk:
         Args:
             value: anything of JSON.
             holder: the name of the member that it is.
-            secret: whether that is one of a secret.
+            secret: the name is one of a secret.
         """
         if isinstance(value, str):
             return self._text(value, secret=secret)
@@ -119,7 +119,7 @@ class _Walk:
 
 
 def _is_schema(member: dict[str, Any]) -> bool:
-    """Whether it is a JSON Schema, without a value in it: `{"type": "string"}`."""
+    """Return True if it is a JSON Schema, without a value in it: `{"type": "string"}`."""
     type_ = member.get("type")
     return isinstance(type_, str) and type_ in _SCHEMA_TYPES and member.keys() <= _SCHEMA_MEMBERS
 
@@ -129,7 +129,7 @@ def _is_secret(name: str) -> bool:
 
 
 def _is_pair(name: str, member: Any) -> bool:
-    """Whether a name and its value are a secret together: a path with `Cookie: a=b` has a partition `Cookie: a`."""
+    """Return True if name and value together are a secret: a path with `Cookie: a=b` has a partition `Cookie: a`."""
     if _PLAIN_NAME.fullmatch(name) or not isinstance(member, str) or redact(member) != member:
         return False
     return member not in redact(f"{name}={member}")

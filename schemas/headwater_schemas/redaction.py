@@ -37,13 +37,13 @@ from headwater_schemas.sql_text import NESTED_QUOTES, arguments, with_literals
 MASK: Final = "[redacted]"
 _MASKED: Final = re.escape(MASK)
 
-# What a setting that holds a secret has in its name, once `.`, `_` and `-` are left out: `fs.s3a.secret.key`, `ApiKey`.
+# Parts of a secret setting's name, once `.`, `_` and `-` are left out: `fs.s3a.secret.key`, `ApiKey`.
 _SECRET_PART: Final = re.compile(
     r"passw(?:or)?d|jaasconfig|passphrase|passcode|passkey|passwrd|pwd|secret(?!ar|s?manager)|token(?!i[sz])|credential|connectionstring|jsessionid|phpsessid"
     r"|(?:api|access|account|private|sas|shared|signing|encryption|master|storage|subscription|auth|license|functions?|fernet|hmac|cipher|keystore)key"
     r"|(?:xgoog|xamz|access)signature|basicauthuserinfo|rediscliauth"
 )
-# What it has as a word of its own: `db_pass`, `dbPass`, `pw`; not `passengers`.
+# Words of a secret setting's name: `db_pass`, `dbPass`, `pw`; not `passengers`.
 _SECRET_WORDS: Final = frozenset({"pass", "pw", "jwt", "otp", "sas", "creds"})
 # A name that ends so has something about a secret: `api_key_id`, `tokenType`, `password_changed_at`; not `secret_id`.
 _ABOUT: Final = frozenset(
@@ -56,7 +56,7 @@ _ABOUT: Final = frozenset(
 )
 # `max_tokens`, `prompt_tokens` are numbers.
 _COUNTED: Final = frozenset(("max", "min", "num", "total", "prompt", "completion", "input", "output", "used", "avg"))
-# Of an address's query: `out?sig`, the name of a partition to Spark.
+# Parameters in an address's query: `out?sig`, the name of a partition to Spark.
 _IN_QUERY: Final = re.compile(r"[?&](?:sig|signature|auth|key|code)$", re.IGNORECASE)
 _WORD: Final = re.compile(r"[A-Z]++(?![a-z])|[A-Z]?[a-z]++")
 # `dbpass`, `userpass`; not `bypass`.
@@ -102,7 +102,7 @@ _NO_SECRET: Final = re.compile(
     r"(?:null|none|true|false)(?![^\s,;&)}\]\"'<])|\d{1,6} WARN=\d",  # dbt: `PASS=5 WARN=0 ERROR=0`
     re.IGNORECASE,
 )
-# Of a schema: `struct<token:string>`, ` |-- token: string (nullable = true)`, `"token": {"type": "string"}`.
+# Types in a schema: `struct<token:string>`, ` |-- token: string (nullable = true)`, `"token": {"type": "string"}`.
 _TYPE: Final = re.compile(
     r"(?:string|bigint|int|integer|long|smallint|tinyint|short|byte|float|double|boolean|binary|bytes|date|void|variant"
     r"|timestamp(?:_ntz|_ltz)?|(?:decimal|numeric|varchar|char)(?:\(\d{1,9}(?:,\s?\d{1,3})?\))?"
@@ -158,7 +158,7 @@ _PORT: Final = re.compile(r":\d{1,5}(?=[/,?#]|$)")
 _SCHEMELESS: Final = re.compile(
     r"(?<![\w.+\-%:@])(?!mailto:)[\w.+\-%]{1,64}+:[^\s@/\"'`<>,;]{1,256}+@(?=\[?[\w.\-]{0,255}[A-Za-z\]:])"
 )
-# What stands before the @ is a container there.
+# Schemes with a container before the @.
 _CONTAINERS: Final = frozenset({"abfs", "abfss", "wasb", "wasbs"})
 # Hadoop makes one slash of two in `/data/https://token@host`. These are written with one, and have a path behind it.
 _ONE_SLASH: Final = frozenset({"file", "hdfs", "dbfs", "viewfs", "local"})
@@ -166,9 +166,9 @@ _ONE_SLASH: Final = frozenset({"file", "hdfs", "dbfs", "viewfs", "local"})
 _QUOTED_OR_WORD: Final = r"""(?:'(?:[^'\\]|\\.|'')*+'|"(?:[^"\\]|\\.)*+"|[^\s"',;)\]}]++)"""
 _LIST: Final = r"""(?:\s++|["']\s*+,\s*+["'])?+"""
 
-# Each with what texts have that it may hold for, in lower case.
+# Each with keywords, in lower case, of which a text must have one to match.
 _RULES: Final[tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...]] = (
-    # Of PEM and PGP; a block that was cut off ends with the text.
+    # PEM and PGP; a block that was cut off ends with the text.
     (
         ("-----begin",),
         re.compile(
@@ -191,7 +191,7 @@ _RULES: Final[tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...]] = (
         ),
         rf"\1 {MASK}",
     ),
-    # A header's value is its whole line, or what it is quoted with.
+    # A header's value is its whole line, or the text in its quotes.
     (
         ("authorization",),
         re.compile(
@@ -266,7 +266,7 @@ _RULES: Final[tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...]] = (
         ),
         rf"\1{MASK}",
     ),
-    # Of a URL's query: Azure's `sig=` and `code=`, Google's `key=`, S3's `X-Amz-Signature=`.
+    # Parameters of a URL's query: Azure's `sig=` and `code=`, Google's `key=`, S3's `X-Amz-Signature=`.
     (
         ("sig", "auth", "key="),
         re.compile(
@@ -275,7 +275,7 @@ _RULES: Final[tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...]] = (
         ),
         rf"\1{MASK}",
     ),
-    # The same signature by itself, quoted or not; `sig = 0.05` is none.
+    # A signature outside of a URL, quoted or not; `sig = 0.05` is none.
     (
         ("sig",),
         re.compile(
@@ -345,7 +345,7 @@ def _by_rules(text: str) -> str:
 
 
 def _without_encoded(text: str) -> str:
-    """A text with percent-encoded characters by what it decodes to, where that has a secret.
+    """Redact percent-encoded text: it is decoded if the decoded text has a secret.
 
     Decoded twice: Spark escapes the value of a partition in its path, whatever that is.
     """
@@ -371,7 +371,7 @@ def _without_arguments(text: str) -> str:
 
 
 def _secret_spans(text: str) -> list[tuple[int, int]]:
-    """Of all calls, those within another's arguments included. Calls within a secret are a part of it."""
+    """Find secrets in the arguments of all calls, also of nested ones. A call within a secret is a part of it."""
     spans: list[tuple[int, int]] = []
     masked: list[tuple[int, int]] = []
     ends: list[int] = []
@@ -475,7 +475,7 @@ def _without_values(text: str) -> str:
 
 @lru_cache(maxsize=8_192)
 def is_secret_name(name: str) -> bool:
-    """Whether a setting of this name holds a secret: `fs.s3a.secret.key`, `dbPass`."""
+    """Return True if a setting of this name holds a secret: `fs.s3a.secret.key`, `dbPass`."""
     words = [word.lower() for word in _WORD.findall(name)]
     if words[1:] and (
         (words[-1] in _ABOUT and words[-2:] != ["secret", "id"])
@@ -489,7 +489,7 @@ def is_secret_name(name: str) -> bool:
 
 
 def _value_of(text: str, start: int, end: int, name: str) -> tuple[int, int] | None:
-    """Where the value is of the name at this place: its first character, and behind its last."""
+    """Find the value that belongs to a name: its first character, and the one after its last."""
     before = text[max(0, start - 12) : start]
     if (in_xml := _in_xml(text, end, before)) is not None:
         return in_xml
@@ -507,7 +507,7 @@ def _value_of(text: str, start: int, end: int, name: str) -> tuple[int, int] | N
 
 
 def _assigned(text: str, between: re.Match[str], name: str) -> tuple[int, int] | None:
-    """What a name is followed by and a sign; None where that is no secret."""
+    """Find the value after a name and an assignment sign; None if it is no secret."""
     if ":" in between[0] and _NO_SETTING.search(name):
         return None
     if _is_of_schema(text, between) or _is_other_column(text, between, name):
@@ -519,19 +519,19 @@ def _assigned(text: str, between: re.Match[str], name: str) -> tuple[int, int] |
 
 
 def _is_of_schema(text: str, between: re.Match[str]) -> bool:
-    """Whether the value is the type of a column: as a word, or in a JSON Schema."""
+    """Return True if the value is the type of a column: as a word, or in a JSON Schema."""
     is_type = ":" in between[0] and (_TYPE.match(text, between.end()) or _JSON_SCHEMA.match(text, between.end()))
     return bool(is_type)
 
 
 def _is_other_column(text: str, between: re.Match[str], name: str) -> bool:
-    """Whether a column is compared with one of its own name: `a.token = b.token`."""
+    """Return True if a column is compared with one of the same name: `a.token = b.token`."""
     other = _OTHER_COLUMN.match(text, between.end()) if "=" in between[0] else None
     return other is not None and other[1].lower() == name.rpartition(".")[2].lower()
 
 
 def _in_xml(text: str, end: int, before: str) -> tuple[int, int] | None:
-    """Of `<password>…</password>`, and of `name="password" value="…"` and `key="password">…<`."""
+    """Find the value in `<password>…</password>`, `name="password" value="…"` and `key="password">…<`."""
     if (before.endswith("<name>") or _OPENS_XML.search(before)) and (between := _IN_XML.match(text, end)):
         if text.startswith("<![CDATA[", closing := between.end()):
             closing = max(closing, text.find("]]>", closing, closing + _MAX_BRACKETED_CHARS)) + 3

@@ -32,7 +32,7 @@ class RegistrySettings(BaseModel):
 
     Attributes:
         url: `http(s)://host:port` of a Confluent-compatible registry; None: there is no registry.
-        username, password: for basic authentication, if the registry requires it.
+        username, password: credentials for basic authentication, if the registry requires it.
         timeout_seconds: time limit of each request.
     """
 
@@ -48,7 +48,7 @@ class RegistryClient:
     """Looks schemas up in a registry, and registers ours. Safe to use from many threads.
 
     Args:
-        settings: which one.
+        settings: settings of the registry.
         clock: monotonic seconds.
 
     Raises:

@@ -1,7 +1,7 @@
-"""What an event must keep to beyond the types of its fields; checked on writing and on reading alike.
+"""Rules of an event beyond the types of its fields; checked on writing and on reading alike.
 
 Types, ranges of numbers, time zones and names that mustn't be empty are in the event types themselves and are checked
-there by msgspec. Here is what ties fields together. All of it costs about a microsecond an event: nothing is hashed.
+there by msgspec. These rules relate fields to each other. They cost about a microsecond an event: nothing is hashed.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class SchemaStore:
     Args:
         consumer_conf: librdkafka settings, at least `bootstrap.servers`. No group is joined and nothing is committed.
         topic: the schemas topic.
-        timeout_seconds: how long one refresh may take.
+        timeout_seconds: time limit of one refresh.
         make_consumer: `confluent_kafka.Consumer`, or a stand-in.
         clock: monotonic seconds.
     """

@@ -47,9 +47,9 @@ _LEAST_CHARS: Final = 16
 _AWS_CHARS: Final = 40
 _LEAST_ENTROPY: Final = 4.5
 _LEAST_OF_AWS: Final = 4.3
-"""Of 40 random characters, one in 2,000 has less."""
+"""Bound for 40 characters: one in 2,000 random strings has less."""
 _LEAST_CHANGES: Final = 0.42
-"""Share of neighbours in random text that are of two kinds: lower case, upper case, digits. Of names it is less."""
+"""Share of neighbours in random text that are of two kinds: lower case, upper case, digits. Names have less."""
 _LEAST_WITH_SIGNS: Final = 0.33
 
 
@@ -85,8 +85,8 @@ def without_shapes(text: str, lowered: str, mask: str) -> str:
 
     Args:
         text: anything.
-        lowered: it in lower case.
-        mask: of any length.
+        lowered: the text in lower case.
+        mask: replacement, of any length.
     """
     if len(text) < _LEAST_CHARS:
         return text

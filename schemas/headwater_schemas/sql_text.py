@@ -24,7 +24,7 @@ _BODY: Final = {
     for escapes in (True, False)
 }
 _BEHIND: Final = re.compile(r"""[\s,;)\]}:|+\-*/=<>!&^%]|\Z""")
-"""What follows a literal; anything else shows that it was read in the wrong way."""
+"""Characters after a literal; any other shows that it was read in the wrong way."""
 _ESCAPED: Final = re.compile(
     r"""\\u(?P<short>[0-9a-fA-F]{4})|\\U(?P<long>[0-9a-fA-F]{8})|\\(?P<octal>[0-3][0-7]{2})|\\(?P<one>.)|(?P<twice>''|"")""",
     re.DOTALL,
@@ -64,7 +64,7 @@ def with_literals(text: str, change: Callable[[str], str]) -> str:
 
 
 def _end_of_body(text: str, start: int, quote: str) -> tuple[int, bool]:
-    """Where a literal's text ends, and whether backslashes escape in it."""
+    """Find the end of a literal's text, and whether backslashes escape in it."""
     if quote == "`":
         return _matched_end(text, start, len(text), quote, escapes=False), False
     end = _matched_end(text, start, len(text), quote, escapes=True)
@@ -113,9 +113,9 @@ def _character(found: re.Match[str], quote: str) -> str:
 
 
 def arguments(text: str, start: int) -> Iterator[tuple[int, int]]:
-    """Where the arguments are of the call whose bracket opens before `start`, without blanks around them.
+    """Find the arguments of the call whose bracket opens before `start`, without blanks around them.
 
-    Of a call that doesn't end, or not soon, those that there are.
+    For a call that doesn't end, or not soon: the arguments found.
     """
     depth, begin, place = 0, start, start
     limit = min(len(text), start + _MAX_CALL_CHARS)

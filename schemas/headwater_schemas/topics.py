@@ -42,7 +42,7 @@ _LONGEST_NAME = 249
 
 
 def is_legal_name(name: str) -> bool:
-    """Whether Kafka takes it as a topic's name."""
+    """Return True if Kafka accepts it as a topic's name."""
     return bool(_LEGAL.fullmatch(name)) and len(name) <= _LONGEST_NAME and name not in {".", ".."}
 
 
@@ -92,8 +92,8 @@ class TopicSpec:
     """A topic as it should be.
 
     Attributes:
-        name: of the topic.
-        partitions: how many, when it is created; an existing topic keeps its own. `BROKER_DEFAULT` leaves it to the
+        name: name of the topic.
+        partitions: number at its creation; an existing topic keeps its own. `BROKER_DEFAULT` leaves it to the
             broker.
         config: topic settings by Kafka's names.
         replication_factor: `BROKER_DEFAULT` leaves it to the broker.
@@ -117,7 +117,7 @@ class TopicDifference:
 
 @dataclass(frozen=True, slots=True)
 class TopicReport:
-    """What `ensure_topics` found and did."""
+    """Result of `ensure_topics`."""
 
     created: tuple[str, ...] = ()
     existing: tuple[str, ...] = ()
@@ -134,9 +134,9 @@ def topic_specs(
     """The three topics as they should be.
 
     Args:
-        names: of the topics.
-        partitions: of the events topic. The others have one: they are small, and their readers want them in order.
-        replication_factor: of all three.
+        names: names of the topics.
+        partitions: number for the events topic. The others have one: they are small, and read in order.
+        replication_factor: replicas of each of the three.
         max_message_bytes: the largest record batch of the events topic, as compressed by the producer.
     """
     names = names or TopicNames()
@@ -146,7 +146,7 @@ def topic_specs(
         TopicSpec(
             names.events,
             partitions,
-            # What an event's time may be goes by when the broker took it, not by what its producer says.
+            # The time of the broker bounds an event's times; the producer's own isn't trusted.
             forever | {"max.message.bytes": str(max_message_bytes), "message.timestamp.type": "LogAppendTime"},
             replication_factor,
         ),
@@ -165,8 +165,8 @@ def ensure_topics(
 
     Args:
         admin_conf: librdkafka settings, at least `bootstrap.servers`.
-        specs: by default `topic_specs()`.
-        timeout_seconds: of each request to the cluster.
+        specs: settings of the topics, by default `topic_specs()`.
+        timeout_seconds: time limit of each request to the cluster.
 
     Raises:
         BrokerUnavailableError: no broker answered in time.

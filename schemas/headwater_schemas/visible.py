@@ -49,7 +49,7 @@ class VisibleFormatter(logging.Formatter):
 
 
 def is_visible(character: str) -> bool:
-    """Whether a character stands as it is."""
+    """Return True if a character is shown as it is."""
     return character.isprintable() and _IGNORABLE.match(character) is None
 
 

@@ -38,24 +38,24 @@ def command(
     ] = None,
     records: RecordsArgument = None,
     *,
-    run: Annotated[str | None, typer.Option("--run", help="A bad run: its id, or how that begins.")] = None,
+    run: Annotated[str | None, typer.Option("--run", help="A bad run: its id, or the beginning of it.")] = None,
     query: Annotated[
         str | None,
-        typer.Option("--query", help="A streaming query, by name, id or how its id begins, with bad micro-batches."),
+        typer.Option(
+            "--query", help="A streaming query with bad micro-batches: its name, its id or the beginning of that."
+        ),
     ] = None,
     batches: Annotated[
-        str | None, typer.Option("--batches", help="Which: 12; or 12..15, which is 12 to 14.", show_default=False)
+        str | None, typer.Option("--batches", help="Batch ids: 12; or 12..15, which is 12 to 14.", show_default=False)
     ] = None,
-    topic_id: Annotated[
-        str | None, typer.Option("--topic-id", help="The incarnation of the topic that is meant, by Kafka's id.")
-    ] = None,
+    topic_id: Annotated[str | None, typer.Option("--topic-id", help="Incarnation of the topic, by Kafka's id.")] = None,
     read_time: ReadTimeOption = False,
-    depth: Annotated[str, typer.Option("--depth", "-d", help="Most hops.")] = "all",
+    depth: Annotated[str, typer.Option("--depth", "-d", help="Maximum number of hops, or `all`.")] = "all",
     horizon: HorizonOption = None,
 ) -> Shown:
     """List everything that bad data reached: datasets with partitions and offsets, files, versions.
 
-    What a later run replaced is listed as gone.
+    Data that a later run replaced is listed as gone.
 
     headwater blast flights.departed 0:100..200 1:80..90
 
@@ -91,7 +91,7 @@ def _start(
     *,
     read_time: bool,
 ) -> BadRun | BadBatches | Starts:
-    if sum(way is not None for way in (topic, run, query)) != 1:
+    if sum(choice is not None for choice in (topic, run, query)) != 1:
         raise typer.BadParameter("Name one thing: TOPIC PARTITION OFFSETS, or --run, or --query with --batches.")
     if run is not None:
         return BadRun(run)

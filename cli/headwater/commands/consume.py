@@ -17,10 +17,8 @@ def command(
     until_caught_up: Annotated[
         bool, typer.Option("--until-caught-up", help="Stop once what is on the topic now is committed.")
     ] = False,
-    port: Annotated[
-        int | None, typer.Option(help="Where /metrics, /livez and /readyz are served; 0 takes a free port.")
-    ] = None,
-    workers: Annotated[int | None, typer.Option(help="How many processes share the partitions.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port of /metrics, /livez and /readyz; 0 takes a free one.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Number of processes that share the partitions.")] = None,
     group: Annotated[str | None, typer.Option(help="The consumer group.")] = None,
     openlineage_topic: Annotated[
         str | None, typer.Option(help="A topic of OpenLineage events in JSON, to be written to the graph, too.")
@@ -28,7 +26,7 @@ def command(
     log_format: LogFormatOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Write what the events topic holds into the graph, and go on until stopped.
+    """Write the events topic into the graph, and go on until stopped.
 
     Start it more than once, or with --workers, and the processes share the topic's partitions. Ctrl-C or SIGTERM
     finishes the batches being written, commits their offsets and exits 0. While Kafka or Neo4j is away it waits and

@@ -1,4 +1,4 @@
-"""`headwater declare`: what people know of datasets, jobs and consumers, from reviewed files to the graph."""
+"""`headwater declare`: publishes facts on datasets, jobs and consumers from reviewed files."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def command(
     ] = False,
     namespace: Annotated[
         str | None,
-        typer.Option(help="Of datasets of contracts and manifests that don't name theirs.", show_default=False),
+        typer.Option(help="Namespace of datasets in contracts and manifests that don't name it.", show_default=False),
     ] = None,
     catalog: Annotated[
         str | None,
@@ -82,17 +82,18 @@ def command(
     ] = None,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of the files, for editors.")] = False,
     wait_seconds: Annotated[
-        float, typer.Option("--wait", min=0.0, help="Seconds to wait until it is in the graph; 0: don't wait.")
+        float,
+        typer.Option("--wait", min=0.0, help="Seconds to wait until the declarations are in the graph; 0: don't wait."),
     ] = _WAIT_SECONDS,
     tenant: TenantOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Declare what no job can report: owners, consumers, privacy, lineage of what isn't captured.
+    """Declare facts that no job can report: owners, consumers, privacy, lineage of jobs that aren't captured.
 
-    A file is a declaration set with an id. What left the file since its last revision is withdrawn. Without --check and
-    --diff, what changed is published, and the command waits until it is in the graph; Ctrl-C ends the waiting, not what
-    was published. Two sets that contradict each other are both kept and reported. Exit status: 2: a file has mistakes;
-    4: Kafka or Neo4j doesn't answer, or the graph doesn't get it in time.
+    A file is a declaration set with an id. Declarations that left the file since its last revision are withdrawn.
+    Without --check and --diff, changes are published, and the command waits until they are in the graph; Ctrl-C ends
+    only the waiting. Two sets that contradict each other are both kept and reported. Exit status 2: a file has
+    mistakes; 4: Kafka or Neo4j doesn't answer, or the graph doesn't get it in time.
     """
     if schema:
         console.result(json_schema())

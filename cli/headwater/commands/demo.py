@@ -22,7 +22,7 @@ from headwater_schemas.errors import LineageError
 def command(
     full: Annotated[bool, typer.Option("--full", help="All of 2013: 336,776 flights instead of January's.")] = False,
     days: Annotated[
-        int | None, typer.Option("--days", min=1, max=YEAR_DAYS, help="So many days from 1 January instead of 31.")
+        int | None, typer.Option("--days", min=1, max=YEAR_DAYS, help="Number of days from 1 January instead of 31.")
     ] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Leave Kafka and Neo4j up; `headwater down` ends them.")] = False,
     json_output: JsonOption = False,

@@ -1,4 +1,4 @@
-"""`headwater diff`: what changed in lineage."""
+"""`headwater diff`: changes in lineage."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from headwater_consumers.analysis.reader import Reader
 @graph_command(page=100)
 def command(
     ask: Ask,
-    job: Annotated[str | None, typer.Argument(help="Whose lineage. Default: all jobs that changed.")] = None,
+    job: Annotated[str | None, typer.Argument(help="Job to compare. Default: all jobs that changed.")] = None,
     *,
     before: Annotated[
         str | None, typer.Option(metavar="TIME", help="A time to compare from: 1d (ago), yesterday 14:00, 2025-01-31.")
@@ -26,11 +26,13 @@ def command(
     after_run: Annotated[str | None, typer.Option(help="A run to compare with.")] = None,
     before_code: Annotated[str | None, typer.Option(help="A code version of JOB to compare from.")] = None,
     after_code: Annotated[str | None, typer.Option(help="A code version to compare with.")] = None,
-    dataset: Annotated[str | None, typer.Option(help="How this dataset is made, by all jobs that write it.")] = None,
+    dataset: Annotated[
+        str | None, typer.Option(help="Compare the lineage of this dataset, by all jobs that write it.")
+    ] = None,
 ) -> Shown:
     """Show what changed in lineage between two times, two runs, or two code versions of a job.
 
-    Columns that come from elsewhere or in another way, datasets read or written, and columns of schemas.
+    Lists columns with other sources or transformations, datasets read or written, and columns of schemas.
     """
     if before is None and before_run is None and before_code is None:
         raise typer.BadParameter("say what to compare from: --before TIME, --before-run ID or --before-code VERSION")

@@ -48,11 +48,14 @@ ReasonOption = Annotated[
     list[DeadLetterReason] | None,
     typer.Option("--reason", help="Only letters with this reason; may be repeated.", case_sensitive=False),
 ]
-JobOption = Annotated[str | None, typer.Option("--job", help="Only of this job or dataset, by its key's name.")]
+JobOption = Annotated[str | None, typer.Option("--job", help="Only letters of this job or dataset, by its key's name.")]
 SinceOption = Annotated[
-    str | None, typer.Option("--since", metavar="TIME", help="Only published then or later: 1h (ago), yesterday.")
+    str | None,
+    typer.Option("--since", metavar="TIME", help="Only letters published then or later: 1h (ago), yesterday."),
 ]
-UntilOption = Annotated[str | None, typer.Option("--until", metavar="TIME", help="Only published before.")]
+UntilOption = Annotated[
+    str | None, typer.Option("--until", metavar="TIME", help="Only letters published before this time.")
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,7 @@ def list_(
     """Count dead letters by reason and job, with the oldest and the newest of each."""
     choice = _choice(reason, job, since, until)
     with _kafka() as (topics, settings):
-        found = _meant(topics, settings, choice)
+        found = _selected(topics, settings, choice)
     console.result(show_dlq.census_document(found.census), show_dlq.census_view(found.census))
 
 
@@ -82,12 +85,12 @@ def show(
     place: Annotated[
         str,
         typer.Argument(
-            help="Its offset on the dead-letter topic, or PARTITION@OFFSET, or an event's id, or how it begins."
+            help="Its offset on the dead-letter topic, PARTITION@OFFSET, or an event's id or the beginning of it."
         ),
     ],
     json_output: JsonOption = False,
 ) -> None:
-    """Show one dead letter, decoded as far as it goes; what looks like a secret is left out."""
+    """Show one dead letter, decoded as far as possible; text that looks like a secret is left out."""
     with _kafka() as (topics, settings):
         letter = _find(topics, place)
         with event_decoder(settings) as decoder:
@@ -110,10 +113,10 @@ def replay(
     """Send dead letters back to their topic, after a release or a schema that makes them good.
 
     Name them by --reason, --job, --since or --until, or give --all. They go to the events topic, or to the topic that
-    `consume --openlineage-topic` read them from. Of each record the last letter is sent, with the original's key, value
-    and headers. Doing it twice is harmless: the graph comes out the same. What is sent doesn't wait any more, once no
-    letter before it on the topic does. Exit status 5: some weren't sent, because the topic refuses them as too large,
-    or because the letter has no bytes.
+    `consume --openlineage-topic` read them from. The last letter of each record is sent, with the original's key, value
+    and headers. Doing it twice is harmless: the graph comes out the same. A letter that was sent counts as dealt with
+    once every letter before it on the topic is. Exit status 5: some weren't sent, because the topic refuses them as too
+    large, or because the letter has no bytes.
     """
     choice = _choice(reason, job, since, until)
     if all_ == (choice != LetterFilter()) and not (dry_run and not all_):
@@ -122,7 +125,7 @@ def replay(
             fix="Choose by --reason, --job, --since or --until, or give --all.",
         )
     with _kafka() as (topics, settings), console.progress() as progress:
-        found = _meant(topics, settings, choice)
+        found = _selected(topics, settings, choice)
         task = progress.add_task("Replaying", total=found.census.letters)
         if dry_run:
             sent, refused = 0, {}
@@ -150,13 +153,13 @@ def acknowledge_all(
     yes: YesOption = False,
     json_output: JsonOption = False,
 ) -> None:
-    """Note that all dead letters which are there now have been dealt with: the alert on them ends.
+    """Mark all dead letters that are there now as dealt with: the alert on them ends.
 
     They stay on their topic, where `dlq list`, `show` and `replay` find them; `graph verify` needs them. Letters that
     come later wait again.
     """
     with _kafka() as (topics, settings):
-        found = _meant(topics, settings, LetterFilter())
+        found = _selected(topics, settings, LetterFilter())
         waiting = found.census.waiting
         if waiting:
             console.message(", ".join(f"{name} {count:,}" for name, count in found.census.by_reason.items()))
@@ -165,7 +168,7 @@ def acknowledge_all(
     console.result({"topic": topics.dead_letters, "acknowledged": waiting}, f"{waiting:,} acknowledged.")
 
 
-def _acknowledge_sent(topics: _Topics, settings: Settings, found: _Meant, refused: Iterable[str]) -> None:
+def _acknowledge_sent(topics: _Topics, settings: Settings, found: _Selected, refused: Iterable[str]) -> None:
     settled = found.settled - frozenset(refused)
     all_letters = letters(topics.client, topics.dead_letters)
     acknowledge(
@@ -177,15 +180,15 @@ def _acknowledge_sent(topics: _Topics, settings: Settings, found: _Meant, refuse
 
 @app.command()
 def skip(
-    topic: Annotated[str, typer.Argument(help="The topic that the consumer stands still at.")],
+    topic: Annotated[str, typer.Argument(help="Topic on which the consumer is stuck.")],
     partition: Annotated[int, typer.Argument(help="Number of the partition.", min=0)],
     offset: Annotated[int, typer.Argument(help="Offset of the record, which is the next that is consumed.", min=0)],
     json_output: JsonOption = False,
 ) -> None:
-    """Set one record aside that stops the consumer, and let its partition go on behind it.
+    """Skip one record that stops the consumer: set it aside, and let its partition go on after it.
 
     Stop the consumers first. The record becomes a dead letter with the reason SKIPPED, byte for byte; then the offset
-    behind it is committed for the group. Exit status 2: the group has consumers, or consumes another record next.
+    after it is committed for the group. Exit status 2: the group has consumers, or consumes another record next.
     """
     with _kafka() as (topics, settings):
         group = settings.materializer.group
@@ -211,15 +214,15 @@ def skip(
     console.message(f"{where} is a dead letter of {topics.dead_letters} now, and group {group} goes on behind it.")
 
 
-class _Meant:
-    """The letters that a choice takes and that stand, and their census. Their places are kept, not themselves.
+class _Selected:
+    """Locations of the letters that match a filter and weren't superseded, and their census.
 
     Attributes:
-        acknowledged: which letters somebody has dealt with.
+        acknowledged: letters that somebody has dealt with.
     """
 
     def __init__(self, topics: _Topics, settings: Settings, choice: LetterFilter) -> None:
-        # First, so that no letter is acknowledged that came since, and wasn't read.
+        # Read first, so that a letter that came since, and wasn't read, isn't acknowledged.
         self.acknowledged = acknowledged(
             topics.client, group=settings.materializer.group, dead_letters=topics.dead_letters
         )
@@ -238,22 +241,22 @@ class _Meant:
                 self._places.add(letter.where)
 
     def includes(self, letter: StoredDeadLetter) -> bool:
-        """Whether it is one of them; not one that came since."""
+        """Return True if the letter was selected. Letters that came since aren't."""
         return letter.where in self._places
 
     @property
     def settled(self) -> frozenset[str]:
-        """Where the letters are that nobody has to look at, once these are sent."""
+        """Locations of letters that nobody has to look at, once the selected ones are sent."""
         return frozenset(self._places | self._overtaken)
 
 
-def _meant(topics: _Topics, settings: Settings, choice: LetterFilter) -> _Meant:
+def _selected(topics: _Topics, settings: Settings, choice: LetterFilter) -> _Selected:
     with console.status(f"Reading {topics.dead_letters}"):
-        return _Meant(topics, settings, choice)
+        return _Selected(topics, settings, choice)
 
 
 def _find(topics: _Topics, place: str) -> StoredDeadLetter:
-    """The letter that is meant, as `letter_named` finds it.
+    """Return the letter at a location or with an event id, as `letter_named` finds it.
 
     Raises:
         NotFoundError: there is none.
@@ -268,7 +271,7 @@ def _find(topics: _Topics, place: str) -> StoredDeadLetter:
 
 
 def letter_named(place: str, among: Iterable[StoredDeadLetter]) -> StoredDeadLetter | None:
-    """The letter at a place; else the last one of the event with that id, or of the only one whose id begins so.
+    """Find the letter at a location; else the last one of the event with that id, or with that beginning of its id.
 
     Raises:
         InputError: the ids of several events begin so.

@@ -22,11 +22,11 @@ _STYLES = {Severity.FAIL: "bold red", Severity.WARN: "yellow", Severity.UNKNOWN:
 def command(
     *,
     outage_budget: Annotated[
-        str, typer.Option(metavar="TIME", help="How long consumers may be away without loss: 12h, 3d.")
+        str, typer.Option(metavar="TIME", help="Longest time that consumers may be away without loss: 12h, 3d.")
     ] = "3d",
     archive: Annotated[
         str | None,
-        typer.Option(help="The archive of the events topic, where there is one: path or URI.", show_default=False),
+        typer.Option(help="Archive of the events topic, if there is one: path or URI.", show_default=False),
     ] = None,
     outbox: Annotated[
         Path | None,
@@ -34,14 +34,14 @@ def command(
             "--outbox",
             envvar="HEADWATER_OUTBOX_PATH",
             show_envvar=False,
-            help="The folder of outboxes, what outbox_path of the jobs is set to. Default: that of the user.",
+            help="Folder of outboxes, as outbox_path of the jobs. Default: that of the user.",
         ),
     ] = None,
     json_output: JsonOption = False,
 ) -> None:
     """Go through the production checklist: topics, access, graph, clocks, outbox, dead letters, lag, backup.
 
-    Nothing is written. What can't be seen from here is listed as UNKNOWN. Exit status 5: something failed.
+    Nothing is written. Checks that can't be made from here are listed as UNKNOWN. Exit status 5: something failed.
     """
     budget = parse_duration(outage_budget)
     if budget is None or budget.total_seconds() <= 0:

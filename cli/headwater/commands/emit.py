@@ -1,4 +1,4 @@
-"""`headwater emit`: events that others wrote, from files to the events topic."""
+"""`headwater emit`: sends events of other producers from files to the events topic."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from headwater_schemas.errors import EncodeError
 from headwater_schemas.events import LineageEvent
 from headwater_schemas.topics import ensure_topics
 
-app = typer.Typer(help="Events from files to the events topic.", no_args_is_help=True)
+app = typer.Typer(help="Send events from files to the events topic.", no_args_is_help=True)
 app.callback()(lambda: None)
 
 STDIN: Final = "-"
@@ -46,7 +46,7 @@ _STALLED_SECONDS: Final = 60.0
 _FLUSH_SECONDS: Final = 60.0
 _INTERRUPTED_SECONDS: Final = 10.0
 _WAIT_SECONDS: Final = 0.2
-# Of all refusals so many are kept, and so many shown to people.
+# Bounds on the refusals that are kept, and on those shown to people.
 _MOST_LISTED: Final = 1_000
 _MOST_SHOWN: Final = 20
 _LONGEST_LINE: Final = 64 * 1024 * 1024
@@ -55,14 +55,14 @@ _LONGEST_REASON: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class RefusedDocument:
-    """A document that isn't taken.
+    """Refused document.
 
     Attributes:
-        file: where it is.
-        line: of the file, from 1.
+        file: file of the document.
+        line: line in the file, from 1.
         pointer: JSON pointer to the field at fault; empty: the document.
         reason: coarsely, `intake.receiving.RefusalReason`.
-        message: what is wrong.
+        message: the fault.
     """
 
     file: str
@@ -77,13 +77,13 @@ class RefusedDocument:
 
 @dataclass(frozen=True, slots=True)
 class NotedDocument:
-    """Value that was filled in, or a facet that wasn't read, of a document that is taken.
+    """Value that was filled in, or facet that wasn't read, in an accepted document.
 
     Attributes:
-        file: where it is.
-        line: of the file, from 1.
+        file: file of the document.
+        line: line in the file, from 1.
         pointer: JSON pointer to the field.
-        message: what is wrong, and what Headwater made of it.
+        message: the fault, and Headwater's repair.
     """
 
     file: str
@@ -97,15 +97,15 @@ class NotedDocument:
 
 @dataclass(slots=True)
 class Emitted:
-    """What was done so far. Written by the thread that reads and the one that publishes.
+    """Counts of the documents and events so far. Written by the reading and the publishing thread.
 
     Attributes:
-        read: documents.
-        taken: Headwater's events that they became.
-        sent: of these, those that Kafka has acknowledged.
-        refused: documents that aren't taken.
-        too_large: events that Kafka finds too large; their documents are among the refused.
-        noted: documents that are taken although they aren't to the letter.
+        read: documents read.
+        taken: Headwater's events made from them.
+        sent: events that Kafka has acknowledged.
+        refused: documents refused.
+        too_large: events that are too large for Kafka; their documents are among the refused.
+        noted: documents accepted although they don't follow the specification.
         failed: events that Kafka didn't take though nothing is wrong with them; `failure` has the reason.
     """
 
@@ -131,13 +131,13 @@ class Emitted:
                 self.refusals.append(RefusedDocument(file, line, refusal.pointer, refusal.reason.value, short))
 
     def note(self, file: str, line: int, notes: Sequence[Note]) -> None:
-        """Count a document that is taken although it isn't to the letter."""
+        """Count a document that is accepted although it doesn't follow the specification."""
         self.noted += bool(notes)
         room = _MOST_LISTED - len(self.notes)
         self.notes += [NotedDocument(file, line, each.pointer, each.message) for each in notes[:room]]
 
     def settled(self, file: str, line: int, count: int, failures: Sequence[Undeliverable]) -> None:
-        """Count a document's events, those that are acknowledged and those that won't be."""
+        """Count a document's events, acknowledged and failed ones."""
         for_good = [failure for failure in failures if failure.for_good]
         passing = [failure for failure in failures if not failure.for_good]
         with self.lock:
@@ -172,13 +172,15 @@ def openlineage(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the events, and send nothing.")] = False,
     strict: Annotated[
         bool,
-        typer.Option("--strict", help="Refuse events that aren't to the letter, instead of noting what was made up."),
+        typer.Option(
+            "--strict", help="Refuse events that don't follow the specification, instead of noting what was filled in."
+        ),
     ] = False,
     correct: Annotated[
         str | None,
         typer.Option(
             metavar="REASON",
-            help="Of datasets and jobs: have the events hold over what stands, whatever time that was reported with.",
+            help="For datasets and jobs: make the events win over stored values, whatever their time.",
         ),
     ] = None,
     tenant: TenantOption = None,
@@ -186,9 +188,9 @@ def openlineage(
 ) -> None:
     """Send OpenLineage events to the events topic, for backfills and for trying things.
 
-    What can't be taken is counted and shown with file, line, field and reason; all others are sent. To send a file
-    again is harmless: an event has the same id each time. Ctrl-C waits for what was read so far and shows what was
-    sent. Exit status 2: some were refused; 4: Kafka doesn't answer.
+    Events that are refused are counted and shown with file, line, field and reason; all others are sent. Sending a file
+    again is harmless: an event has the same id each time. Ctrl-C waits for the events read so far and shows the counts.
+    Exit status 2: some were refused; 4: Kafka doesn't answer.
     """
     for name in files:
         if name != STDIN and not Path(name).is_file():
@@ -346,7 +348,7 @@ def _streamed(stream: BinaryIO) -> Iterator[Document]:
 
 
 def _is_whole(line: bytes) -> bool:
-    """Whether a line is a document by itself, and what follows are others."""
+    """Return True if a line is a document by itself, so that other lines are others."""
     return layout(line.rstrip() + b"\n{}") is Layout.LINES
 
 

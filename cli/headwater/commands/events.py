@@ -1,4 +1,4 @@
-"""`headwater events`: what is on the events topic, decoded."""
+"""`headwater events`: the newest records of the events topic, decoded."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ Read = tuple["Record", LineageEvent | DecodeError]
 
 
 def command(
-    last: Annotated[int, typer.Option("--last", min=1, help="How many, the newest published.")] = 20,
-    job: Annotated[str | None, typer.Option(help="Only of this job: namespace/name, or its name.")] = None,
+    last: Annotated[int, typer.Option("--last", min=1, help="Number of events, the newest published.")] = 20,
+    job: Annotated[str | None, typer.Option(help="Only events of this job: namespace/name, or its name.")] = None,
     kind: Annotated[
         list[EventKind] | None,
-        typer.Option(case_sensitive=False, help="Only of this kind. Repeatable.", show_default=False),
+        typer.Option(case_sensitive=False, help="Only events of this kind. Repeatable.", show_default=False),
     ] = None,
     json_output: JsonOption = False,
 ) -> None:
@@ -64,7 +64,7 @@ def _decoded(records: Iterable[Record], decoder: Decoder) -> Iterator[Read]:
 
 
 def _chosen(read: Iterable[Read], job: str | None, kinds: frozenset[EventKind]) -> Iterator[Read]:
-    """Those that are asked for; what can't be decoded may be anything, and is only where nothing is asked for."""
+    """Filter for the events asked for. A record that can't be decoded is shown only without a filter."""
     for record, event in read:
         if isinstance(event, DecodeError):
             if job is None and not kinds:

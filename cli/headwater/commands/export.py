@@ -1,4 +1,4 @@
-"""`headwater export`: what is known, for other programs: OpenLineage documents, data contracts."""
+"""`headwater export`: OpenLineage documents and data contracts, for other programs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ with without("numpy", "pandas"):
     from headwater_consumers.forward.plans import Plans
     from headwater_consumers.materializer.topic_reader import records_to_end
 
-app = typer.Typer(help="What is known, for other programs.", no_args_is_help=True)
+app = typer.Typer(help="Export lineage and contracts for other programs.", no_args_is_help=True)
 app.callback()(lambda: None)
 
 
@@ -45,15 +45,17 @@ def openlineage(
     dataset: Annotated[
         str | None,
         typer.Argument(
-            help="Only what has to do with this dataset and those around it. Default: all.",
+            help="Only events on this dataset and those around it. Default: all.",
             autocompletion=complete_dataset,
             show_default=False,
         ),
     ] = None,
     *,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file instead of stdout.")] = None,
-    depth: Annotated[str, typer.Option("--depth", "-d", help="Most hops from the dataset, or `all`.")] = "1",
-    direction: Annotated[Reach, typer.Option(case_sensitive=False, help="Which way from the dataset.")] = Reach.BOTH,
+    depth: Annotated[
+        str, typer.Option("--depth", "-d", help="Maximum number of hops from the dataset, or `all`.")
+    ] = "1",
+    direction: Annotated[Reach, typer.Option(case_sensitive=False, help="Direction from the dataset.")] = Reach.BOTH,
     since: Annotated[
         str | None, typer.Option(metavar="TIME", help=f"Only documents of this time or later: {TIMES}.")
     ] = None,
@@ -64,10 +66,10 @@ def openlineage(
     tenant: TenantOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Print events as OpenLineage documents, one a line: all, those of a span of time, or around a dataset.
+    """Print events as OpenLineage documents, one a line: all, those of a time range, or those around a dataset.
 
-    The events come from the topic, which is read twice; which datasets are around another, from the graph. `headwater
-    emit openlineage` makes the same graph of the documents. With --json they go nowhere but to the file of -o.
+    The events come from the topic, which is read twice; a dataset's neighbours come from the graph. `headwater emit
+    openlineage` makes the same graph of the documents. With --json they are only written to the file given by -o.
     """
     begin, end, hops = time_if_given(since), time_if_given(until), parse_hops(depth)
     if begin is not None and end is not None and end <= begin:
@@ -109,7 +111,7 @@ def openlineage(
 def contract(
     datasets: Annotated[
         list[str],
-        typer.Argument(help="In any spelling.", autocompletion=complete_dataset, show_default=False),
+        typer.Argument(help="Datasets, in any spelling.", autocompletion=complete_dataset, show_default=False),
     ],
     *,
     contract_id: Annotated[
@@ -122,16 +124,17 @@ def contract(
         ),
     ] = None,
     made: Annotated[
-        bool, typer.Option("--made", help="Make contracts of what all sets declare, also where one was declared.")
+        bool,
+        typer.Option("--made", help="Make contracts of the declarations of all sets, even if a contract was declared."),
     ] = False,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file instead of stdout.")] = None,
     tenant: TenantOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Print the ODCS data contracts of datasets: the one that was declared, as it was; else one made of the graph.
+    """Print the ODCS data contracts of datasets: the declared one, unchanged; else one made from the graph.
 
-    A contract that is made has what all sets declare of the dataset and its columns, and the schema that was observed.
-    `headwater declare FILE` takes it.
+    A contract made from the graph has the declarations of all sets on the dataset and its columns, and the observed
+    schema. `headwater declare FILE` accepts it.
     """
     with asking(tenant=tenant) as reader:
         found = contracts_of(reader, datasets, contract_id=contract_id, made=made)
@@ -169,7 +172,7 @@ def _warn(one: DatasetContract) -> None:
 
 
 class _Unreadable:
-    """How many records are no events."""
+    """Count of records that are no events."""
 
     count = 0
 

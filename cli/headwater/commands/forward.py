@@ -1,4 +1,4 @@
-"""`headwater forward`: events of the topic, to others."""
+"""`headwater forward`: sends events of the topic to other catalogs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ with without("numpy", "pandas"):
     from headwater_consumers.materializer.reporting import Notices
     from headwater_consumers.materializer.topic_reader import records_to_end
 
-app = typer.Typer(help="Events of the topic, to others.", no_args_is_help=True)
+app = typer.Typer(help="Forward events of the topic to other catalogs.", no_args_is_help=True)
 app.callback()(lambda: None)
 
 log = logging.getLogger("headwater.forward")
@@ -61,7 +61,7 @@ _TOPIC = "kafka:"
 @app.command()
 def openlineage(
     to: Annotated[
-        str, typer.Option(help="Where to: a URL of a collector, kafka:TOPIC on the same cluster, or a file.")
+        str, typer.Option(help="Destination: the URL of a collector, kafka:TOPIC on the same cluster, or a file.")
     ],
     refused: Annotated[
         str,
@@ -84,10 +84,10 @@ def openlineage(
 ) -> None:
     """Send events to another OpenLineage consumer, and go on until stopped.
 
-    Kafka's offsets say how far it came: they are committed once the collector has a document, and while it is away
-    nothing is lost. A collector that a crash interrupts may get documents twice. The token and the certificates are
-    settings (HEADWATER_FORWARD_…), never arguments. Ctrl-C or SIGTERM ends after the document under way and exits 0.
-    Exit status 6: the collector refuses the token, or isn't where --to says.
+    Offsets are committed to Kafka once the collector has accepted the documents, so nothing is lost while it is away.
+    After a crash a collector may get documents twice. The token and the certificates are
+    settings (HEADWATER_FORWARD_…), never arguments. Ctrl-C or SIGTERM ends after the current document and exits 0.
+    Exit status 6: the collector refuses the token, or there is none at --to.
     """
     settings = connected_settings(
         {"forward.group": group, "analysis.tenant": tenant, "log.format": log_format}, kafka=True, silently=True

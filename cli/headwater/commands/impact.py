@@ -37,7 +37,7 @@ from headwater_consumers.analysis.reader import Reader
 
 
 class ImpactFormat(StrEnum):
-    """How people get the answer."""
+    """Output format for people."""
 
     TREE = "tree"
     MARKDOWN = "markdown"
@@ -57,23 +57,23 @@ def command(
     dataset: Annotated[
         str,
         typer.Argument(
-            help="What changes: its name where only one has it, or namespace/name, or its key.",
+            help="Asset that changes: its name if it is unique, or namespace/name, or its key.",
             autocompletion=complete_dataset,
             show_default=False,
         ),
     ],
     *,
-    column: Annotated[str | None, typer.Option("--column", "-c", help="A column of it changes: a field path.")] = None,
+    column: Annotated[str | None, typer.Option("--column", "-c", help="Column that changes: a field path.")] = None,
     change: Annotated[
         SchemaChange | None,
-        typer.Option(case_sensitive=False, help="What happens to the column.", show_default=False),
+        typer.Option(case_sensitive=False, help="Change of the column.", show_default=False),
     ] = None,
     type_: Annotated[
         ChangeType | None,
         typer.Option(
             "--type",
             case_sensitive=False,
-            help="What sort of change; with --change it follows from that.",
+            help="Kind of change; with --change it follows from that.",
             show_default=False,
         ),
     ] = None,
@@ -82,10 +82,10 @@ def command(
     ] = None,
     nullable: Annotated[
         bool | None,
-        typer.Option("--nullable/--not-null", help="With --change nullability: what it will be.", show_default=False),
+        typer.Option("--nullable/--not-null", help="New nullability, with --change nullability.", show_default=False),
     ] = None,
     partition: Annotated[
-        str | None, typer.Option(help="Of this partition's data alone: 3 of a topic, day=2025-01-31 of a table.")
+        str | None, typer.Option(help="Only data of this partition: 3 of a topic, day=2025-01-31 of a table.")
     ] = None,
     offsets: Annotated[
         str | None,
@@ -96,28 +96,26 @@ def command(
     since: Annotated[str | None, typer.Option(help="Only data of a topic that arrived at this time or later.")] = None,
     until: Annotated[str | None, typer.Option(help="Only data of a topic that arrived before this time.")] = None,
     read_time: ReadTimeOption = False,
-    policy: Annotated[
-        Path | None, typer.Option(help="A policy file (TOML) instead of the one that comes with Headwater.")
-    ] = None,
+    policy: Annotated[Path | None, typer.Option(help="Policy file (TOML) instead of Headwater's own.")] = None,
     default_policy: Annotated[
         bool,
         typer.Option(
             "--default-policy",
             callback=_print_policy,
             is_eager=True,
-            help="Print the policy that comes with Headwater.",
+            help="Print Headwater's own policy.",
         ),
     ] = False,
-    depth: Annotated[str, typer.Option("--depth", "-d", help="Most hops from what changes, or `all`.")] = "all",
+    depth: Annotated[str, typer.Option("--depth", "-d", help="Maximum number of hops, or `all`.")] = "all",
     why: Annotated[
-        bool, typer.Option("--why", help="The way to each asset, why it is hit, and what to do about it.")
+        bool, typer.Option("--why", help="Show the path to each asset, why it is affected, and what to do.")
     ] = False,
     format_: Annotated[
         ImpactFormat,
         typer.Option("--format", "-f", case_sensitive=False, help="A tree, Markdown for a ticket, or a drawing."),
     ] = ImpactFormat.TREE,
 ) -> Shown:
-    """Show what a change of a dataset, or of one of its columns, does to all that is made of it, and how badly.
+    """Show what a change of a dataset or column does to everything derived from it, and how severely.
 
     headwater impact flights.departed --column value.dep_delay --change removed
     """

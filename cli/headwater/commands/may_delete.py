@@ -22,17 +22,18 @@ def command(
     dataset: Annotated[str, typer.Argument(help="The dataset.", autocompletion=complete_dataset, show_default=False)],
     *,
     version: Annotated[
-        str | None, typer.Option("--version", help="A version of it, or how that begins.", show_default=False)
+        str | None,
+        typer.Option("--version", help="Version of the dataset, or the beginning of it.", show_default=False),
     ] = None,
     within: Annotated[
         str, typer.Option(metavar="TIME", help="A job that read it within this time needs it: 12h, 30d.")
     ] = "30d",
     hold: Annotated[
         list[str] | None,
-        typer.Option("--hold", help="A mark that forbids it, besides critical and legal-hold. Repeatable."),
+        typer.Option("--hold", help="Mark that forbids deletion, besides critical and legal-hold. Repeatable."),
     ] = None,
     accept_incomplete: Annotated[
-        bool, typer.Option("--accept-incomplete", help="It may go though what is known isn't complete.")
+        bool, typer.Option("--accept-incomplete", help="Allow deletion although lineage is incomplete.")
     ] = False,
     tenant: TenantOption = None,
     timeout: TimeoutOption = None,
@@ -53,6 +54,6 @@ def command(
         raise CheckFailedError(f"{name} may not be deleted.", fix="Move what needs it first, or withdraw the mark.")
     if found.verdict is Verdict.UNKNOWN:
         raise CheckFailedError(
-            f"Nothing is known to need {name}, but what is known isn't complete.",
+            f"{name} has no known dependants, but lineage is incomplete.",
             fix="Capture or declare what is missing, or accept it with --accept-incomplete.",
         )

@@ -1,4 +1,4 @@
-"""`headwater outbox`: events that ended jobs have left on this machine because their Kafka didn't take them."""
+"""`headwater outbox`: events that ended jobs left on this machine, since Kafka hadn't acknowledged them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
-app = typer.Typer(help="Events that wait on this machine's disk for Kafka.", no_args_is_help=True)
+app = typer.Typer(help="Outbox: events on this machine's disk that wait for Kafka.", no_args_is_help=True)
 app.callback()(lambda: None)
 
 _CONNECT_SECONDS: Final = 15.0
@@ -40,7 +40,7 @@ PathOption = Annotated[
         "--path",
         envvar="HEADWATER_OUTBOX_PATH",
         show_envvar=False,
-        help="The folder of outboxes, what outbox_path of the jobs is set to. Default: that of the user.",
+        help="Folder of outboxes, as outbox_path of the jobs. Default: that of the user.",
     ),
 ]
 DestinationsArgument = Annotated[
@@ -51,9 +51,9 @@ AllOption = Annotated[bool, typer.Option("--all", help="Every destination.")]
 
 @app.command("list")
 def list_(path: PathOption = None, json_output: JsonOption = False) -> None:
-    """List what waits here for Kafka, by destination and job.
+    """List the events that wait here for Kafka, by destination and job.
 
-    What a live process holds is listed without a count: it is locked, and that process sends it.
+    Files of a live process are listed without a count: they are locked, and that process sends them.
     """
     root = _root(path)
     with console.status(f"Reading {root}"):
@@ -74,11 +74,11 @@ def relay(
     path: PathOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Send what ended jobs have left to the Kafka of the settings, and remove what it has acknowledged.
+    """Send events of ended jobs to the Kafka of the settings, and remove those that it has acknowledged.
 
     A destination is where the events were meant to go; they go to the brokers and the topic that the settings name now.
-    So what was meant for a wrong broker arrives, too. Doing it twice is harmless: an event that arrives twice is there
-    once, and what isn't acknowledged stays. Exit status 4: Kafka doesn't answer; 5: it refused some, or a file
+    So events for a wrong broker arrive, too. Doing it twice is harmless: an event that arrives twice is stored once,
+    and events that aren't acknowledged stay. Exit status 4: Kafka doesn't answer; 5: it refused some, or a file
     can't be read.
     """
     root = _root(path)
@@ -120,7 +120,7 @@ def relay(
 
 @dataclass(slots=True)
 class _Relayed:
-    """What `relay` did: numbers of events, files in use, and what prevented the rest."""
+    """Result of `relay`: numbers of events, files in use, and the reasons why others weren't sent."""
 
     sent: int = 0
     left: int = 0
@@ -157,7 +157,7 @@ def _sent(batch: Sequence[Numbered], publisher: Publisher, done: _Relayed) -> li
         publisher.publish_record(record)
     report = publisher.flush(_BATCH_SECONDS)
     if report.outstanding:
-        # Which of them arrived is not known, so all stay.
+        # The acknowledged ones are unknown, so all stay.
         done.unreachable = report.problem or "Kafka took too long"
         return []
     refused = {failure.event_id for failure in report.failed}
@@ -175,9 +175,9 @@ def drop(
     path: PathOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Delete what ended jobs have left, for good: this lineage is lost then.
+    """Delete events of ended jobs for good: their lineage is lost.
 
-    What a live process holds is refused. Exit status 5: something was refused.
+    Files of a live process are refused. Exit status 5: a file was refused.
     """
     root = _root(path)
     files = _chosen(root, destinations, everything=everything, with_damaged=True)
@@ -203,7 +203,7 @@ def drop(
             if store.damage is not None:
                 _remove(file)
     for folder in {file.parent for file in files}:
-        # It stays while it holds anything: another job's events, or how far a query was recorded.
+        # The file stays while it holds anything: another job's events, or the recorded progress of a query.
         with contextlib.suppress(OSError):
             folder.rmdir()
     console.result(

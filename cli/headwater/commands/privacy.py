@@ -38,22 +38,22 @@ def command(
     ] = None,
     *,
     column: Annotated[str | None, typer.Option("--column", "-c", help="A column of the dataset: a field path.")] = None,
-    every: Annotated[bool, typer.Option("--all", help="Every column that is declared sensitive.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Start from every column that is declared sensitive.")] = False,
     as_: Annotated[
         Sensitivity | None,
-        typer.Option("--as", case_sensitive=False, help="As if it had this sensitivity.", show_default=False),
+        typer.Option("--as", case_sensitive=False, help="Assume this sensitivity.", show_default=False),
     ] = None,
-    readable: Annotated[bool, typer.Option("--readable", help="Only what can be read.")] = False,
+    readable: Annotated[bool, typer.Option("--readable", help="Only columns whose values can be read.")] = False,
     lower: Annotated[
-        bool, typer.Option("--lower", help="Only what is classified lower than its sources, or not at all.")
+        bool, typer.Option("--lower", help="Only columns that are classified lower than their sources, or not at all.")
     ] = False,
     threshold: Annotated[
-        int, typer.Option(min=1, help="Rows of a group from which on a statistic over it hides each of them.")
+        int, typer.Option(min=1, help="Smallest group of rows of which a statistic hides each row.")
     ] = DEFAULT_THRESHOLD,
-    depth: Annotated[str, typer.Option("--depth", "-d", help="Most hops, or `all`.")] = "all",
-    why: Annotated[bool, typer.Option("--why", help="The way to each column.")] = False,
+    depth: Annotated[str, typer.Option("--depth", "-d", help="Maximum number of hops, or `all`.")] = "all",
+    why: Annotated[bool, typer.Option("--why", help="Show the path to each column.")] = False,
 ) -> Shown:
-    """Show where sensitive columns went, where they can be read, and what is classified lower than its sources.
+    """Show where sensitive columns went, where they can be read, and which columns are classified too low.
 
     headwater privacy flights.departed --column value.tailnum
 

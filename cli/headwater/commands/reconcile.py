@@ -1,4 +1,4 @@
-"""`headwater reconcile`: what a crash kept back, from a query's checkpoint or a table's log."""
+"""`headwater reconcile`: backfills lineage after a crash, from a query's checkpoint or a table's log."""
 
 from __future__ import annotations
 
@@ -41,26 +41,26 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="INDEX=WHERE",
-            help="What a source is: 0=kafka://cluster, 1=/data/in, '2=NAMESPACE NAME'. Default: as in the graph.",
+            help="Dataset of a source: 0=kafka://cluster, 1=/data/in, '2=NAMESPACE NAME'. Default: as in the graph.",
             show_default=False,
         ),
     ] = None,
     graph: Annotated[
-        bool, typer.Option("--graph/--no-graph", help="Ask the graph of the query; without it, --job is needed.")
+        bool, typer.Option("--graph/--no-graph", help="Look the query up in the graph; without it, --job is needed.")
     ] = True,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be sent, and send nothing.")] = False,
     tenant: TenantOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Send what a crash kept from being reported, marked RECONCILED: by a query's checkpoint, or by a table's log.
+    """Publish lineage that a crash left unreported, marked RECONCILED: from a query's checkpoint or a table's log.
 
-    Of a CHECKPOINT, the committed micro-batches of its streaming query. Of a TABLE, the end of each batch write that
-    the graph has as open: COMPLETE with the version that it has committed; ABORT where its heartbeat has stopped and it
-    has committed nothing, or nothing shows it.
+    From a CHECKPOINT: the committed micro-batches of its streaming query. From a TABLE: the end of each batch write
+    that is open in the graph, COMPLETE with the version that it committed, or ABORT if its heartbeat has stopped and no
+    commit is found.
 
-    Each micro-batch has the event id that it was, or should have been, observed under: sending it again is harmless,
-    and what was observed stays. What was planned and not committed isn't sent. What was never emitted and Spark has
-    purged is a gap, which is reported. The query must not be moved or written by hand meanwhile; it may run.
+    Each micro-batch has the event id of its observation: sending it again is harmless, and observed values stay.
+    Micro-batches that were planned and not committed aren't sent. Those that were never emitted and that Spark has
+    purged are reported as a gap. Don't move the checkpoint or edit it meanwhile; the query may run.
     """
     options = QueryOptions(
         job=job, namespace=job_namespace, tenant=tenant, sources=_sources(source or ()), ask_graph=graph

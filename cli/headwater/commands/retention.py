@@ -1,4 +1,4 @@
-"""`headwater retention`: how long the micro-batches of streaming queries are kept one by one."""
+"""`headwater retention`: retention of the micro-batches of streaming queries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from headwater_consumers.materializer.write.retention import Moved, retentions, 
 from headwater_schemas.events import RetentionEvent, RetentionMode, build
 from headwater_schemas.visible import visible_lines
 
-app = typer.Typer(help="How long the micro-batches of streaming queries are kept one by one.", no_args_is_help=True)
+app = typer.Typer(help="Retention of the micro-batches of streaming queries.", no_args_is_help=True)
 
 _PRODUCER = "https://headwater/retention"
 
@@ -28,19 +28,21 @@ _PRODUCER = "https://headwater/retention"
 @app.command("set")
 def set_(
     before: Annotated[
-        str, typer.Option(metavar="TIME", help="Micro-batches of earlier days (UTC) are concerned: 90d, 2025-01-31.")
+        str, typer.Option(metavar="TIME", help="Apply to micro-batches of earlier days (UTC): 90d, 2025-01-31.")
     ],
     *,
-    namespace: Annotated[str | None, typer.Option(help="Of the jobs. Default: all.", show_default=False)] = None,
-    job: Annotated[
-        str | None, typer.Option(help="The one job, with --namespace. Default: all.", show_default=False)
+    namespace: Annotated[
+        str | None, typer.Option(help="Namespace of the jobs. Default: all.", show_default=False)
     ] = None,
-    drop: Annotated[bool, typer.Option("--drop", help="Leave nothing of them: no summaries either.")] = False,
+    job: Annotated[
+        str | None, typer.Option(help="Name of one job, with --namespace. Default: all.", show_default=False)
+    ] = None,
+    drop: Annotated[bool, typer.Option("--drop", help="Keep nothing of them, no summaries either.")] = False,
     yes: YesOption = False,
     tenant: TenantOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Publish that micro-batches of earlier days are no longer kept one by one; each run and day leaves a summary.
+    """Publish a retention rule: micro-batches of earlier days leave a summary for each run and day.
 
     It can't be taken back: a later event can only name a later day. The records of the events topic and of its archive
     stay. To keep 90 days, run `retention set --before 90d` and `retention apply` once a day.
@@ -73,7 +75,7 @@ def set_(
 
 @app.command("list")
 def list_(json_output: JsonOption = False) -> None:
-    """Show from which day on micro-batches are kept one by one."""
+    """List the retention rules: the first day whose micro-batches are kept one by one."""
     settings = connected_settings(neo4j=True)
     with current_graph(settings.neo4j) as driver:
         found = retentions(driver, settings.neo4j.database)
@@ -96,9 +98,9 @@ def list_(json_output: JsonOption = False) -> None:
 
 @app.command()
 def apply(json_output: JsonOption = False) -> None:
-    """Move micro-batches that are no longer kept one by one out of the graph, and leave their summaries.
+    """Move micro-batches past retention out of the graph, and leave their summaries.
 
-    Consumers may run meanwhile. Interrupted, it is continued by running it again.
+    Consumers may run meanwhile. After an interruption, run it again.
     """
     settings = connected_settings(neo4j=True)
     with current_graph(settings.neo4j) as driver, console.progress() as progress:

@@ -1,4 +1,4 @@
-"""`headwater review`: what a change of a schema, or of a PySpark job, does, for a pull request."""
+"""`headwater review`: effects of a change of a schema or of a PySpark job, for a pull request."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _OPTIONS: Final = {"rename": "--rename", "at": "--at", "policy": "--policy", "ol
 
 
 class FailOn(StrEnum):
-    """Which verdicts end the command with exit status 5: this one, and every worse one."""
+    """Best verdict that ends the command with exit status 5; every worse one does, too."""
 
     BREAKING = "BREAKING"
     DEGRADED = "DEGRADED"
@@ -69,40 +69,42 @@ def command(
     dataset: Annotated[
         str | None,
         typer.Option(
-            "--dataset", "-d", help="Whose schema it is: a name.", autocompletion=complete_dataset, show_default=False
+            "--dataset",
+            "-d",
+            help="Dataset of the schema: a name.",
+            autocompletion=complete_dataset,
+            show_default=False,
         ),
     ] = None,
     against: Annotated[
         str | None,
         typer.Option(
-            metavar="REVISION", help="Of a script: the old one is that of this git revision.", show_default=False
+            metavar="REVISION", help="For a script: take the old version from this git revision.", show_default=False
         ),
     ] = None,
     tables: Annotated[
         Path | None,
-        typer.Option(help="Of scripts: JSON with the columns of what they read, by name.", show_default=False),
+        typer.Option(help="For scripts: JSON with the columns of their inputs, by name.", show_default=False),
     ] = None,
     py_files: Annotated[
         list[Path] | None,
-        typer.Option(help="Of scripts: folders and archives that they import from. Repeatable.", show_default=False),
+        typer.Option(help="For scripts: a folder or archive for their imports. Repeatable.", show_default=False),
     ] = None,
-    time_limit: Annotated[float, typer.Option(help="Of scripts: seconds for each.", min=1)] = 120.0,
+    time_limit: Annotated[float, typer.Option(help="For scripts: time limit of each, in seconds.", min=1)] = 120.0,
     no_graph: Annotated[
         bool,
-        typer.Option(
-            "--no-graph", help="Don't ask the graph, and need no Neo4j: judge as if somebody read everything."
-        ),
+        typer.Option("--no-graph", help="Judge without the graph, as if somebody read everything; needs no Neo4j."),
     ] = False,
     at: Annotated[
         str | None,
         typer.Option(
-            help="The column that the schema is of; '' is the whole dataset. Of a topic by default its value.",
+            help="Column that has the schema; '' is the whole dataset. Default for a topic: its value.",
             show_default=False,
         ),
     ] = None,
     table: Annotated[
         str | None,
-        typer.Option(help="Which table of data contracts that have several.", show_default=False),
+        typer.Option(help="Table, for data contracts with several.", show_default=False),
     ] = None,
     rename: Annotated[
         list[str] | None,
@@ -123,9 +125,7 @@ def command(
         str | None,
         typer.Option(metavar="FILE", help="Write GitLab's code quality report; - is stdout.", show_default=False),
     ] = None,
-    policy: Annotated[
-        Path | None, typer.Option(help="A policy file (TOML) instead of the one that comes with Headwater.")
-    ] = None,
+    policy: Annotated[Path | None, typer.Option(help="Policy file (TOML) instead of Headwater's own.")] = None,
     tenant: TenantOption = None,
     timeout: TimeoutOption = None,
     json_output: JsonOption = False,
@@ -182,8 +182,8 @@ class _Versions:
         files: the scripts and their arguments.
         against: revision of the old one; None: it is the first file.
         tables: file of schemas.
-        libraries: to import from.
-        seconds: for each.
+        libraries: folders and archives for imports.
+        seconds: time limit of each script.
     """
 
     files: Sequence[str]
@@ -258,7 +258,7 @@ def _policy(path: Path | None) -> Policy | None:
 
 
 def _print(found: Any, wanted: dict[str, str | None], show: Any, graph: GraphState) -> None:
-    """Write what is asked for, and the answer to stdout unless that is taken."""
+    """Write the requested files, and the answer to stdout unless one of them goes there."""
     for name, file in wanted.items():
         if file is None:
             continue
@@ -299,7 +299,7 @@ def _judge_job(found: JobReview, fail_on: FailOn | None) -> None:
 
 
 def _fails(severity: Severity, fail_on: FailOn | None) -> bool:
-    """Whether a verdict ends the command; what isn't known may be anything."""
+    """Return True if a verdict ends the command with status 5. UNKNOWN does: it may be any."""
     if fail_on is None:
         return False
     return severity is Severity.UNKNOWN or severity.rank <= Severity(fail_on.value).rank

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 CONTEXT = {"allow_interspersed_args": False}
 
 _BOOTSTRAP = "spark/running/headwater_run.py"
-# What capture has in common with the commands.
+# Settings that capture shares with the commands.
 _SECTIONS = ("kafka", "topic", "registry")
-# What `--with` takes, by what the locks call it.
+# Values of `--with`, by the names of the locks.
 _JARS: Final[dict[str, SparkJars]] = {"kafka": "spark", "delta": "delta", "iceberg": "iceberg", "avro": "avro"}
 _SUBMIT_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
 
@@ -41,17 +41,20 @@ def command(  # noqa: PLR0917  Typer's options are parameters
         str | None, typer.Argument(metavar="JOB.py", help="A PySpark script.", show_default=False)
     ] = None,
     arguments: Annotated[
-        list[str] | None, typer.Argument(metavar="ARGS", help="Its own, options included.", show_default=False)
+        list[str] | None,
+        typer.Argument(metavar="ARGS", help="Arguments of the script, options included.", show_default=False),
     ] = None,
     job_name: Annotated[
         str | None, typer.Option(help="Name of the application's job; default: spark.app.name.")
     ] = None,
-    job_namespace: Annotated[str | None, typer.Option(help="Its namespace.")] = None,
-    tenant: Annotated[str | None, typer.Option(help="Whose graph it is.")] = None,
-    job_owner: Annotated[str | None, typer.Option(help="Who answers for it, e.g. team:flights.")] = None,
-    job_criticality: Annotated[str | None, typer.Option(help="How much depends on it, e.g. tier-1.")] = None,
-    job_tags: Annotated[str | None, typer.Option(help="key=value or key, comma-separated.")] = None,
-    job_code_version: Annotated[str | None, typer.Option(help="Default: the git commit of the script.")] = None,
+    job_namespace: Annotated[str | None, typer.Option(help="Namespace of the job.")] = None,
+    tenant: Annotated[str | None, typer.Option(help="Tenant of the graph.")] = None,
+    job_owner: Annotated[str | None, typer.Option(help="Owner of the job, e.g. team:flights.")] = None,
+    job_criticality: Annotated[str | None, typer.Option(help="Criticality of the job, e.g. tier-1.")] = None,
+    job_tags: Annotated[str | None, typer.Option(help="Tags of the job: key=value or key, comma-separated.")] = None,
+    job_code_version: Annotated[
+        str | None, typer.Option(help="Version of the code. Default: the git commit of the script.")
+    ] = None,
     others: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Any other setting of capture; repeatable.")
     ] = None,
@@ -104,7 +107,7 @@ def command(  # noqa: PLR0917  Typer's options are parameters
 
 
 def bootstrap_file() -> Path:
-    """The file that `spark-submit` is given before the script."""
+    """Path of the bootstrap file, which `spark-submit` is given before the script."""
     # Nothing of it is imported: where Spark brings its own PySpark, only `spark-submit` knows it.
     path = Path(headwater_producers.__path__[0], _BOOTSTRAP)
     if not path.is_file():
@@ -113,9 +116,9 @@ def bootstrap_file() -> Path:
 
 
 def connection() -> dict[str, str]:
-    """Where lineage goes, by all that commands know (a file, the environment, a running stack), as variables.
+    """Connection settings for lineage, as variables: from a file, the environment or a running stack.
 
-    It is reported on stderr.
+    They are reported on stderr.
     """
     try:
         settings = load_settings(running=running_stack())
@@ -130,13 +133,13 @@ def connection() -> dict[str, str]:
             environment_name(f"{section}.{field}"): text(getattr(values, field)) for field in values.model_fields_set
         }
     with contextlib.suppress(NotConfiguredError):
-        # Where nothing is set yet, Spark's properties may have it; else the script's first session is refused.
+        # If nothing is set yet, Spark's properties may name Kafka; else the script's first session is refused.
         console.using({"Kafka": f"{require_servers(settings.kafka)} ({settings.origin('kafka.bootstrap_servers')})"})
     return {name: value for name, value in found.items() if value}
 
 
 def text(value: Any) -> str:
-    """A setting as its variable has it; '' for one that isn't set."""
+    """Format a setting's value for its variable; '' if it isn't set."""
     if isinstance(value, SecretStr):
         return value.get_secret_value()
     if isinstance(value, dict):
@@ -154,7 +157,7 @@ def _java() -> dict[str, str]:
 
 
 def submit_arguments(wanted: Sequence[str]) -> dict[str, str]:
-    """PySpark's arguments for spark-submit with the jars added; nothing where none are wanted."""
+    """Return PySpark's arguments for spark-submit with the jars added; empty without jars."""
     from headwater.stack import ensure_jars
 
     for name in wanted:
@@ -165,7 +168,7 @@ def submit_arguments(wanted: Sequence[str]) -> dict[str, str]:
 
 
 def jars_added(arguments: str, jars: Sequence[str]) -> str:
-    """Arguments for spark-submit with these jars before those that they name already; it would take the last alone."""
+    """Put jars before those in the arguments of spark-submit, which would take only the last `--jars`."""
     given = shlex.split(arguments) or ["pyspark-shell"]
     named = list(jars)
     kept: list[str] = []

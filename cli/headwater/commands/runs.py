@@ -1,4 +1,4 @@
-"""`headwater runs`: runs of jobs and datasets, what they read and wrote, micro-batches, versions."""
+"""`headwater runs`: runs of jobs and datasets, their inputs and outputs, micro-batches, versions."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
-app = typer.Typer(help="Runs of a job or dataset, their micro-batches, and versions.", no_args_is_help=True)
+app = typer.Typer(help="List runs of a job or dataset, their micro-batches, and versions.", no_args_is_help=True)
 app.callback()(lambda: None)
 
 OfArgument = Annotated[
-    str, typer.Argument(metavar="JOB|DATASET", help="Its name where only one has it, or namespace/name, or its key.")
+    str, typer.Argument(metavar="JOB|DATASET", help="Its name if it is unique, or namespace/name, or its key.")
 ]
-RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="Its id, or how it begins.")]
+RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="Its id, or the beginning of it.")]
 KindOption = Annotated[
-    AssetKind | None, typer.Option("--kind", case_sensitive=False, help="JOB or DATASET, where both are called so.")
+    AssetKind | None, typer.Option("--kind", case_sensitive=False, help="JOB or DATASET, if both have this name.")
 ]
 
 
@@ -48,23 +48,23 @@ def list_(
         str | None,
         typer.Argument(
             metavar="[JOB|DATASET]",
-            help="Its name where only one has it, or namespace/name, or its key. Default: all jobs.",
+            help="Its name if it is unique, or namespace/name, or its key. Default: all jobs.",
             show_default=False,
         ),
     ] = None,
     *,
     open_: Annotated[
-        bool, typer.Option("--open", help="Runs that have no end: of all jobs, or of one. The longest unseen first.")
+        bool, typer.Option("--open", help="Runs without an end, of all jobs or of one. The longest unseen first.")
     ] = False,
     older_than: Annotated[
         str | None,
         typer.Option(
-            help="With --open: runs of which nothing was seen for so long, 90s, 10m, 3h, 2d.", show_default=False
+            help="With --open: only runs that weren't seen for this time, 90s, 10m, 3h, 2d.", show_default=False
         ),
     ] = None,
     kind: KindOption = None,
     read: Annotated[
-        bool, typer.Option("--read", help="Of a dataset: the runs that read it, not those that wrote it.")
+        bool, typer.Option("--read", help="For a dataset: runs that read it, not those that wrote it.")
     ] = False,
     state: Annotated[
         list[RunEventType] | None,
@@ -93,7 +93,7 @@ def list_(
 ) -> Shown:
     """List the runs of a job, or those that wrote a dataset, the latest first; or those that have no end.
 
-    Of all jobs, the run seen last comes first; --since and --until go by when a run was last seen.
+    Without a job, the run seen last comes first; --since and --until go by when a run was last seen.
 
     headwater runs list --state FAIL --since 1d
 
@@ -146,7 +146,7 @@ def show_(
     ask: Ask,
     run: RunArgument,
 ) -> Shown:
-    """Show all that is known of one run."""
+    """Show all known facts on one run."""
     details = ask(lambda reader: questions.run(reader, run))
     return Shown(details, show.details(details))
 
@@ -157,7 +157,7 @@ def inputs(
     ask: Ask,
     run: RunArgument,
 ) -> Shown:
-    """List what a run read, and which part of each. Of a streaming run, from its first micro-batch to its last."""
+    """List the datasets that a run read, and which part of each. Streaming runs: first micro-batch to last."""
     page = ask(lambda reader: questions.inputs(reader, run, limit=ask.limit, cursor=ask.cursor))
     return _shown(page, show_batches.uses(page.items), "input")
 
@@ -168,7 +168,7 @@ def outputs(
     ask: Ask,
     run: RunArgument,
 ) -> Shown:
-    """List what a run wrote, and which part of each. Of a streaming run, from its first micro-batch to its last."""
+    """List the datasets that a run wrote, and which part of each. Streaming runs: first micro-batch to last."""
     page = ask(lambda reader: questions.outputs(reader, run, limit=ask.limit, cursor=ask.cursor))
     return _shown(page, show_batches.uses(page.items), "output")
 
@@ -180,16 +180,16 @@ def intervals(
     of: Annotated[
         str,
         typer.Argument(
-            metavar="RUN|JOB", help="A run's id, or how it begins; or a job, by name, namespace/name or key."
+            metavar="RUN|JOB", help="A run's id, or the beginning of it; or a job, by name, namespace/name or key."
         ),
     ],
     *,
-    job: Annotated[bool, typer.Option("--job", help="It is a job, also where a run has this id.")] = False,
+    job: Annotated[bool, typer.Option("--job", help="Take it as a job, even if a run has this id.")] = False,
     from_batch: Annotated[int, typer.Option("--from", min=0, max=2**63 - 1, help="The first batch to show.")] = 0,
 ) -> Shown:
-    """List micro-batches in batch order, with gaps, overlaps, quality, and what each read.
+    """List micro-batches in batch order, with gaps, overlaps, quality, and the offsets that each read.
 
-    Of a job, they are those of all its runs, and those that were reconciled from a checkpoint.
+    For a job: those of all its runs, and those that were reconciled from a checkpoint.
     """
     named = {"job": of} if job else {"of": of}
     page = ask(
@@ -206,7 +206,7 @@ def intervals(
 @graph_command(page=20)
 def versions(
     ask: Ask,
-    dataset: Annotated[str, typer.Argument(help="Its name where only one has it, or namespace/name, or its key.")],
+    dataset: Annotated[str, typer.Argument(help="Its name if it is unique, or namespace/name, or its key.")],
 ) -> Shown:
     """List versions of a dataset, the latest first, and which run or micro-batch produced each."""
     page = ask(lambda reader: questions.versions(reader, dataset, limit=ask.limit, cursor=ask.cursor))

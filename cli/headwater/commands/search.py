@@ -23,13 +23,15 @@ def command(
     ] = None,
     owner: Annotated[str | None, typer.Option(help="Words of an owner's name.")] = None,
     tag: Annotated[str | None, typer.Option(help="A tag: words of its key or value, or key=value.")] = None,
-    column: Annotated[str | None, typer.Option("--column", "-c", help="Columns called so, of what TEXT finds.")] = None,
+    column: Annotated[
+        str | None, typer.Option("--column", "-c", help="Only columns with this name, of datasets that TEXT finds.")
+    ] = None,
     namespace: Annotated[str | None, typer.Option(help="Only in this namespace.")] = None,
-    fuzzy: Annotated[bool, typer.Option("--fuzzy", help="Take words with a letter or two amiss, too.")] = False,
+    fuzzy: Annotated[bool, typer.Option("--fuzzy", help="Match words with one or two wrong letters, too.")] = False,
 ) -> Shown:
     """Find datasets, jobs, columns and consumers by name, owner or tag. Words of TEXT may be beginnings: `fli dep`.
 
-    Where nothing is found so, names that are almost so are shown.
+    If nothing matches, similar names are shown.
     """
     page = ask(
         lambda reader: search(

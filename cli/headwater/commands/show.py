@@ -1,4 +1,4 @@
-"""`headwater show`: all that is known of one dataset, column, job, consumer or run."""
+"""`headwater show`: all known facts on one dataset, column, job, consumer or run."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ def command(
         str,
         typer.Argument(
             metavar="DATASET|JOB|RUN|COLUMN|CONSUMER",
-            help="A name where only one has it, or namespace/name; dataset#column; a key; how a run's id begins.",
+            help="A name if it is unique, or namespace/name; dataset#column; a key; a run's id or the beginning of it.",
         ),
     ],
     *,
     kind: Annotated[
         KnownKind | None,
-        typer.Option("--kind", case_sensitive=False, help="What it is, where several are called so."),
+        typer.Option("--kind", case_sensitive=False, help="Kind of asset, if several have this name."),
     ] = None,
 ) -> Shown:
-    """Show all that is known of a dataset, a column, a job, a run or a consumer.
+    """Show all known facts on a dataset, a column, a job, a run or a consumer.
 
     A dataset goes before a job of the same name.
 
-    Of a dataset: owners, other names, storage, columns and when schemas had them, the jobs that write and read it, its
+    Dataset: owners, other names, storage, columns and when schemas had them, the jobs that write and read it, its
     last runs and versions, quality.
 
-    Of a column: what it is made from and goes into in one step.
+    Column: its sources and targets in one step.
 
-    Of a job: what it reads and writes, source, plan, queries, last runs, quality, retention.
+    Job: inputs and outputs, source code, plan, queries, last runs, quality, retention.
 
-    Of a run: how it ended, what it read and wrote.
+    Run: its end, inputs and outputs.
 
-    Of a declared consumer (dashboard, report, team …): its owners and how they are reached, what it reads, which jobs
-    write that and when they last did, and what the latest checks found.
+    Declared consumer (dashboard, report, team …): owners and their contacts, the datasets that it reads, the jobs that
+    write these and when they last did, and results of the latest checks.
     """
     note = ""
 

@@ -18,7 +18,7 @@ from headwater.topic_state import TopicState, topic_state
 def command(json_output: JsonOption = False) -> None:
     """Show where the embedded stack runs, whether its servers answer, and how far the graph is behind the events.
 
-    Exit status 0: all of it does. 3: it is not up. 4: a server does not answer.
+    Exit status 0: all servers answer. 3: the stack is not up. 4: a server does not answer.
     """
     data_dir = state.active_dir()
     record = state.read(data_dir)

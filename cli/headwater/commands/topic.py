@@ -1,4 +1,4 @@
-"""`headwater topic`: topics of the reader's own, for who has no Kafka scripts at hand."""
+"""`headwater topic`: creates topics of a pipeline without Kafka's own scripts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from headwater.settings import connected_settings
 from headwater_schemas.errors import TopicsUnusableError
 from headwater_schemas.topics import BROKER_DEFAULT, TopicSpec, ensure_topics, is_legal_name
 
-app = typer.Typer(help="Topics of a pipeline, made without Kafka's own scripts.", no_args_is_help=True)
+app = typer.Typer(help="Create topics of a pipeline without Kafka's own scripts.", no_args_is_help=True)
 app.callback()(lambda: None)
 
 _SECONDS: Final = 15.0
@@ -26,16 +26,18 @@ _SECONDS: Final = 15.0
 
 @app.command()
 def create(
-    names: Annotated[list[str], typer.Argument(help="Of the topics.", show_default=False)],
+    names: Annotated[list[str], typer.Argument(help="Names of the topics.", show_default=False)],
     partitions: Annotated[
-        int | None, typer.Option(min=1, max=100_000, help="Default: the broker's.", show_default=False)
+        int | None,
+        typer.Option(min=1, max=100_000, help="Partitions of each. Default: the broker's.", show_default=False),
     ] = None,
     replication_factor: Annotated[
-        int | None, typer.Option(min=1, max=32_767, help="Default: the broker's.", show_default=False)
+        int | None,
+        typer.Option(min=1, max=32_767, help="Replicas of each partition. Default: the broker's.", show_default=False),
     ] = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Create topics that aren't there, on the Kafka of the settings. One that is there stays as it is.
+    """Create missing topics on the Kafka of the settings. Existing ones stay as they are.
 
     Headwater's own topics are created by whoever publishes first, and need no command.
     """
@@ -68,7 +70,7 @@ def create(
 
 
 def _refusal(error: TopicsUnusableError, replication_factor: int | None) -> Exception:
-    """What the cluster doesn't do as this command line wants it is bad input; what it forbids is configuration."""
+    """Classify an error of the topics: InputError if the cluster can't do what the options ask, else configuration."""
     if error.setting.startswith("HEADWATER_KAFKA_"):
         return ConfigurationError(f"{error.message}.", fix=f"Check {error.setting}.")
     fix = "Try --replication-factor 1." if (replication_factor or 0) > 1 else ""
@@ -76,7 +78,7 @@ def _refusal(error: TopicsUnusableError, replication_factor: int | None) -> Exce
 
 
 def _partitions(client: Mapping[str, Any], names: Sequence[str]) -> dict[str, int | None]:
-    """How many each has; None: the broker doesn't know it yet, or doesn't show it."""
+    """Read the number of partitions of each topic; None if the broker doesn't know it yet, or doesn't show it."""
     admin = AdminClient({"log_level": 2, **client})
     deadline = time.monotonic() + _SECONDS
     while True:

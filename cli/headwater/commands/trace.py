@@ -27,7 +27,7 @@ from headwater_consumers.analysis.trace import Archived, Path, Starts, TraceDire
 
 
 class TraceFormat(StrEnum):
-    """How people get the answer."""
+    """Output format for people."""
 
     TREE = "tree"
     MERMAID = "mermaid"
@@ -51,22 +51,20 @@ def command(
         typer.Option("--version", metavar="DATASET VERSION", help="A table's snapshot or version.", show_default=False),
     ] = None,
     read_time: ReadTimeOption = False,
-    back: Annotated[bool, typer.Option("--back", "-b", help="Where it came from, in place of where it went.")] = False,
-    depth: Annotated[str, typer.Option("--depth", "-d", help="Most hops; all: to the ends.")] = "1",
-    topic_id: Annotated[
-        str | None, typer.Option("--topic-id", help="The incarnation of the topic that is meant, by Kafka's id.")
-    ] = None,
+    back: Annotated[bool, typer.Option("--back", "-b", help="Trace back to the sources, not forward.")] = False,
+    depth: Annotated[str, typer.Option("--depth", "-d", help="Maximum number of hops, or `all`.")] = "1",
+    topic_id: Annotated[str | None, typer.Option("--topic-id", help="Incarnation of the topic, by Kafka's id.")] = None,
     horizon: HorizonOption = None,
     archive: Annotated[
         str | None,
         typer.Option(
-            help="Where spark_jobs/lineage/archive.py kept the events: summarized micro-batches are found there "
-            "one by one.",
+            help="Archive of spark_jobs/lineage/archive.py: summarized micro-batches are found there one by one.",
             show_default=False,
         ),
     ] = None,
     format_: Annotated[
-        TraceFormat, typer.Option("--format", "-f", case_sensitive=False, help="For people, or to draw it.")
+        TraceFormat,
+        typer.Option("--format", "-f", case_sensitive=False, help="Output for people, or the source of a diagram."),
     ] = TraceFormat.TREE,
 ) -> Shown:
     """Show where a record came from and where it went: which micro-batches and runs read and wrote it.

@@ -19,10 +19,10 @@ def command(json_output: JsonOption = False) -> None:
     with the same one.
 
     They listen on 127.0.0.1: Kafka on the ports 9092 and 9093 (controller), Neo4j on 7687 (Bolt) and 7474 (Browser).
-    A port that is taken is replaced by a free one; which ones they are is printed, and remembered for the next time.
+    A port that is taken is replaced by a free one; the ports are printed, and remembered for the next time.
     Neo4j has a password, Kafka has none: every user of this machine can read the topics and write to them.
 
-    Where it is up already, a server that has died or doesn't answer is started again; the other one goes on.
+    If it is up already, a server that has died or doesn't answer is started again; the other one goes on.
     """
     data_dir = paths.data_dir()
     running = find_running_stack(data_dir)

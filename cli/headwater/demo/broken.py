@@ -22,7 +22,7 @@ class BrokenRecord:
     """A record that can't be applied.
 
     Attributes:
-        title: What is wrong with it, for output.
+        title: Fault of the record, for output.
         reason: The `headwater.reason` that its dead letter must have.
         value: The record's bytes.
     """

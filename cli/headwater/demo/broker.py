@@ -23,11 +23,11 @@ _REQUEST_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the lineage events have come.
+    """Progress of the lineage events.
 
     Attributes:
         acknowledged: Records on the events topic.
-        processed: Of those, the ones whose offset the consumer has committed.
+        processed: Records whose offset the consumer has committed.
         dead_lettered: Records on the dead-letter topic.
     """
 
@@ -37,7 +37,7 @@ class Progress:
 
     @property
     def caught_up(self) -> bool:
-        """Whether nothing is left to process."""
+        """True if nothing is left to process."""
         return self.processed >= self.acknowledged
 
 
@@ -80,9 +80,9 @@ class Broker:
         return {partition.partition: answer(future, _REQUEST_SECONDS).offset for partition, future in futures.items()}
 
     def progress(self, reader: OffsetReader) -> Progress | None:
-        """How far the lineage events have come; None while the broker can't be asked.
+        """Read the progress of the lineage events; None while the broker can't be asked.
 
-        A young broker has no coordinator for the group yet, and a busy one takes its time: nothing to end a demo for.
+        A young broker has no coordinator for the group yet, and a busy one takes its time: no reason to end a demo.
         """
         try:
             positions = reader.positions(TOPICS.events, timeout_seconds=_REQUEST_SECONDS)

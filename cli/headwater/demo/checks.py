@@ -1,4 +1,4 @@
-"""What must be true after a demo. Every check is a function of the facts, and can come out wrong."""
+"""Checks of a demo's result. Every check is a function of the facts, and can come out wrong."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Check:
     """One claim.
 
     Attributes:
-        claim: What should be true.
+        claim: Claim that should be true.
         problems: How it is not; empty if it is.
     """
 
@@ -23,7 +23,7 @@ class Check:
 
     @property
     def holds(self) -> bool:
-        """Whether it is true."""
+        """True if the check passed."""
         return not self.problems
 
 
@@ -55,7 +55,7 @@ def events_are_accounted_for(facts: Facts) -> Check:
 
 
 def broken_records_are_dead_letters(facts: Facts) -> Check:
-    """The dead letters are the broken records that the demo fed in, no more and no fewer."""
+    """Check that the dead letters are exactly the demo's broken records."""
     expected = sorted(record.reason for record in broken_records())
     found = sorted(letter.reason for letter in facts.dead_letters)
     problems = [] if found == expected else [f"dead letters for {_listed(found)}, expected for {_listed(expected)}"]
@@ -98,7 +98,7 @@ def offsets_are_covered(facts: Facts) -> Check:
 
 
 def uncovered(ranges: Iterable[Range], end: int) -> list[str]:
-    """How the half-open ranges are not exactly `[0, end)`, each offset once."""
+    """List the faults of half-open ranges that should cover `[0, end)`, each offset once."""
     problems = []
     reached = 0
     for start, stop in sorted(part for part in ranges if part[0] != part[1]):

@@ -1,4 +1,4 @@
-"""What Kafka, the checkpoints and Neo4j hold after a demo: gathered here, judged in `checks`."""
+"""Facts of a demo: the contents of Kafka, the checkpoints and Neo4j, gathered here and judged in `checks`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class DeadLetter:
     Attributes:
         reason: Why the consumer put it there.
         source: Where it had been read, as `topic[partition]@offset`.
-        size_bytes: Of its value, which is the original's.
+        size_bytes: Size of its value, which is the original's.
     """
 
     reason: str
@@ -50,7 +50,7 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Everything that the checks and the last word are about.
+    """Facts for the checks and the summary.
 
     Attributes:
         acknowledged: Records on the events topic.
@@ -61,7 +61,7 @@ class Facts:
         departed_ends: End offset of each partition of flights.departed.
         consumed: By partition, the ranges of flights.departed that query 1's intervals consumed.
         runs: The state of each run, by its name.
-        report_columns: Of the daily report.
+        report_columns: Columns of the daily report.
         untraceable_columns: Those of them that don't lead back to flights.departed.
         nodes: How many, by label.
         relationships: How many, by type.
@@ -126,12 +126,12 @@ def _in_order(chains: Sequence[Chain], names: Sequence[str]) -> dict[str, Chain]
 
 
 def consumed_ranges(lines: Iterable[str], query: str, topic: str) -> list[dict[str, Any]]:
-    """What a query's intervals are known to have consumed of a topic, as `consumed` takes it.
+    """List the offset ranges that a query's intervals consumed of a topic, as `consumed` takes them.
 
     Args:
-        lines: of a dump, where each node is followed by what leaves it.
-        query: its name.
-        topic: its name.
+        lines: lines of a dump, where each node is followed by its outgoing relationships.
+        query: name of the query.
+        topic: name of the topic.
     """
     queries: set[str] = set()
     found: list[tuple[str, dict[str, Any]]] = []
@@ -161,7 +161,7 @@ def consumed(intervals: Sequence[Mapping[str, Any]]) -> dict[int, list[Range]]:
 
 
 def committed_batches(folder: DemoFolder, query: str) -> int:
-    """How many micro-batches a query's checkpoint has committed, those that Spark has since cleaned away included."""
+    """Count the micro-batches that a query's checkpoint has committed, including those that Spark has cleaned away."""
     commits = folder.home / "checkpoints" / query / "commits"
     return max((int(entry.name) + 1 for entry in commits.glob("[0-9]*") if entry.name.isdecimal()), default=0)
 

@@ -1,11 +1,11 @@
-"""Where a demo keeps everything: `demo/` in the data folder.
+"""Folder of a demo: `demo/` in the data folder.
 
     kafka/ neo4j/ …      the stack's data
-    flights/             what the Spark jobs read and write, and their checkpoints
+    flights/             inputs and outputs of the Spark jobs, and their checkpoints
     logs/                one file a process
     work/                Spark's scratch space, and the markers for a query that its topic is complete
 
-All of it is replaced by the next demo but for the remembered ports, so that the addresses stay the same.
+The next demo replaces all of it but the remembered ports, so that the addresses stay the same.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which scripts of `spark_jobs/flights` the demo runs, when, and with which flags."""
+"""Schedule of the demo: which scripts of `spark_jobs/flights` run, when, and with which flags."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Job:
     """One script as the demo runs it.
 
     Attributes:
-        name: Of the script and of its streaming query.
+        name: Name of the script and of its streaming query.
         title: For people.
         after: The jobs that fill what it reads. A batch job begins when they are done; a streaming query begins at
             once, follows its topic meanwhile, and is then asked to finish.
-        streaming: Whether it is a streaming query.
+        streaming: It is a streaming query.
         arguments: Its own flags.
     """
 
@@ -62,10 +62,10 @@ def records_per_batch(days: int) -> int:
 
 
 def scripts_folder() -> Path:
-    """Where the scripts lie: inside the installed package, or at the root of a checkout.
+    """Find the folder of the scripts: inside the installed package, or at the root of a checkout.
 
     Raises:
-        ConfigurationError: In neither.
+        ConfigurationError: It is in neither.
     """
     package = Path(headwater.__file__).parent
     for folder in (package / "spark_jobs" / "flights", package.parents[1] / "spark_jobs" / "flights"):

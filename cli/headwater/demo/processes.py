@@ -18,14 +18,14 @@ from headwater.stack.process import GuardedProcess
 from headwater_consumers.materializer.settings import MaterializerSettings
 
 GROUP = MaterializerSettings().group
-"""Of `headwater consume` where nothing else is set: what the demo's consumer has read, no later one reads again."""
+"""Consumer group of `headwater consume` by default: what the demo's consumer has read, no later one reads again."""
 
 # Measured on query 2 over one month: 20 s of CPU with these, 40 s without. The jobs are too short for the optimizing
 # compiler to earn back its cost, and the heaps too small for a concurrent collector to.
 _JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 _DRIVER_HEAP = "512m"
 
-# What a user has set for other Sparks, Javas and Headwaters must not leak into the demo's.
+# A user's settings for other Sparks, Javas and Headwaters must not leak into the demo's.
 _NOT_INHERITED = ("SPARK_", "PYSPARK_", "HADOOP_", "HEADWATER_", "FLIGHTS_")
 
 _RESTARTS = 3
@@ -42,7 +42,7 @@ def consumer_command() -> list[str]:
 
 
 def environment(folder: DemoFolder, info: StackInfo) -> dict[str, str]:
-    """The environment of every child: where the stack is, and which Java and jars to run on."""
+    """Environment of every child process: the stack's addresses, Java and jars."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_INHERITED)}
     kept = {name: os.environ[name] for name in ("HEADWATER_CACHE_DIR",) if name in os.environ}
     return {
@@ -101,10 +101,10 @@ class Running:
         return cls(job, GuardedProcess(f"Job {job.name}", job_command(job), output=log, environment=variables))
 
     def finished(self) -> bool:
-        """Whether it has ended well.
+        """Return True if the process has ended well.
 
         Raises:
-            HeadwaterError: It has ended otherwise; the message has the end of its log.
+            HeadwaterError: It has failed; the message has the end of its log.
         """
         status = self.process.exit_status()
         if status is None:
@@ -118,7 +118,7 @@ class Running:
 
 
 class Consumer:
-    """The consumer's process. One that was killed from outside is started again: that is what it is built for."""
+    """Process of the consumer. It is started again if it was killed from outside, as a real one would be."""
 
     def __init__(self, folder: DemoFolder, variables: Mapping[str, str]) -> None:
         self._folder = folder
@@ -128,12 +128,12 @@ class Consumer:
 
     @property
     def pid(self) -> int:
-        """Of the consumer now running."""
+        """Process id of the running consumer."""
         return self._process.pid
 
     @property
     def log(self) -> Path:
-        """Its output."""
+        """Output of the consumer."""
         return self._process.log
 
     def log_tail(self) -> str:

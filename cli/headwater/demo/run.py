@@ -32,7 +32,7 @@ def demo_stack(folder: DemoFolder, *, keep: bool) -> Iterator[StackInfo]:
     folder.empty()
     if not keep:
         with EmbeddedStack(folder.root, wanted=state.remembered_ports(folder.root), quick=True) as stack:
-            # The same addresses when the user brings this folder up to look around.
+            # Fixed addresses, which stay when the user starts the stack of this folder again.
             state.remember_ports(folder.root, stack.ports)
             yield stack.info
         return
@@ -87,7 +87,7 @@ def run(folder: DemoFolder, view: View, *, days: int, keep: bool) -> DemoResult:
     """Run the whole pipeline on a fresh stack and look at what became of it.
 
     Args:
-        folder: What was in it is replaced.
+        folder: Folder of the demo; its contents are replaced.
         view: Where to show how it goes.
         days: How many days of 2013.
         keep: Leave the stack up, unless this raises.

@@ -29,11 +29,11 @@ QUESTIONS = (
     ("impact flights.departed --column value.tailnum --change removed", "what breaks without it"),
     ("trace flights.departed 0 1000", "where a record went"),
 )
-"""Commands that ask the demo's graph, with what each is about."""
+"""Commands that ask the demo's graph, each with a description."""
 
 
 def document(outcome: DemoResult) -> dict[str, Any]:
-    """What `--json` prints."""
+    """Return the document that `--json` prints."""
     facts = outcome.facts
     return {
         "events": {
@@ -52,7 +52,7 @@ def document(outcome: DemoResult) -> dict[str, Any]:
 
 
 def view(outcome: DemoResult, *, kept: bool) -> RenderableType:
-    """What is shown on a terminal."""
+    """Return the result as shown on a terminal."""
     parts: list[RenderableType] = [_figures(outcome), _dead_letters(outcome.facts), _checks(outcome)]
     if not outcome.failed:
         parts.append(_next_steps(outcome, kept=kept))

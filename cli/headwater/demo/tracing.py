@@ -1,4 +1,4 @@
-"""Which columns lead back to a dataset, over the column lineage in the graph.
+"""Column lineage check: the columns that lead back to a dataset, over the edges in the graph.
 
 An edge means that its target is made from (DERIVES), or influenced by (INFLUENCES), its source. Where the source or
 target is a dataset, that holds for the dataset as a whole: as a target, for each of its columns; as a source, for its
@@ -20,8 +20,8 @@ class ColumnGraph:
 
     Attributes:
         datasets: The dataset of each column.
-        derives: Pairs of source and target, each a column or a dataset: what a value is made from.
-        influences: Likewise: what decided which rows there are, or where they go.
+        derives: Pairs of source and target, each a column or a dataset: value dependencies.
+        influences: Pairs of source and target: dependencies that decide which rows there are, or where they go.
     """
 
     datasets: Mapping[str, str]
@@ -29,9 +29,9 @@ class ColumnGraph:
     influences: Sequence[Edge] = ()
 
     def untraceable(self, columns: Iterable[str], origin: str) -> list[str]:
-        """Those of the columns that can't be traced back to the dataset `origin`, in their order.
+        """List the columns that can't be traced back to the dataset `origin`, in their order.
 
-        A column is traced by what it is made from. Influence alone, which a single filter gives to every column of its
+        A column is traced by its sources. Influence alone, which a single filter gives to every column of its
         output, counts only for one that is made from another source entirely, as `rain` is from the weather.
         """
         made = self._led_to_by(origin, self.derives)
@@ -39,7 +39,7 @@ class ColumnGraph:
         written = {self._dataset(target) for _, target in (*self.derives, *self.influences)}
 
         def from_elsewhere(column: str) -> bool:
-            # What a lost edge leaves without a source lies in a dataset that something else is still written into.
+            # A column that lost its source is in a dataset that something else is still written into.
             roots = self._made_from(column)
             return bool(roots) and not any(self._dataset(root) in {origin, *written} for root in roots)
 
@@ -51,12 +51,12 @@ class ColumnGraph:
         ]
 
     def _shares_source(self, column: str, origin: str) -> bool:
-        """Whether it is made from what the origin is made from, and so went round it."""
+        """Return True if the column has a source in common with the origin, and so may have bypassed it."""
         upstream = {self._dataset(root) for own in self._columns()[origin] for root in self._made_from(own)}
         return any(self._dataset(root) in upstream for root in self._made_from(column))
 
     def _made_from(self, column: str) -> set[str]:
-        """The first columns and datasets that its value is made from, over any number of steps; never itself."""
+        """List the first columns and datasets among a column's sources, over any number of steps; never itself."""
         sources = defaultdict(list)
         for source, target in self.derives:
             sources[target].append(source)
@@ -87,7 +87,7 @@ class ColumnGraph:
             reached.add(node)
             waiting += targets[node]
             if node in self.datasets:
-                # What is made from a dataset as a whole is made from this column's dataset, too.
+                # A target of a dataset as a whole is a target of this column's dataset, too.
                 waiting += targets[self.datasets[node]]
             else:
                 waiting += columns[node]

@@ -25,7 +25,7 @@ _REFRESHES_PER_SECOND = 4
 
 
 class JobState(StrEnum):
-    """What a job is doing."""
+    """State of a job."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -53,7 +53,7 @@ class JobView:
 
 @dataclass(slots=True)
 class View:
-    """What the person at the terminal sees while a demo runs. Use it as a context manager."""
+    """Progress of a demo on the terminal. Use it as a context manager."""
 
     phase: str = ""
     jobs: Sequence[JobView] = ()
@@ -62,7 +62,7 @@ class View:
     restarts: int = 0
     _live: Live | None = None
     _started: float = field(default_factory=time.monotonic)
-    _told: set[str] = field(default_factory=set)
+    _reported: set[str] = field(default_factory=set)
 
     def __enter__(self) -> Self:
         """Begin to draw, if there is a terminal."""
@@ -87,7 +87,7 @@ class View:
         self._say(phase)
 
     def show(self, jobs: Sequence[JobView]) -> None:
-        """These are the jobs now."""
+        """Update the jobs."""
         self.jobs = jobs
         for shown in jobs:
             if shown.state is JobState.DONE:
@@ -95,7 +95,7 @@ class View:
                 self._say(f"  {shown.job.name}: done in {shown.seconds:.0f} s{batches}")
 
     def warn(self, text: str) -> None:
-        """Show what went wrong though the demo goes on; above the picture, where there is one."""
+        """Show a problem in spite of which the demo goes on; above the live view, if there is one."""
         console.warning(text, on=None if self._live is None else self._live.console)
 
     def render(self) -> RenderableType:
@@ -136,6 +136,6 @@ class View:
 
     def _say(self, line: str) -> None:
         # Without a live picture, one line for each step and no step twice.
-        if self._live is None and not console.json_mode and line not in self._told:
-            self._told.add(line)
+        if self._live is None and not console.json_mode and line not in self._reported:
+            self._reported.add(line)
             console.message(line)

@@ -1,4 +1,4 @@
-"""Who may read and write Headwater's topics, as far as the brokers show it."""
+"""Access check: users that may read and write Headwater's topics, as far as the brokers show it."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class SeenRule:
     """An ACL that allows something on a topic.
 
     Attributes:
-        topic: which.
+        topic: name of the topic.
         principal: whom.
-        operation: what, by Kafka's name.
+        operation: operation, by Kafka's name.
     """
 
     topic: str
@@ -43,12 +43,12 @@ class SeenRule:
 
 @dataclass(frozen=True, slots=True)
 class SeenAccess:
-    """What the brokers show of who may do what.
+    """Access rules as the brokers show them.
 
     Attributes:
-        own: of each topic, what the user of these settings may do; None where the brokers don't report it.
-        rules: what ACLs allow; None: they aren't shown.
-        enforced: whether the brokers check ACLs at all; None: it isn't known.
+        own: operations that the user of these settings may do, by topic; None if the brokers don't report them.
+        rules: operations that ACLs allow; None: the brokers don't show them.
+        enforced: the brokers check ACLs; None: it isn't known.
     """
 
     own: Mapping[str, frozenset[str] | None]

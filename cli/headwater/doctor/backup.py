@@ -1,4 +1,4 @@
-"""Whether the graph can be made anew: from the topic, or from the topic and its archive."""
+"""Backup check: the graph can be rebuilt from the topic, or from the topic and its archive."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class SeenArchive:
     """An archive beside the topic.
 
     Attributes:
-        location: of it.
-        records: how many it has.
+        location: path or URI of the archive.
+        records: number of its records.
         missing: offsets within what it has, of which it has no record.
         lost: offsets between where it ends and where the topic begins now, of all partitions.
         waiting: offsets that only the topic has yet.
@@ -54,7 +54,7 @@ def judge(archive: SeenArchive | None, *, topic: str, begins: int, expires: bool
         archive: beside the topic; None: none was named.
         topic: the events topic.
         begins: records that the topic has had and has no more.
-        expires: whether its records expire.
+        expires: the topic's records expire.
     """
     if archive is None:
         if begins or expires:

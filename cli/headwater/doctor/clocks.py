@@ -1,4 +1,4 @@
-"""Whether those who state times agree: this machine, the database, and the producers of events."""
+"""Clock check: this machine, the database, and the producers of events."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 MOST_SKEW_SECONDS = 5.0
 """Answers, `1h` ago say, are off by as much; above this it is worth a warning."""
 NEWEST = 500
-"""Events of each partition whose own time is looked at: a record's timestamp may be the broker's."""
+"""Newest events of each partition whose own time is compared: a record's timestamp may be the broker's."""
 MOST_AHEAD_SECONDS = 60.0
-"""Of a producer: what it reports wins over what others report later, for so long."""
+"""Largest tolerated lead of a producer's clock: for so long its reports win over later ones of others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class SeenClock:
 
     Attributes:
         whose: the database's, say.
-        time: what it reported.
+        time: reported time.
         asked, answered: our time before and after.
     """
 
@@ -42,7 +42,7 @@ class SeenClock:
 
     @property
     def skew_seconds(self) -> float:
-        """How far it is ahead, negative: behind; 0 within the span of the question."""
+        """Seconds by which the clock is ahead; negative: behind; 0 within the duration of the request."""
         if self.time > self.answered:
             return (self.time - self.answered).total_seconds()
         return min(0.0, (self.time - self.asked).total_seconds())
@@ -66,12 +66,12 @@ def judge(clock: SeenClock) -> Finding:
     skew = clock.skew_seconds
     if abs(skew) <= MOST_SKEW_SECONDS:
         return ok("clocks", clock.whose, "Its clock agrees with this machine's.")
-    way = "ahead of" if skew > 0 else "behind"
+    direction = "ahead of" if skew > 0 else "behind"
     return Finding(
         "clocks",
         Severity.WARN,
         clock.whose,
-        f"Its clock is {duration_text(abs(skew))} {way} this machine's.",
+        f"Its clock is {duration_text(abs(skew))} {direction} this machine's.",
         "Run NTP (chrony) on both.",
     )
 
@@ -95,8 +95,8 @@ def judge_events(times: Iterable[datetime | None], topic: str, now: datetime) ->
     """A finding on producers: the latest time that one states.
 
     Args:
-        times: of the newest events, and the latest timestamp of a record; None: there is none.
-        topic: where.
+        times: times of the newest events, and the latest timestamp of a record; None: there is none.
+        topic: name of the topic.
         now: ours.
     """
     latest = max((time for time in times if time is not None), default=None)

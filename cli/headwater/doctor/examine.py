@@ -31,11 +31,11 @@ _SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What the checklist found.
+    """Result of the checklist.
 
     Attributes:
-        findings: the worst first, then in the order of the checklist.
-        totals: how many there are of each severity.
+        findings: sorted by severity, then in the order of the checklist.
+        totals: number of findings of each severity.
     """
 
     findings: tuple[Finding, ...]
@@ -43,14 +43,14 @@ class Examined:
 
     @classmethod
     def of(cls, found: Iterable[Finding]) -> Examined:
-        """Sorted and counted."""
+        """Sort and count findings."""
         order = list(Severity)
         findings = tuple(sorted(found, key=lambda each: order.index(each.severity)))
         return cls(findings, {each: sum(f.severity is each for f in findings) for each in Severity})
 
     @property
     def failed(self) -> bool:
-        """Whether something has to be mended."""
+        """True if something has to be fixed."""
         return bool(self.totals[Severity.FAIL])
 
 
@@ -58,10 +58,10 @@ def examine(settings: Settings, *, folder: Path, budget_seconds: float, archive:
     """Make every check. Writes nothing.
 
     Args:
-        settings: of the Kafka and the Neo4j.
-        folder: of outboxes on this machine.
-        budget_seconds: how long consumers may be away.
-        archive: of the events topic; None: there is none.
+        settings: settings of Kafka and Neo4j.
+        folder: folder of outboxes on this machine.
+        budget_seconds: longest time that consumers may be away.
+        archive: archive of the events topic; None: there is none.
     """
     now = datetime.now(UTC)
     found = [*_kafka(settings, now, budget_seconds, archive), *_neo4j(settings)]
@@ -135,7 +135,7 @@ def _away(server: str, error: Exception, setting: str) -> Iterator[Finding]:
 
 
 def _tried(check: str, subject: str, judged: Callable[[], Iterable[Finding]]) -> list[Finding]:
-    """The findings; where it can't be looked at, that."""
+    """Return the findings of a check; if it can't be made, a finding that says so."""
     try:
         return list(judged())
     except ArchiveError as error:

@@ -1,4 +1,4 @@
-"""What a check found."""
+"""Finding of a check."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from enum import StrEnum
 
 
 class Severity(StrEnum):
-    """How bad it is, the worst first."""
+    """Severity of a finding, the worst first."""
 
     FAIL = "FAIL"
     """Lineage is lost, or will be, or nobody can write or read it."""
     WARN = "WARN"
-    """It works, and won't under some circumstance that is to be expected."""
+    """It works, and won't in a case that is to be expected."""
     UNKNOWN = "UNKNOWN"
-    """It can't be seen from here."""
+    """Unknown: it can't be checked from here."""
     OK = "OK"
-    """It is as it should be."""
+    """Passed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +24,11 @@ class Finding:
     """One line of the checklist.
 
     Attributes:
-        check: of what: `retention`, `replication`, …
-        severity: how bad it is.
+        check: name of the check: `retention`, `replication`, …
+        severity: severity of the finding.
         subject: the topic, setting or folder.
-        message: what is so, as a sentence.
-        fix: what to do about it; empty where there is nothing to do.
+        message: the finding, as a sentence.
+        fix: advice; empty if there is nothing to do.
     """
 
     check: str
@@ -39,7 +39,7 @@ class Finding:
 
 
 def ok(check: str, subject: str, message: str) -> Finding:
-    """As it should be."""
+    """Finding of a check that passed."""
     return Finding(check, Severity.OK, subject, message)
 
 

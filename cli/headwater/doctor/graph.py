@@ -19,12 +19,12 @@ _MADE = re.compile(r"CREATE\s+(?:FULLTEXT\s+|RANGE\s+|TEXT\s+)?(CONSTRAINT|INDEX
 
 @dataclass(frozen=True, slots=True)
 class SeenGraph:
-    """What the database has of the schema.
+    """Version, constraints and indexes of the database.
 
     Attributes:
-        version: of the graph's model; None: no consumer has prepared the graph.
-        constraints: names of all.
-        indexes: names of all, and their state: ONLINE, POPULATING or FAILED.
+        version: version of the graph's model; None: no consumer has prepared the graph.
+        constraints: names of all constraints.
+        indexes: names of all indexes, and their state: ONLINE, POPULATING or FAILED.
     """
 
     version: int | None

@@ -1,4 +1,4 @@
-"""How far the consumer group is behind."""
+"""Lag check of the consumer group."""
 
 from __future__ import annotations
 

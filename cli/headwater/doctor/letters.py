@@ -20,16 +20,16 @@ class SeenLetters:
     """Dead letters that wait: each record's last, and neither replayed nor acknowledged since.
 
     Attributes:
-        count: how many.
-        oldest: when the first of them was published.
-        by_reason: how many of each reason, the most frequent first.
+        count: number of letters.
+        oldest: publication time of the oldest.
+        by_reason: number of letters by reason, the most frequent first.
     """
 
     count: int
     oldest: datetime | None
     by_reason: Mapping[str, int]
     acknowledged: int = 0
-    """Further ones that somebody has dealt with."""
+    """Number of acknowledged letters, which aren't in `count`."""
 
 
 def look(client: Mapping[str, Any], topic: str, group: str) -> SeenLetters:

@@ -23,15 +23,15 @@ class SeenOutbox:
     """The folder, and what waits in the files that no live process holds.
 
     Attributes:
-        folder: which.
-        there: whether it exists.
-        writable: whether the user of this process could write into it, or make it.
-        filesystem: what it is on, as the system calls it; None where that isn't known.
-        files: how many outboxes of ended jobs hold events, or can't be read.
-        events: how many events wait in them, as far as they can be read.
-        oldest: when the oldest of `files` was last written; None: there is none.
-        in_use: how many more a live process holds: what waits in them only it knows.
-        damaged: how many more couldn't be read by the job that took them over.
+        folder: path of the folder.
+        there: the folder exists.
+        writable: the user of this process could write into it, or make it.
+        filesystem: its file system, as the system calls it; None if it isn't known.
+        files: number of outboxes of ended jobs that hold events, or can't be read.
+        events: number of events that wait in them, as far as they can be read.
+        oldest: last change of the oldest of `files`; None: there is none.
+        in_use: number of further outboxes that a live process holds; only that process can count their events.
+        damaged: number of further outboxes that the job that took them over couldn't read.
         problem: why the folder, or one of `files`, can't be read; None: all could be.
     """
 
@@ -76,7 +76,7 @@ def look(folder: Path, mounts: Path = _MOUNTS) -> SeenOutbox:
 
 
 def filesystem_of(folder: Path, mounts: Path = _MOUNTS) -> str | None:
-    """The type of the file system that a folder is on, by the list of mounts; None where there is no such list."""
+    """Read a folder's type of file system from the list of mounts; None if there is no such list."""
     try:
         lines = mounts.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

@@ -22,10 +22,10 @@ class SeenTopic:
     """A topic as the brokers describe it.
 
     Attributes:
-        name: of it.
+        name: name of the topic.
         config: its settings by Kafka's names; empty where the brokers don't show them.
-        replicas: of each partition, how many brokers have it.
-        in_sync: of each partition, how many of them are in sync.
+        replicas: number of replicas of each partition.
+        in_sync: number of in-sync replicas of each partition.
     """
 
     name: str
@@ -35,7 +35,7 @@ class SeenTopic:
 
 
 def look(client: Mapping[str, Any], names: Iterable[str]) -> tuple[dict[str, SeenTopic], int]:
-    """Those of the topics that are there, and how many brokers there are.
+    """Describe the topics that exist, and count the brokers.
 
     Raises:
         KafkaException: they don't answer, or refuse.
@@ -63,7 +63,7 @@ def look(client: Mapping[str, Any], names: Iterable[str]) -> tuple[dict[str, See
 
 
 def expires(topic: SeenTopic) -> bool:
-    """Whether its records expire, by age or by the size of partitions."""
+    """Return True if the topic's records expire, by age or by the size of partitions."""
     return any(int(topic.config.get(name, -1)) >= 0 for name in ("retention.ms", "retention.bytes"))
 
 
@@ -80,8 +80,8 @@ def judge(
     Args:
         seen: those that are there, by name.
         wanted: all that there should be, the events topic first.
-        brokers: of the cluster.
-        budget_seconds: how long consumers may be away before records that they haven't read expire.
+        brokers: number of brokers of the cluster.
+        budget_seconds: longest time that consumers may be away before unread records expire.
         record_max_bytes: the longest record that consumers decode.
     """
     for spec in wanted:

@@ -1,4 +1,4 @@
-"""Which files to read a checkpoint with: this machine's own, or all that Hadoop knows, through a Spark session."""
+"""File access to a checkpoint: this machine's own files, or all that Hadoop reads, through a Spark session."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def location(text: str) -> str:
 
 @contextlib.contextmanager
 def reading(locations: Sequence[str]) -> Iterator[TextFiles]:
-    """Files that all of these can be read with. A Spark session is only started where one isn't local.
+    """Open file access that reads all of these. A Spark session is only started if one isn't local.
 
     It is set up as any other: `spark-defaults.conf`, `PYSPARK_SUBMIT_ARGS` with packages and `spark.hadoop.…`.
     """

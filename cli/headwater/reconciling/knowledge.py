@@ -1,4 +1,4 @@
-"""What is known of a checkpoint's query: its job and the datasets it reads and writes. The command line wins."""
+"""Known facts on a checkpoint's query: its job and the datasets it reads and writes. The command line wins."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class QueryOptions:
     """Options of the command line that name a query's job, tenant and sources.
 
     Attributes:
-        job, namespace: of the query's job.
-        tenant: whose graph it is; None: as the settings have it.
-        sources: by index, the path or the Kafka namespace of a source.
-        ask_graph: whether the graph is asked at all.
+        job, namespace: name and namespace of the query's job.
+        tenant: tenant of the graph; None: as configured.
+        sources: path or Kafka namespace of each source, by index.
+        ask_graph: the graph is asked.
     """
 
     job: str | None = None
@@ -32,15 +32,15 @@ class QueryOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Knowledge:
-    """What is known of one query.
+    """Known facts on one query.
 
     Attributes:
-        job: its job.
+        job: job of the query.
         reads, writes: datasets of its micro-batches.
-        name: as the job named the query.
-        writes_itself: whether its sink is known to write each micro-batch. Code inside foreachBatch may not, nor may a
+        name: name that the job gave the query.
+        writes_itself: its sink is known to write each micro-batch. Code inside foreachBatch may not, nor may a
             query whose sink is unknown.
-        batches: how each micro-batch that the graph has is known; None: the graph wasn't asked.
+        batches: provenance of each micro-batch that the graph has; None: the graph wasn't asked.
     """
 
     job: JobRef
@@ -52,7 +52,7 @@ class Knowledge:
 
 
 def knowledge(options: QueryOptions, query_id: str, *, until: int) -> Knowledge:
-    """What is known of a query, with its micro-batches below `until`.
+    """Collect the known facts on a query, with its micro-batches below `until`.
 
     Raises:
         NotFoundError: its job is unknown.

@@ -24,13 +24,13 @@ class Reconciled:
     """One checkpoint.
 
     Attributes:
-        location, query_id: which.
-        events: to be sent, one a micro-batch.
+        location, query_id: checkpoint and id of the query.
+        events: events to send, one a micro-batch.
         batches: rebuilt.
         not_emitted: those of them that the graph doesn't have; None: it wasn't asked.
         uncommitted: planned and not committed: no event is sent for them.
         unreadable: committed ones that can't be rebuilt, each with the reason.
-        purged: how many micro-batches the checkpoint has forgotten.
+        purged: number of micro-batches that the checkpoint has forgotten.
         gaps: those of them that the graph doesn't have either, as first and last; None: it wasn't asked.
     """
 
@@ -60,7 +60,7 @@ def reconcile(
         files,
         inputs=inputs,
         sources=count,
-        # Of several outputs a micro-batch may have written some only; and so it is with one of a foreachBatch function.
+        # A micro-batch with several outputs may have written only some; so may one of a foreachBatch function.
         outputs=() if output is None else (PlanOutput(dataset=output, kind=SourceKind.UNKNOWN),),
         proven=not known.writes_itself,
         commits=None if output is None else SinkCommits(sink_at(files, location(output)), query_id, files),

@@ -27,18 +27,18 @@ from headwater_schemas.redaction import redact
 _NAME: Final = re.compile(r"[\w`-]+(\.[\w`-]+)+")
 _METADATA: Final = re.compile(r".*\.metadata\.json")
 _HEARTBEAT_SECONDS: Final = 60.0
-"""Of a run that was never seen to have one: capture's own default."""
+"""Heartbeat interval assumed for a run without a recorded one: capture's own default."""
 RUNNING: Final = "RUNNING"
-"""What is shown of a write that has committed nothing yet, and whose driver has a heartbeat: it stays open."""
+"""State shown for a write that has committed nothing yet, and whose driver has a heartbeat: it stays open."""
 
 
 def is_name(text: str) -> bool:
-    """Whether what was given is the name of a table in a catalog, not a path."""
+    """Return True if the text is the name of a table in a catalog, not a path."""
     return _NAME.fullmatch(text) is not None and not Path(text).exists()
 
 
 def is_table(where: str, files: TextFiles) -> bool:
-    """Whether a Delta or Iceberg table is in a folder."""
+    """Return True if a Delta or Iceberg table is in the folder."""
     folder = TextFolder(where, files)
     if folder.names("_delta_log"):
         return True
@@ -55,7 +55,7 @@ class Left:
     The graph is asked when they are first needed.
 
     Args:
-        options: of the command.
+        options: options of the command.
     """
 
     def __init__(self, options: QueryOptions) -> None:
@@ -84,7 +84,7 @@ class Left:
         return found
 
     def locations(self, names: Sequence[str]) -> Iterator[str]:
-        """Where the tables lie that have these names, as far as an open write is about them."""
+        """List the locations of the tables with these names, as far as an open write is about them."""
         for name in names:
             for _, write in self._about(name):
                 yield location(write.targets[0].dataset)
@@ -93,8 +93,8 @@ class Left:
         """The ends of the open writes of a table, and what is shown of them.
 
         Args:
-            table: its name, or where it is.
-            files: to read its log with.
+            table: name or location of the table.
+            files: file access for its log.
         """
         events: list[LineageEvent] = []
         runs: list[dict[str, Any]] = []
@@ -138,6 +138,6 @@ def _left_write(run: OpenWrite, tenant: str) -> LeftWrite | None:
 
 
 def _beats(run: OpenWrite) -> bool:
-    """Whether a run may have been seen too lately to be given up."""
+    """Return True if a run was seen too recently to be given up."""
     patience = timedelta(seconds=MISSED_HEARTBEATS * (run.heartbeat_seconds or _HEARTBEAT_SECONDS))
     return datetime.now(UTC) - run.last_seen < patience

@@ -63,7 +63,7 @@ def uses(found: Sequence[Use]) -> Table:
 
 
 def schema_text(use: Use) -> str:
-    """The schema that it was read or written with, by when the dataset was first reported with it; else its digest."""
+    """Format the schema that it was read or written with: time of its first report, else its digest."""
     if use.schema_digest is None:
         return ""
     if use.schema_since is None:
@@ -114,7 +114,7 @@ def _within(dataset: str, path: str) -> str:
 
 
 def faults_text(batch: IntervalItem) -> str:
-    """What is wrong with how it joins the one before."""
+    """Describe the faults between a micro-batch and the one before."""
     texts = []
     if batch.missing:
         texts.append(f"{batch.missing:,} missing before")

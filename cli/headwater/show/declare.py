@@ -1,4 +1,4 @@
-"""What `headwater declare` changes, for people."""
+"""Changes of `headwater declare`, for people."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def view(results: Sequence[SetResult]) -> str:
 
 
 def warnings(results: Sequence[SetResult]) -> str:
-    """What people have to know besides, a line each: unknown datasets, cycles, contradictions; empty: nothing."""
+    """Format warnings, a line each: unknown datasets, cycles, contradictions; empty if there are none."""
     return "\n".join(line for result in results for line in _warnings(result))
 
 
 def not_looked_up(names: Sequence[str]) -> str:
-    """That the graph wasn't asked for names without a namespace."""
+    """Format a note on names without a namespace, for which the graph wasn't asked."""
     more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
     return (
         f"{len(names):,} name{'s' * (len(names) != 1)} without a namespace {'were' if len(names) != 1 else 'was'} not "

@@ -1,4 +1,4 @@
-"""What declaration sets state of a dataset, a column or a job, for people."""
+"""Declarations on a dataset, a column or a job, for people."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BESIDE: Final = {"owners": "owner_types", "tags": "tag_values"}
 
 
 def declared_table(found: Declared) -> Table:
-    """A row for each property of the whole, and for each column that something is stated of."""
+    """Table with a row for each property of the whole, and for each column with a declaration."""
     table = Table(box=None, pad_edge=False, show_header=False)
     for _ in range(2):
         table.add_column(overflow="fold")

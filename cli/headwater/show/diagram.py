@@ -37,14 +37,14 @@ def some(names: Sequence[str], total: int | None = None) -> str:
 
 
 class DiagramFormat(StrEnum):
-    """Who draws it."""
+    """Language of the diagram."""
 
     MERMAID = "mermaid"
     DOT = "dot"
 
 
 class Shape(StrEnum):
-    """What a node is: an ASSET, or a STEP that makes one of another."""
+    """Kind of a node: an ASSET, or a STEP that makes one of another."""
 
     ASSET = "ASSET"
     STEP = "STEP"
@@ -56,9 +56,9 @@ class Node:
 
     Attributes:
         label: any text, on one line.
-        start: what was asked of: a thick border.
+        start: the node asked about: a thick border.
         passed: not listed, only passed through: a dashed border.
-        color: to fill it with, `#rrggbb`.
+        color: fill colour, `#rrggbb`.
     """
 
     label: str
@@ -80,11 +80,11 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Diagram:
-    """What is drawn, from left to right.
+    """Diagram, drawn from left to right.
 
     Attributes:
-        nodes: by key, in the order in which they are numbered.
-        edges: between them.
+        nodes: nodes by key, in the order in which they are numbered.
+        edges: edges between them.
     """
 
     nodes: dict[str, Node]
@@ -150,7 +150,7 @@ def _quoted(text: str) -> str:
 
 
 def lineage_diagram(answer: Lineage) -> Diagram:
-    """Of a page that was asked for with its edges. Nodes stand in its order, each once: a column may be in it twice."""
+    """Diagram of a page with edges. Nodes are in the page's order, each once: a column may be on it twice."""
     start = answer.start.key
     listed = {start, *(item.asset.key for item in answer.items)}
     assets = [answer.start, *(item.asset for item in (*answer.items, *answer.through))]
@@ -166,7 +166,7 @@ def lineage_diagram(answer: Lineage) -> Diagram:
 
 
 def _dotted(edge: LineageEdge) -> bool:
-    """Whether it is only INDIRECT, or only possible."""
+    """Return True if an edge is only INDIRECT, or only possible."""
     if edge.via and all(via.possible for via in edge.via):
         return True
     kinds = {each.type for via in edge.via for each in via.transformations}
@@ -217,7 +217,7 @@ _COLORS = {
 
 
 def impact_diagram(impact: Impact) -> Diagram:
-    """Of a page, with one way to each of its assets. What lies on one and isn't on the page is dashed."""
+    """Diagram of a page, with one path to each of its assets. Assets on a path that aren't on the page are dashed."""
     nodes = {impact.start.key: Node(label=asset_label(impact.start), start=True)}
     for item in impact.items:
         label = f"{asset_label(item.asset)}: {item.severity}"

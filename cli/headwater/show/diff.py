@@ -50,7 +50,7 @@ def view(answer: Diff) -> RenderableType:
 
 
 def summary(answer: Diff) -> str:
-    """How much differs, and how to get the rest."""
+    """Summarize the number of differences, and how to get the rest."""
     parts = (
         (answer.datasets_total, "dataset"),
         (answer.columns_total, "schema column"),

@@ -108,7 +108,7 @@ def _tree(impact: Impact, *, why: bool) -> Tree:
             if why:
                 for part in item.parts:
                     leaf.add(Text(_part(part), style="dim"))
-                leaf.add(Text(f"{_way(impact.start, item)}", style="dim"))
+                leaf.add(Text(f"{_path_text(impact.start, item)}", style="dim"))
                 leaf.add(Text(shortened(item.reason, _MOST_NOTE)))
                 leaf.add(Text(shortened(item.action, _MOST_NOTE), style="italic"))
                 leaf.add(Text(shortened(_inputs(item), _MOST_NOTE), style="dim"))
@@ -116,7 +116,7 @@ def _tree(impact: Impact, *, why: bool) -> Tree:
 
 
 def _inputs(item: ImpactItem) -> str:
-    """What decided the severity: the rule, and all that is known that could change it."""
+    """Format the basis of a severity: the rule, and all known facts that could change it."""
     decision = item.decision
     known = "; ".join(inputs_texts(decision.inputs)) or "nothing is declared, and no publication or check is known"
     raised = "" if decision.raised_by is None else f", raise {decision.raised_by}"
@@ -140,7 +140,7 @@ def _whole(item: ImpactItem) -> str:
     return "its rows" if item.cause is Cause.ROWS else "all of it"
 
 
-def _way(start: Asset, item: ImpactItem) -> str:
+def _path_text(start: Asset, item: ImpactItem) -> str:
     names = [shortened(_called(start))]
     for hop in item.path:
         done = f" {hop.transformation.kind}" if hop.transformation else " possible" if hop.possible else ""

@@ -37,7 +37,7 @@ Rows = list[tuple[str, str | Text | None]]
 
 
 def view(found: Known) -> RenderableType:
-    """What is known: rows of names and values, then lists."""
+    """Format known facts: rows of names and values, then lists."""
     match found:
         case DatasetDetails():
             return Fitted(Group(*_dataset(found)))

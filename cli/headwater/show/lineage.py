@@ -101,13 +101,13 @@ def _loops(answer: Lineage) -> Iterator[tuple[LineageEdge, Asset]]:
 
 
 def summary(answer: Lineage) -> str:
-    """How much there is, what is left out, and how to get it."""
-    way = answer.direction.value.lower()
+    """Summarize the number of items, those left out, and how to get them."""
+    direction = answer.direction.value.lower()
     if answer.unknown_until is not None and answer.as_of is not None:
         name, first = shortened(answer.start.spelling), moment_text(answer.unknown_until)
         return f"{name} wasn't known at {moment_text(answer.as_of)}: it was first seen at {first}."
     open_ = "UNKNOWN: " if not answer.total and not answer.complete else ""
-    words = [f"{open_}{answer.total:,} {way}{'' if answer.complete else ' known'}"]
+    words = [f"{open_}{answer.total:,} {direction}{'' if answer.complete else ' known'}"]
     if answer.direct is not None:
         words.append(f"{answer.direct:,} DIRECT and {answer.indirect:,} INDIRECT")
     if answer.total:
@@ -147,7 +147,7 @@ def _consumers(consumers: Sequence[ReadingConsumer]) -> str:
 
 
 def _notes(answer: Lineage) -> list[str]:
-    """Its notes, and why the column lineage of jobs along its hops is incomplete."""
+    """List the answer's notes, and the reasons for incomplete column lineage of jobs along its hops."""
     reasons = {
         (via.job.name, via.incomplete)
         for item in (*answer.items, *answer.through)
@@ -182,7 +182,7 @@ class _Branches:
 
     Args:
         answer: the page.
-        influence: of columns, which of them to show.
+        influence: influence of columns to show.
     """
 
     def __init__(self, answer: Lineage, influence: Influence | None = None) -> None:
@@ -206,7 +206,7 @@ class _Branches:
             self._add_edge(edge)
 
     def _add_edge(self, edge: LineageEdge) -> None:
-        """A hop that didn't find what it leads to: from each place of its one end to each of the other."""
+        """Add a hop with an unknown target place: from each place of its one end to each of the other."""
         downstream = self._answer.direction is LineageDirection.DOWNSTREAM
         near, far = (edge.source, edge.target) if downstream else (edge.target, edge.source)
         if near == far:
@@ -236,7 +236,7 @@ class _Branches:
     def _leaving(self, branch: Tree, place: Place, drawn: set[Place]) -> list[tuple[Tree, _Hop, Place]]:
         """The hops from a place, the last one first; columns that nothing comes from are one line."""
         hops = sorted(self._hops.get(place, {}).values(), key=lambda hop: (self._spelling(hop.place), hop.place))
-        # Of a dataset that is meant as a whole.
+        # Columns of a dataset that is the target as a whole.
         members = [hop.place for hop in hops if not hop.via and not self._hops.get(hop.place)]
         drawn.update(members)
         if members:
@@ -280,7 +280,7 @@ class _Branches:
 
 
 def _by_influence(vias: Iterable[Via], near: Influence | None, far: Influence | None) -> tuple[Via, ...]:
-    """Of the jobs that make a hop, those that make it so: none where it doesn't lead from one place to the other."""
+    """Filter the jobs of a hop by influence: none if the hop doesn't lead from one place to the other."""
     if far is None:
         return tuple(vias)
     if near is Influence.INDIRECT:
@@ -311,7 +311,7 @@ def _by(hop: _Hop) -> str:
 
 
 def _itself(answer: Lineage, key: str) -> str:
-    """That it is made of itself, too, and by whom."""
+    """Describe a loop of an asset to itself, with its jobs; empty if there is none."""
     for loop in answer.loops:
         if loop.source == key:
             more = f" and {loop.via_total - 1:,} more" if loop.via_total > 1 else ""

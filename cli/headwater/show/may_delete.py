@@ -1,4 +1,4 @@
-"""Whether something may be deleted, for people: the verdict, then everything that it was reached by."""
+"""Verdict on a deletion, for people, followed by its reasons."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _VERDICTS = {
     Verdict.YES: ("may be deleted", "green"),
     Verdict.NO: ("may not be deleted", "bold red"),
-    Verdict.UNKNOWN: ("isn't known to be needed, and what is known isn't complete", "yellow"),
+    Verdict.UNKNOWN: ("has no known dependants, but lineage is incomplete: don't delete it yet", "yellow"),
 }
 _MOST = 50
 

@@ -19,7 +19,7 @@ LONGEST_PATH = 4_096
 
 
 def asset_text(asset: Asset) -> Text:
-    """Its spelling, what distinguishes it from others in bold, and what a catalog calls it."""
+    """Format an asset: its spelling, with the distinguishing part in bold, and its name in a catalog."""
     spelling, own = shortened(asset.spelling), visible(asset.column or asset.title or asset.name)
     text = Text(spelling)
     if spelling.endswith(own):
@@ -28,18 +28,18 @@ def asset_text(asset: Asset) -> Text:
 
 
 def dataset_text(asset: Asset, longest: int = 160) -> str:
-    """A dataset, or that of a column, without emphasis: its spelling, and what a catalog calls it."""
+    """Format a dataset, or that of a column, without emphasis: its spelling, and its name in a catalog."""
     name = shortened(asset.spelling.removesuffix(f"#{asset.column}"), longest)
     return name if asset.table is None else f"{name} ({shortened(asset.table)})"
 
 
 def moment_text(time: datetime | None) -> str:
-    """To the second, in UTC; a dash for none."""
+    """Format a time to the second, in UTC; a dash for none."""
     return "–" if time is None else f"{time:%Y-%m-%d %H:%M:%S}Z"
 
 
 def span_text(first: datetime | None, last: datetime | None) -> str:
-    """From when to when, what both have in common once; without an end, since when."""
+    """Format a time range, with the common date once; without an end, as `since`."""
     if first is None:
         return "–"
     if last is None:
@@ -51,7 +51,7 @@ def span_text(first: datetime | None, last: datetime | None) -> str:
 
 
 def transformation_text(transformation: Transformation) -> str:
-    """`AGGREGATE avg(dep_delay), masked`."""
+    """Format a transformation: `AGGREGATE avg(dep_delay), masked`."""
     words = transformation.kind.value
     if transformation.expression is not None:
         words += f" {shortened(transformation.expression, _MOST_EXPRESSION)}"
@@ -59,7 +59,7 @@ def transformation_text(transformation: Transformation) -> str:
 
 
 def via_text(via: Via) -> str:
-    """The job, whether it only possibly does, and when it was seen to."""
+    """Format a job of a hop: its name, if it is only possible, and when it was seen."""
     seen = ["declared"] if via.declared else []
     if via.possible:
         seen.append("possible")

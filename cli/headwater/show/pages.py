@@ -1,4 +1,4 @@
-"""What surrounds an answer: its parts, fitted to a terminal or a pipe, counted below, led on to the next page."""
+"""Frame of an answer: its parts, fitted to a terminal or a pipe, counted below, with the next page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """What it shows, broken where the terminal ends; in a pipe as it is."""
+    """View that wraps at the width of a terminal, and not in a pipe."""
 
     view: RenderableType
 
@@ -51,10 +51,10 @@ def counted(
     """`12 runs, 5 of them here. The next page: --cursor …`.
 
     Args:
-        total: how many there are.
-        shown: how many are on the page.
+        total: number of items.
+        shown: number of items on the page.
         what: the word for one of them.
-        next_cursor: of the page.
+        next_cursor: cursor of the next page.
         plural: the word for several, where that isn't `what` with an s.
         at_least: there may be more than `total`.
     """
@@ -65,5 +65,5 @@ def counted(
 
 
 def next_page(next_cursor: str | None) -> str:
-    """How to get it; empty on the last page."""
+    """Format the option for the next page; empty on the last page."""
     return "" if next_cursor is None else f"The next page: --cursor {next_cursor}"

@@ -1,4 +1,4 @@
-"""Where sensitive columns went, for people: a tree of columns, then whom to notify, and what isn't known."""
+"""Spread of sensitive columns, for people: a tree of columns, then whom to notify, and unknown parts."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _tree(found: Privacy, *, why: bool) -> Tree:
         for item in items:
             leaf = branch.add(_line(item))
             if why:
-                leaf.add(Text(_way(item), style="dim"))
+                leaf.add(Text(_path_text(item), style="dim"))
                 if item.approval is not None:
                     leaf.add(Text(_approval(item)))
     return tree
@@ -177,7 +177,7 @@ def _approval(item: PrivacyItem) -> str:
     )
 
 
-def _way(item: PrivacyItem) -> str:
+def _path_text(item: PrivacyItem) -> str:
     words = [_called(item.source)]
     for hop in item.path:
         done = hop.transformation

@@ -1,4 +1,4 @@
-"""What checks of datasets found, for people: a table, or a line for each dataset that failed some."""
+"""Results of checks of datasets, for people: a table, or a line for each dataset that failed some."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was reconciled, on a terminal and as a document."""
+"""Result of reconciling, on a terminal and as a document."""
 
 from __future__ import annotations
 

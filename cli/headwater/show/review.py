@@ -45,9 +45,9 @@ _GITLAB: Final = {
 _MEANINGS: Final = {
     Severity.BREAKING: "Something that is known fails, gets no value, or is too critical for a poorer one.",
     Severity.DEGRADED: "It works, with poorer, older or possibly wrong results.",
-    Severity.UNKNOWN: "Nobody known is affected, and not all who use it are known.",
+    Severity.UNKNOWN: "No known reader is affected, but not all readers are known.",
     Severity.COSMETIC: "It looks different and means the same.",
-    Severity.NONE: "Nobody known is affected.",
+    Severity.NONE: "No known reader is affected.",
 }
 _RULES: Final = {
     DifferenceKind.ADDED: "A column is added",
@@ -58,15 +58,15 @@ _RULES: Final = {
     DifferenceKind.ENUM: "A column has other values",
     DifferenceKind.UNIT: "A column has another unit",
     DifferenceKind.MEANING: "A column means something else",
-    DifferenceKind.DESCRIPTION: "A column is described otherwise",
-    DifferenceKind.PARTITIONING: "The dataset is partitioned otherwise",
+    DifferenceKind.DESCRIPTION: "A column has another description",
+    DifferenceKind.PARTITIONING: "The dataset has other partitions",
     DifferenceKind.PRIVACY: "A sensitive value is protected less",
     DifferenceKind.ROWS: "A job writes other rows",
-    DifferenceKind.WRITE_MODE: "A job writes otherwise",
+    DifferenceKind.WRITE_MODE: "A job writes in another mode",
     DifferenceKind.POSITION: "Columns are in other places",
-    DifferenceKind.OUTPUT_REMOVED: "A job no more writes a dataset",
+    DifferenceKind.OUTPUT_REMOVED: "A job no longer writes a dataset",
     DifferenceKind.OUTPUT_ADDED: "A job writes another dataset",
-    DifferenceKind.INPUT_REMOVED: "A job no more reads a dataset",
+    DifferenceKind.INPUT_REMOVED: "A job no longer reads a dataset",
     DifferenceKind.INPUT_ADDED: "A job reads another dataset",
 }
 _MOST_NOTE: Final = 600
@@ -138,7 +138,7 @@ def _plural(count: int, word: str) -> str:
 
 
 def _incomplete(review: Review) -> str:
-    """What the verdict may miss; empty: nothing known."""
+    """Describe the gaps of a verdict; empty if none is known."""
     if not review.unseen_total:
         return ""
     jobs = f"{review.unseen_total:,} {_plural(review.unseen_total, 'job')}"
@@ -226,7 +226,7 @@ def _cell(each: ReviewedDifference) -> str:
 
 
 def _text(text: str) -> str:
-    """As text of Markdown, in which `@team` calls nobody."""
+    """Escape text for Markdown, so that `@team` notifies nobody."""
     return as_text(text).replace("@", "@<!-- -->")
 
 
@@ -315,7 +315,7 @@ def _location(review: Review, each: ReviewedDifference) -> dict[str, Any]:
 
 
 def _fingerprint(review: Review, each: ReviewedDifference) -> str:
-    """The same for the same difference of the same dataset, wherever it stands in the file."""
+    """Digest of a difference: equal for the same one of the same dataset, at any line of the file."""
     difference = each.difference
     named = "\0".join(
         [
@@ -343,5 +343,5 @@ def summary(review: Review) -> str:
 
 
 def meaning(severity: Severity) -> str:
-    """What a verdict means, in a sentence."""
+    """Explain a verdict, in a sentence."""
     return _MEANINGS.get(severity, "")

@@ -193,7 +193,7 @@ def turn(found: Turn) -> RenderableType:
 
 
 def quality(turns: Sequence[QualityTurn]) -> Table:
-    """Of each query and job, the last good micro-batch or run by assertions, and the first bad one after it."""
+    """Table of each query's and job's last good micro-batch or run by assertions, and the first bad one after it."""
     out = Table(box=None, pad_edge=False)
     for heading in ("", "at", "job", "run", "code", "what"):
         out.add_column(heading, overflow="fold")
@@ -239,7 +239,7 @@ def _state(run: RunItem) -> Text:
 
 
 def _because(run: RunItem) -> str | None:
-    """Why the end of a run is inferred."""
+    """Explain why the end of a run is inferred; None if it isn't."""
     if run.inferred_because is None:
         return None
     return f"{_BECAUSE[run.inferred_because]}: run {shortened(run.inferred_by or '')} began after it was last seen"

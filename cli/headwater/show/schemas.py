@@ -57,7 +57,7 @@ def _changes(schema: KnownSchema) -> Text:
     lines = [Text(_change(each), _STYLES[each.change]) for each in schema.changes[:_MOST_CHANGES]]
     if (more := schema.changes_total - len(lines)) > 0:
         lines.append(Text(f"and {more:,} more", "dim"))
-    return Text("\n").join(lines) if lines else Text("nothing that is known, or their order", "dim")
+    return Text("\n").join(lines) if lines else Text("no known change; the order of columns may differ", "dim")
 
 
 def _change(change: SchemaChange) -> str:

@@ -55,7 +55,7 @@ def view(page: SearchPage) -> RenderableType:
 
 
 def summary(page: SearchPage) -> str:
-    """How many there are, and how to get the others."""
+    """Summarize the number of hits, and how to get the others."""
     if not page.total:
         return "" if page.consumers else "Nothing was found."
     return counted(page.total, len(page.items), "hit", page.next_cursor, at_least=page.truncated)

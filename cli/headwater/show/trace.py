@@ -32,7 +32,7 @@ _FAILED = ("FAIL", "ABORT")
 
 
 def tree(found: Trace) -> Tree:
-    """The parts asked about, and below each step what it used and what came of it (backwards: what it came of)."""
+    """Tree of the parts asked about, with each step's inputs and results below (backwards: its sources)."""
     forward = found.direction is TraceDirection.FORWARD
     root = Tree(Text("; ").join(part_text(part) for part in found.start) if found.start else Text("nothing"))
     below: dict[int, list[Hop]] = defaultdict(list)
@@ -89,7 +89,7 @@ def step_words(step: Step) -> str:
 
 
 def _run_and_batches(run: RunBrief) -> str:
-    """Of several runs each with those of the step's micro-batches that are its own."""
+    """Format a run with the step's micro-batches that belong to it, for steps of several runs."""
     if run.first_batch is None or run.last_batch is None:
         return shortened(run.run_id)
     return f"{shortened(run.run_id)} {batches_text(run.first_batch, run.last_batch)}"
@@ -127,7 +127,7 @@ def part_words(part: Part, longest_name: int = LONGEST_PATH) -> str:
     """`0:120..130, 1:88` of offsets, by partition; names of files; a version.
 
     Args:
-        part: of a dataset.
+        part: part of a dataset.
         longest_name: characters of a file's name; of a longer one the middle is left out.
     """
     if part.kind is PartKind.OFFSETS:

@@ -27,7 +27,7 @@ _QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """How much the JVMs may take, in MB. They begin small and grow to this."""
+    """Memory of the JVMs, in MB. They begin small and grow to this."""
 
     kafka_heap_mb: int = 512
     neo4j_heap_mb: int = 1024
@@ -169,7 +169,7 @@ class EmbeddedStack:
 
     @property
     def neo4j_password(self) -> str:
-        """That user's password."""
+        """Password of the Neo4j user."""
         return self.info.neo4j_password
 
     def _servers(self, folder: Path) -> tuple[KafkaBroker, neo4j.Neo4jServer]:

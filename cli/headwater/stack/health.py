@@ -1,4 +1,4 @@
-"""Whether the servers of a running stack do their work."""
+"""Health of a running stack's servers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from headwater.stack.info import StackInfo
 
 
 def kafka_answers(info: StackInfo) -> bool:
-    """Whether Kafka answers a metadata request within 5 s."""
+    """Return True if Kafka answers a metadata request within 5 s."""
     return kafka.answers(info.bootstrap_servers, timeout_seconds=5.0)
 
 
 def neo4j_answers(info: StackInfo) -> bool:
-    """Whether Neo4j runs a query for our user within 5 s."""
+    """Return True if Neo4j runs a query for our user within 5 s."""
     try:
         return neo4j.answers(urlsplit(info.browser_url).port or 0, info.neo4j_password)
     except ConfigurationError:

@@ -1,4 +1,4 @@
-"""What is known of a stack: addresses, processes, versions."""
+"""Description of a running stack: addresses, processes, versions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Member:
 
     Attributes:
         pid: The JVM's process id.
-        log: Its output, from this start on.
+        log: Output of the process, from this start on.
     """
 
     pid: int

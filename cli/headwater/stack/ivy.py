@@ -40,7 +40,7 @@ FLAT_SETTINGS = """<ivysettings>
 def run(name: str, dependencies: str, *, cache: Path, flat: bool, retrieve: Path) -> Iterator[Iterator[str]]:
     """Resolve and download; gives Ivy's output, line by line, while it works.
 
-    Leaving the block early ends Ivy. What it had downloaded stays in `cache`, where the next run finds it.
+    Leaving the block early ends Ivy. Its downloads stay in `cache`, where the next run finds them.
 
     Args:
         name: The module's name, also of the report in `cache`: `headwater-<name>-default.xml`.

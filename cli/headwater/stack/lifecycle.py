@@ -1,4 +1,4 @@
-"""Bring the supervised stack up and down. What `headwater up` and `headwater down` do, without the talking."""
+"""Starts and stops the supervised stack, without output. Used by `headwater up` and `headwater down`."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def bring_down(data_dir: Path) -> bool:
 
 
 def revive(data_dir: Path) -> None:
-    """Have the supervisor of this folder start those of its servers anew that don't answer; the others go on.
+    """Ask this folder's supervisor to restart servers that don't answer; the others go on.
 
     Where one can't be started, or in no time, its supervisor ends, and all of the stack with it.
     """

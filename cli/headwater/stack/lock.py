@@ -48,7 +48,7 @@ class Jar:
 
     @property
     def path(self) -> PurePosixPath:
-        """Where it lies below the cache's `jars` folder: `organisation/artifact-version[-classifier].jar`."""
+        """Path below the cache's `jars` folder: `organisation/artifact-version[-classifier].jar`."""
         name = "-".join(part for part in (self.artifact, self.version, self.classifier) if part)
         return PurePosixPath(self.organisation, f"{name}.jar")
 
@@ -57,8 +57,8 @@ def read_lock(name: LockName, release: Release | None = None) -> tuple[Jar, ...]
     """The jars of one committed lock, in classpath order.
 
     Args:
-        name: Of the lock.
-        release: The Spark that a lock of Spark's is for; default: the installed one.
+        name: Name of the lock.
+        release: Spark version of a Spark lock; default: the installed one.
 
     Raises:
         ConfigurationError: There are no such jars for this Spark.
@@ -73,7 +73,7 @@ def parse_lock(text: str, *, where: str) -> tuple[Jar, ...]:
 
     Args:
         text: The whole lock.
-        where: What to call the text in an error.
+        where: Name of the text in an error.
 
     Raises:
         ConfigurationError: A malformed or repeated line, by number.

@@ -22,7 +22,7 @@ from headwater.stack.process import GuardedProcess
 START_SECONDS = 300.0
 USER = "neo4j"
 
-# What Neo4j itself uses for a new password (version "1" of its hasher configurations).
+# Neo4j's own format of a new password (version "1" of its hasher configurations).
 _HASH_ITERATIONS = 1024
 
 # The two shutdown settings: Neo4j waits 5 s, twice, for clients to fall silent before it stops; ours stop first.
@@ -88,12 +88,12 @@ class Neo4jServer:
 
     @property
     def browser_url(self) -> str:
-        """Where Neo4j Browser is served."""
+        """URL of Neo4j Browser."""
         return f"http://{LOOPBACK}:{self._ports.http}/browser/"
 
     @property
     def started(self) -> bool:
-        """Whether `start()` has made a process."""
+        """True if `start()` has started a process."""
         return self._process is not None
 
     @property
@@ -182,7 +182,7 @@ def initial_user(password: str, *, salt: bytes | None = None) -> str:
 
 
 def answers(http_port: int, password: str, *, timeout_seconds: float = 5.0) -> bool:
-    """Whether the server runs a query for our user.
+    """Return True if the server runs a query for our user.
 
     Raises:
         ConfigurationError: It answers, but refuses the password.

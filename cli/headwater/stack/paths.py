@@ -1,4 +1,4 @@
-"""Where the stack keeps things: downloads in the user's cache folder, data in the user's data folder, theirs alone."""
+"""Folders of the stack: downloads in the user's cache folder, data in the user's data folder, theirs alone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
-# Of the servers and of what writes beside them: no other user may read a file or enter a folder.
+# For the servers and programs that write beside them: no other user may read a file or enter a folder.
 PRIVATE_UMASK: Final = 0o077
 
 # All that Headwater ever writes into the data folder. The user may have named a folder with other things in it.
@@ -27,7 +27,7 @@ def data_dir() -> Path:
 
 
 def demo_dir() -> Path:
-    """What `headwater demo` keeps, its own stack's data included; may not exist."""
+    """Folder of `headwater demo`, its own stack's data included; may not exist."""
     return data_dir() / "demo"
 
 
@@ -53,7 +53,7 @@ def private_folder(folder: Path, *, ours: Collection[str] | None = None) -> None
 
 
 def _tightened(path: Path) -> bool:
-    """Whether others could read it until now."""
+    """Remove other users' access to a path; return True if they had any."""
     found = path.lstat()
     mode = stat.S_IMODE(found.st_mode)
     if stat.S_ISLNK(found.st_mode) or found.st_uid != os.geteuid() or not mode & PRIVATE_UMASK:
@@ -63,7 +63,7 @@ def _tightened(path: Path) -> bool:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner can read, from its first moment on."""
+    """Write a file that only its owner can read, from the moment that it exists."""
     path.unlink(missing_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with open(descriptor, "w", encoding="utf-8") as file:  # noqa: PTH123  a descriptor, for its mode

@@ -15,7 +15,7 @@ _RANDOM = range(20000, 32000)
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """Where the stack listens. 0 stands for "any free one"."""
+    """Ports of the stack. 0 stands for "any free one"."""
 
     kafka: int
     controller: int
@@ -39,7 +39,7 @@ def choose(wanted: Ports) -> Ports:
 
 
 def is_free(port: int) -> bool:
-    """Whether nothing listens on the port, on the loopback interface or on all of them."""
+    """Return True if nothing listens on the port, on the loopback interface or on all of them."""
     with socket.socket() as probe:
         # A bind alone does not show it on macOS, where a specific address may be bound beside a wildcard.
         probe.settimeout(1)

@@ -38,7 +38,7 @@ class GuardedProcess:
         """Start the program.
 
         Args:
-            name: What to call it in an error.
+            name: Name of the process in an error.
             command: The program and its arguments.
             output: Its output goes here; what was there is replaced.
             log: Its own log, if it writes one beside its output. Also begun anew.
@@ -74,11 +74,11 @@ class GuardedProcess:
         self.pid = int(first_line)
 
     def ended(self) -> bool:
-        """Whether the program has ended."""
+        """True if the program has ended."""
         return self._guard.poll() is not None
 
     def exit_status(self) -> int | None:
-        """How the program ended, as `subprocess` reports it (negative: by that signal); None while it runs."""
+        """Exit status of the program, as `subprocess` reports it (negative: by that signal); None while it runs."""
         status = self._guard.poll()
         # The guard ends with the program's status, of which the kernel keeps one byte: -9 becomes 247.
         return status - 256 if status is not None and status >= 256 - _SIGNALS else status

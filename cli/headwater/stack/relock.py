@@ -25,13 +25,13 @@ from headwater.stack.spark import SPARK_JARS, installed_pyspark, installed_relea
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """What to resolve for one lock.
+    """Modules to resolve for one lock.
 
     Attributes:
-        modules: `organisation:artifact:version` of what is wanted.
-        excluded: `organisation:artifact` of what is not, with the reason in a comment where it is declared.
-        bundled: Leave out what PySpark has among its own jars.
-        alone: These modules and nothing that they depend on, since what they are put beside has it.
+        modules: `organisation:artifact:version` of the modules to include.
+        excluded: `organisation:artifact` of those to exclude; the reason is in a comment where it is declared.
+        bundled: Leave out jars that PySpark has, too.
+        alone: These modules without their dependencies, which are already where these are put.
     """
 
     modules: tuple[str, ...]
@@ -52,9 +52,9 @@ ROOTS: dict[LockName, Root] = {
         # Test helpers that the POM names by mistake and the repository doesn't have.
         excluded=("org.neo4j:log-test-utils",),
     ),
-    # What `headwater bench capture` is compared with.
+    # Baseline of `headwater bench capture`.
     "openlineage": Root(modules=("io.openlineage:openlineage-spark_2.13:1.53.0",), bundled=True),
-    # The same for Spark 3, which a test runs it on.
+    # The baseline for Spark 3, on which a test runs it.
     "openlineage-spark3": Root(modules=("io.openlineage:openlineage-spark_2.12:1.53.0",), alone=True),
     # OpenLineage's listener and Kafka's connector, put beside the jars of PyFlink by a test.
     "flink": Root(

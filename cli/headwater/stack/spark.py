@@ -1,4 +1,4 @@
-"""Which jars go with which Spark: the one table of the connector and table formats by Spark's minor version.
+"""Jars by Spark version: the one table of the connector and table formats by Spark's minor version.
 
 A jar of one Spark doesn't run on another, and Scala's version is in its name. `locks/spark-<release>/` has what each of
 these modules needs that PySpark doesn't bring itself, exact and with checksums. A format without an entry has published
@@ -18,7 +18,7 @@ from headwater.errors import ConfigurationError
 from headwater.invocation import install_command
 
 SparkJars: TypeAlias = Literal["spark", "delta", "iceberg", "avro"]
-"""What a job may need beside PySpark; `spark` is the Kafka connector."""
+"""Sets of jars that a job may need beside PySpark; `spark` is the Kafka connector."""
 
 SPARK_JARS: Final[tuple[SparkJars, ...]] = get_args(SparkJars)
 
@@ -30,7 +30,7 @@ class Release:
     Attributes:
         name: `major.minor`.
         pyspark: The version whose jars the locks were made beside.
-        modules: `organisation:artifact:version` by what it is for; all that is to be had.
+        modules: `organisation:artifact:version` by set of jars; the sets that are published.
     """
 
     name: str
@@ -124,7 +124,7 @@ def installed_release() -> Release:
 
 
 def lock_file(name: SparkJars, release: Release) -> str:
-    """Where the lock lies, below the folder of locks.
+    """Path of a lock, below the folder of locks.
 
     Raises:
         ConfigurationError: Nothing is published for this Spark.

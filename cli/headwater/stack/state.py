@@ -49,7 +49,7 @@ class ProcessId:
         return cls(pid, started)
 
     def alive(self) -> bool:
-        """Whether this very process runs still."""
+        """True if this very process is still running."""
         started = _start_time(self.pid)
         return started is not None and abs(started - self.started) < _START_TOLERANCE_SECONDS
 
@@ -64,7 +64,7 @@ class ProcessId:
 
 
 def _start_time(pid: int) -> float | None:
-    """When a running process began, in seconds since the epoch; None for none, and for a zombie.
+    """Read when a running process began, in seconds since the epoch; None if there is none, and for a zombie.
 
     From /proc where there is one (proc(5): the state is field 3, the start field 22, in clock ticks since boot), else
     from `ps`, to the second. Not by psutil: whoever reads the graph or runs a job has no need of it otherwise.
@@ -106,7 +106,7 @@ _PORTS = TypeAdapter(Ports)
 
 
 def active_dir() -> Path:
-    """The folder of the stack that commands speak to: the one of `headwater up`, else one that a demo has kept up."""
+    """Return the folder of the stack for commands: the one of `headwater up`, else one that a demo has kept up."""
     folder = paths.data_dir()
     return paths.demo_dir() if read(folder) is None and read(paths.demo_dir()) is not None else folder
 
@@ -144,7 +144,7 @@ def remember_ports(data_dir: Path, ports: Ports) -> None:
 
 
 def remembered_ports(data_dir: Path) -> Ports:
-    """Those of the last `up`, else the standard ones."""
+    """Ports of the last `up`, else the standard ones."""
     try:
         return _PORTS.validate_json((data_dir / "ports.json").read_bytes())
     except (OSError, ValidationError):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # The variables by which Python's and curl's worlds name a bundle, the most common first.
 VARIABLES = ("SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 
-# Where distributions keep theirs, for a Python whose OpenSSL was built elsewhere and looks in the wrong place.
+# Certificate folders of distributions, for a Python whose OpenSSL was built elsewhere and looks in the wrong place.
 SYSTEM_BUNDLES = (
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",

@@ -27,7 +27,7 @@ class Kept:
         partition: a partition of one incarnation of the topic.
         begin: the first offset.
         end: the offset after the last one.
-        records: how many of the offsets from `begin` to `end` the archive has.
+        records: number of offsets from `begin` to `end` that the archive has.
     """
 
     partition: Partition
@@ -90,7 +90,7 @@ class Archive:
         """Every record, day by day; within a day by partition and offset.
 
         Args:
-            key: of the records; None: any.
+            key: key of the records; None: any.
             since: without the days before this one, as ISO 8601 has it.
 
         Raises:

@@ -30,13 +30,13 @@ def archived_micro_batches(
     Days are read from the first on, up to the one that has the last of them: what is reported again later is left out.
 
     Args:
-        archive: of the events topic.
-        decoder: with the schemas that the archive's records were written with.
-        tenant: of the query.
-        job: that the query is of; its events have one record key.
+        archive: archive of the events topic.
+        decoder: decoder with the schemas of the archive's records.
+        tenant: tenant of the query.
+        job: job of the query; its events have one record key.
         query_id: Spark's.
-        batches: ids that are looked for.
-        count: how many of them there are.
+        batches: ids to look for.
+        count: number of micro-batches.
         since: the day on which they were processed, as ISO 8601 has it; they weren't published before.
 
     Raises:

@@ -16,10 +16,10 @@ class ArchiveSource:
     """A `materializer.source.Source` of all that is in an archive: one member, and every partition is its own.
 
     Args:
-        archive: to read.
+        archive: archive to read.
 
     Attributes:
-        kept: what is in it.
+        kept: archived offsets.
     """
 
     reachable = True
@@ -78,14 +78,14 @@ class ArchiveSource:
         self._paused = False
 
     def positions(self) -> list[PartitionOffsets]:
-        """What there is, and how far it has been dealt with."""
+        """Return the archived offsets of each partition, with how many are done."""
         return [
             PartitionOffsets(kept.partition, kept.begin, kept.end, self._committed.get(kept.partition))
             for kept in self.kept
         ]
 
     def standing(self) -> list[PartitionOffsets]:
-        """The same as `positions`: all partitions are ours."""
+        """Return `positions`, since all partitions are this reader's."""
         return self.positions()
 
     def close(self) -> None:

@@ -2,14 +2,14 @@
 
 For each batch of records, in this order:
 
-1. Each record's document becomes events, which go to the sink; what is no OpenLineage event becomes a dead letter.
-2. Wait until Kafka has acknowledged every event. What it doesn't take for a passing reason is sent again; an event that
+1. Each record's document becomes events, which go to the sink; a record without an OpenLineage event is dead-lettered.
+2. Wait until Kafka has acknowledged every event. An event that fails for a passing reason is sent again; one that
    is too large for its topic makes its record a dead letter.
 3. Send the dead letters, each the original record byte for byte but for credentials, and wait until all are
    acknowledged.
 4. Commit the offsets.
 
-A crash anywhere before step 4 has the batch read again. That changes nothing in the graph: an event has the same id
+After a crash before step 4 the batch is read again. That changes nothing in the graph: an event has the same id
 each time. One batch is under way at a time, and its size is bounded.
 """
 
@@ -51,7 +51,7 @@ _REASONS = {
 
 @dataclass(slots=True)
 class BridgeTotals:
-    """What a bridge did. Of each record that it has committed, `events` or `dead_lettered` has what became of it.
+    """Counts of a bridge. Each committed record is counted in `events` or `dead_lettered`.
 
     Attributes:
         consumed: records read.
@@ -64,26 +64,26 @@ class BridgeTotals:
     dead_lettered: int = 0
 
     def document(self) -> dict[str, int]:
-        """As `headwater consume --json` prints it."""
+        """Return the totals as `headwater consume --json` prints them."""
         return {"consumed": self.consumed, "events": self.events, "dead_lettered": self.dead_lettered}
 
 
 @dataclass(frozen=True, slots=True)
 class BridgeParts:
-    """What a bridge is made of.
+    """Parts of a bridge.
 
     Attributes:
-        source: of the OpenLineage topic's records.
-        sink: of events.
-        dead_letters: of records that aren't events.
-        metrics: what it counts on.
+        source: source of the OpenLineage topic's records.
+        sink: destination of events.
+        dead_letters: destination of records that aren't events.
+        metrics: the bridge's metrics.
         notices: logs trouble.
-        tenant: whose lineage it is.
-        document_max_bytes: the longest document that is taken.
-        drain_seconds: how long a batch under way may take to finish at a stop.
+        tenant: tenant of the lineage.
+        document_max_bytes: size of the largest document that is accepted.
+        drain_seconds: time for the current batch to finish at a stop.
         clock: monotonic seconds.
-        strict: whether events that aren't to the letter become dead letters.
-        redacting: whether what looks like a credential is left out, of events and of dead letters.
+        strict: events that don't follow the specification become dead letters.
+        redacting: text that looks like a credential is removed, from events and from dead letters.
     """
 
     source: RecordSource
@@ -106,7 +106,7 @@ class _Batch:
     Attributes:
         outstanding: documents whose events aren't all settled yet.
         again: events that Kafka didn't take for a passing reason, with their record.
-        letters: of records that aren't taken, by record.
+        letters: dead letters of refused records, by record.
     """
 
     outstanding: int = 0
@@ -139,7 +139,7 @@ class Bridge:
 
     @property
     def ready(self) -> bool:
-        """Whether documents that are published now become events soon."""
+        """True if documents that are published now become events soon."""
         return self._parts.source.reachable
 
     def document(self) -> dict[str, Any]:
@@ -331,7 +331,7 @@ class BridgeThread:
     """A bridge beside the materializer, in a thread of its own.
 
     Args:
-        bridge: what runs.
+        bridge: bridge to run.
         ended: called when it ended by itself, with a fault; the materializer is to end, too.
     """
 
@@ -352,7 +352,7 @@ class BridgeThread:
 
     @property
     def alive(self) -> bool:
-        """Whether it runs."""
+        """True if the thread runs."""
         return self._thread.is_alive()
 
     def _run(self) -> None:

@@ -13,14 +13,14 @@ REASONS = (
     DeadLetterReason.INVALID_EVENT,
     DeadLetterReason.TOO_LARGE,
 )
-"""What can be wrong with an OpenLineage document."""
+"""Dead-letter reasons of OpenLineage documents."""
 
 
 class BridgeMetrics:
     """The metrics of one bridge.
 
     Args:
-        registry: of the process.
+        registry: metrics registry of the process.
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:

@@ -1,4 +1,4 @@
-"""What declaration sets state: declarations by the digest of their content, and the latest revision of each set.
+"""Facts of declaration sets: declarations by the digest of their content, and the latest revision of each set.
 
 A declaration never changes. It holds while the latest revision of its set lists it and its event is there. So any
 order, repeat, withdrawal and re-declaration gives one state.
@@ -16,10 +16,10 @@ class DeclarationFacts:
     """One declaration of a set.
 
     Attributes:
-        properties: of the node, key among them.
+        properties: properties of the node, key among them.
         set: key of its set.
         subject: key of the dataset, job or consumer that it declares.
-        columns: of a dataset: key of each declared column, and what is declared of it.
+        columns: for a dataset: key of each declared column, with its declaration.
     """
 
     properties: Props
@@ -33,10 +33,10 @@ class Revision:
     """One revision of a set.
 
     Attributes:
-        number: of the revision; the highest holds.
-        stamp: of its event; of several events with one number the greatest holds.
+        number: number of the revision; the highest holds.
+        stamp: stamp of its event; among several events with one number the greatest holds.
         items: keys of the declarations that it lists, ascending.
-        properties: of the node: format, source, document, when it was declared.
+        properties: properties of the node: format, source, document, time of declaration.
     """
 
     number: int
@@ -46,7 +46,7 @@ class Revision:
 
     @property
     def rank(self) -> tuple[int, str]:
-        """What decides between two."""
+        """Order of revisions: number, then stamp. The greatest wins."""
         return self.number, self.stamp
 
 

@@ -33,9 +33,9 @@ class GraphDelta:
         jobs, datasets, aliases, queries, runs, plans, versions, intervals, retentions, consumers: by key of the node.
         schemas, declarations, declaration_sets: by key of the node. Those of one key have one content.
         links: relationships that only have a span.
-        events: how many events were folded.
-        duplicates: how many of them had come before in the same fold, as they were.
-        stale: how many of them were superseded in the same fold by another report with the same event id.
+        events: number of events folded.
+        duplicates: number of them that had come before in the same fold, unchanged.
+        stale: number of them that another report with the same event id superseded in the same fold.
     """
 
     jobs: dict[str, NodeFacts] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class GraphDelta:
         return joined
 
     def add(self, delta: GraphDelta) -> None:
-        """Join another in place. That isn't changed."""
+        """Join another delta in place. `other` isn't changed."""
         _add(self.jobs, delta.jobs, lambda node: NodeFacts(node.identity))
         _add(self.datasets, delta.datasets, lambda node: DatasetFacts(node.identity))
         _add(self.aliases, delta.aliases, lambda node: NodeFacts(node.identity))

@@ -18,13 +18,13 @@ from headwater_consumers.facts.reports import keep_reports, reports, same_report
 from headwater_schemas.events import ColumnLineage
 
 MADE_FROM = "inputs"
-"""Register of a PRODUCED: keys of the datasets that it was made from; not there: all that its owner consumed."""
+"""Register of a PRODUCED: keys of the datasets that it was made from; absent: from all that its owner consumed."""
 POSSIBLE = "possible"
-"""Register of a PRODUCED: True of one that each of what its owner consumed is only possibly a source of."""
+"""Register of a PRODUCED: True if all that its owner consumed are possible sources, and none a certain one."""
 UNCOMMITTED = "uncommitted"
-"""Register of a PRODUCED: True of what a failed run names as its output, and of which nothing is known to be there."""
+"""Register of a PRODUCED: True if a failed run names it as its output and nothing shows that it was committed."""
 WIDE = "wide"
-"""Register of a use that "ALL" reports, or "SOME", list among more than `MOST_CONSUMED` or `MOST_PRODUCED`."""
+"""Register of a use: "ALL" if all reports, "SOME" if some list it with more than `MOST_CONSUMED` or `MOST_PRODUCED`."""
 MOST_CONSUMED = 1_000
 MOST_PRODUCED = 20
 """Inputs and outputs that one report relates to each other. More are related by way of the job (`flow`): each by each
@@ -32,10 +32,10 @@ they are as many as the product, a million of a document of 72 kB."""
 
 
 class Evidence(StrEnum):
-    """How FEEDS is known. Of what several reports of one job give, the last of these counts that any of them gives.
+    """Evidence for FEEDS. The strongest one that any report of a job gives counts; they are in ascending order.
 
-    - POSSIBLE: a report has both, and doesn't record what the output was made from.
-    - EXCLUDED: a report records what the output was made from, and this input isn't among it: no FEEDS.
+    - POSSIBLE: a report has both, and doesn't record the sources of the output.
+    - EXCLUDED: a report records the sources of the output, and this input isn't among them: no FEEDS.
     - OBSERVED: a report records that the output was made from this, or a plan has an edge between them.
     """
 
@@ -87,7 +87,7 @@ class Batches:
             self.last = last
 
     def properties(self) -> Props:
-        """As properties of the node; none where none is known."""
+        """Return the range as properties of the node; empty if none is known."""
         if self.first is None or self.last is None:
             return {}
         return {"first_batch": self.first, "last_batch": self.last}
@@ -100,7 +100,7 @@ class NodeFacts:
     Attributes:
         identity: properties that follow from the key alone, so that any mention of the node knows them.
         registers: its reported properties.
-        seen: when it was observed.
+        seen: time span in which it was observed.
     """
 
     identity: Props
@@ -201,12 +201,12 @@ class OfDatasetFacts(NodeFacts):
 
 @dataclass(slots=True)
 class RetentionFacts:
-    """From which day on micro-batches of a scope are kept one by one; a later day replaces an earlier one.
+    """First days of a retention scope; a later day replaces an earlier one.
 
     Attributes:
         identity: properties that follow from the key: tenant, and namespace and job where the scope has them.
-        summarize_before: those of earlier days are in summaries.
-        drop_before: those of earlier days are gone.
+        summarize_before: micro-batches of earlier days are in summaries.
+        drop_before: micro-batches of earlier days are gone.
     """
 
     identity: Props
@@ -225,13 +225,13 @@ class RetentionFacts:
 
 @dataclass(slots=True)
 class Variant:
-    """What is reported of a micro-batch with one set of source end positions."""
+    """Reports of a micro-batch with one set of source end positions."""
 
     registers: Registers = field(default_factory=dict)
     uses: dict[UseKey, Registers] = field(default_factory=dict)
 
     def join(self, other: Variant) -> None:
-        """Join another report of the same."""
+        """Join another report of the same variant."""
         found = None
         if not same_report(self.registers, self.uses, other.registers, other.uses):
             found = reports(self.registers, self.uses) | reports(other.registers, other.uses)
@@ -241,12 +241,12 @@ class Variant:
             keep_reports(self.registers, self.uses, found)
 
     def copy(self) -> Variant:
-        """The same, to be joined with others."""
+        """Return a copy, to be joined with others."""
         return Variant(dict(self.registers), {use: dict(registers) for use, registers in self.uses.items()})
 
     @property
     def rank(self) -> tuple[str, str]:
-        """What decides between variants: the stamp of its best report, which the register `provenance` always has."""
+        """Order of variants: the stamp of its best report, which the register `provenance` always has."""
         stamp, provenance = self.registers["provenance"]
         return stamp, str(provenance)
 
@@ -316,7 +316,7 @@ def _wide(one: tuple[str, Cell] | None, other: tuple[str, Cell] | None) -> tuple
 
 
 def listed_sources(registers: Registers) -> list[str] | None:
-    """Keys of the datasets that an output was made from; None: everything that its owner consumed."""
+    """Keys of the datasets that an output was made from; None: it was made from all that its owner consumed."""
     found = registers.get(MADE_FROM)
     return None if found is None else _keys(found[1])
 
@@ -340,7 +340,7 @@ def flow(job: str, uses: Mapping[UseKey, Registers]) -> Iterator[Link]:
         if use.type is not RelType.PRODUCED or UNCOMMITTED in registers:
             continue
         wide = registers.get(WIDE, ("", None))[1]
-        # Of a listed output as well: it may have been possible before, and nothing is taken back.
+        # Listed outputs, too: they may have been possible before, and evidence is never taken back.
         if by_job := consumed.keys() if wide else far:
             into_job.update(by_job)
             yield Link(RelType.FEEDS, job, use.dataset, job, Evidence.POSSIBLE)

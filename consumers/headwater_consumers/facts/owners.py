@@ -1,4 +1,4 @@
-"""Which registers the nodes of each label and the uses of datasets have, and their stamps in one form.
+"""Owners of registers: the nodes of each label and the uses of datasets, with their stamps in one form.
 
 `_stamp` and `_stamps` depend on what was written first (`properties.stamped`), so two stores of one state may differ in
 them. `settled` gives each register its own stamp, so that equal states are equal.
@@ -51,8 +51,8 @@ transactions that have changed nothing yet, and once for others. The second plan
 when an event is the first that changes nothing, such as one that comes again.
 """
 NOT_FROM = "_not_from"
-"""Of WRITES: datasets that some report excludes as sources (`Evidence.EXCLUDED`). It only grows, also by what turns out
-to be a source, so two stores of one state may differ in it."""
+"""Property of WRITES: datasets that some report excludes as sources (`Evidence.EXCLUDED`). It only grows, also by
+datasets that turn out to be a source, so two stores of one state may differ in it."""
 
 
 _STATES_NOTHING = (LOCK, NOT_FROM)
@@ -80,7 +80,7 @@ def settled(stored: Mapping[str, Any], names: Mapping[str, str], base: str = "")
     own = {text[registers.STAMP_LENGTH :]: text[: registers.STAMP_LENGTH] for text in out.pop("_stamps", None) or ()}
     present = {names[name] for name in out if name in names}
     present.update(registers.FACET + facet for facet in out.get("facet_names", ()))
-    # What has a stamp and no value is there as well: somebody took the value away.
+    # A register with a stamp and no value is present, too: a report took the value away.
     stamps = dict.fromkeys(present, base) | own
     if any(stamps.values()):
         out["_stamps"] = sorted(stamp + name for name, stamp in stamps.items())

@@ -91,7 +91,7 @@ assert isinstance(_ENTRY, msgspec.inspect.StructType)  # noqa: S101 - for the ty
 ENTRY_REGISTERS = tuple(field.name for field in _ENTRY.fields if field.name not in _OWN_RULE)
 """Fields of an IntervalEntry that are registers of the Interval as they are: one register, one property, one name."""
 ENTRY_TIMES = frozenset(field.name for field in _ENTRY.fields if field.name not in _OWN_RULE and _is_time(field))
-"""Those of them that are times."""
+"""Fields among them that are times."""
 TIMES = ENTRY_TIMES | {
     *("first_seen", "last_seen", "started_at", "ended_at", "nominal_start", "nominal_end", "dropped_at", "emptied_at"),
     *("inferred_ended_at", "_inferred_before", "from_time", "to_time_exclusive", "first_time", "last_time"),
@@ -126,7 +126,7 @@ def stamped(registers: Registers, owner_stamp: str | None = None) -> Props:
     """`_stamp` and `_stamps` of registers that are written together for the first time.
 
     Args:
-        registers: of a node, or of a relationship that leaves one.
+        registers: registers of a node, or of a relationship that leaves one.
         owner_stamp: `_stamp` of the node that the relationship leaves.
     """
     if not registers:
@@ -145,7 +145,7 @@ def exceptions(registers: Registers, base: str) -> list[str]:
 
 
 def changes(before: Registers, after: Registers) -> dict[str, Value | None]:
-    """What to set so that properties go from `before` to `after`: a property that is to go is None."""
+    """Return the properties to set so that `before` becomes `after`. A property to be removed is None."""
     old, new = flatten(before), flatten(after)
     out: dict[str, Value | None] = {name: value for name, value in new.items() if old.get(name) != value}
     # A register never goes away, so only a property within a group can.

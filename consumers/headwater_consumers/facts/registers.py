@@ -56,7 +56,7 @@ def join(into: Registers, other: Mapping[str, tuple[str, Cell]]) -> None:
 
 
 def beats(name: str, challenger: tuple[str, Cell], holder: tuple[str, Cell]) -> bool:
-    """Whether `challenger` replaces `holder` in the register `name`."""
+    """Return True if `challenger` replaces `holder` in the register `name`."""
     if name == STATE:
         ranks = _state_rank(challenger[1]), _state_rank(holder[1])
         if ranks[0] != ranks[1]:

@@ -1,4 +1,4 @@
-"""What the reports of a micro-batch state of run, time and offsets: all that a summary of it is made of.
+"""Reports of a micro-batch: run, time and offsets, from which summaries are made.
 
 Registers keep the winning value alone. A summary of a day is made of every report, so that it is the same whether a
 report came before the micro-batch was summarized or after. Nearly always all reports of a micro-batch state the same;
@@ -27,8 +27,8 @@ class Used(NamedTuple):
 
     Attributes:
         type: CONSUMED or PRODUCED.
-        dataset: its key.
-        ordinal: which of several uses of the same dataset.
+        dataset: key of the dataset.
+        ordinal: index among several uses of the same dataset.
         offsets: partition, start and end, flat; empty where the position isn't of a Kafka topic.
     """
 
@@ -44,11 +44,11 @@ class Used(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What one report states.
+    """Run, time and offsets that one report states.
 
     Attributes:
-        run_id: of the run that it was observed in; empty where none is stated.
-        run: its key.
+        run_id: id of the run that it was observed in; empty if none is stated.
+        run: key of that run.
         time: the processing time in microseconds since the epoch; None where it isn't stated.
         uses: datasets, in order.
     """
@@ -75,7 +75,7 @@ def same_report(
     other: Registers,
     other_uses: Mapping[UseKey, Registers],
 ) -> bool:
-    """Whether the registers of two reports show the same run, time and offsets: a part of `shown`, in less time."""
+    """Return True if the registers of two reports show the same run, time and offsets: a faster part of `shown`."""
     return (
         REPORTS not in one
         and REPORTS not in other

@@ -33,7 +33,7 @@ def flat(spans: Spans) -> list[tuple[int, int, int]]:
 
 
 def intersection(one: Spans, other: Spans) -> Spans:
-    """What is in both."""
+    """Return the offsets that are in both."""
     out: Spans = {}
     for partition in sorted(one.keys() & other.keys()):
         both = [(max(a, c), min(b, d)) for a, b in one[partition] for c, d in other[partition] if a < d and c < b]
@@ -43,7 +43,7 @@ def intersection(one: Spans, other: Spans) -> Spans:
 
 
 def difference(one: Spans, other: Spans) -> Spans:
-    """What is in the first alone."""
+    """Return the offsets that are in the first alone."""
     out: Spans = {}
     for partition, spans in one.items():
         rest = spans
@@ -55,5 +55,5 @@ def difference(one: Spans, other: Spans) -> Spans:
 
 
 def has(ranges: Ranges, number: int) -> bool:
-    """Whether a number is in one of them."""
+    """Return True if a number is in one of the ranges."""
     return any(start <= number < end for start, end in ranges)

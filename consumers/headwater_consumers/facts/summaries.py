@@ -22,11 +22,11 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Horizon(NamedTuple):
-    """From which days on the micro-batches of a query are kept, in days from the epoch; None: from the first on.
+    """Days from which on the micro-batches of a query are kept, in days from the epoch; None: from the first on.
 
     Attributes:
-        kept: those of earlier days aren't kept one by one.
-        summarized: of earlier days there isn't a summary either.
+        kept: first day whose micro-batches are kept one by one.
+        summarized: first day that has a summary.
     """
 
     kept: int | None = None
@@ -34,14 +34,14 @@ class Horizon(NamedTuple):
 
     @classmethod
     def of(cls, retentions: Iterable[RetentionFacts]) -> Horizon:
-        """What holds of all scopes that a query is in."""
+        """Return the strictest horizon of the scopes that a query is in."""
         found = list(retentions)
         drops = [day_of(one.drop_before) for one in found if one.drop_before is not None]
         all_ = drops + [day_of(one.summarize_before) for one in found if one.summarize_before is not None]
         return cls(max(all_, default=None), max(drops, default=None))
 
     def keeps(self, interval: IntervalFacts) -> bool:
-        """Whether a micro-batch is kept: no report of it is of an earlier day, or states no time."""
+        """Return True if a micro-batch is kept: each report of it is of a day that is kept, or states no time."""
         if self.kept is None:
             return True
         return all(
@@ -49,7 +49,7 @@ class Horizon(NamedTuple):
         )
 
     def split(self, intervals: Iterable[IntervalFacts]) -> tuple[list[IntervalFacts], list[IntervalFacts]]:
-        """Those that are kept, and the others, each in the order given."""
+        """Split micro-batches into those that are kept and the others, each in the order given."""
         kept: list[IntervalFacts] = []
         old: list[IntervalFacts] = []
         for interval in intervals:
@@ -57,7 +57,7 @@ class Horizon(NamedTuple):
         return kept, old
 
     def has_summary(self, day: int | None) -> bool:
-        """Whether a day has a summary; what states no time has one until anything is dropped."""
+        """Return True if a day has a summary. Reports without a time have one until anything is dropped."""
         return self.summarized is None or (day is not None and day >= self.summarized)
 
 
@@ -67,7 +67,7 @@ def reports_of(interval: IntervalFacts) -> set[Report]:
 
 
 class Of(NamedTuple):
-    """Which summary.
+    """Identity of a summary.
 
     Attributes:
         query: key of the query.
@@ -85,7 +85,7 @@ class SummaryFacts:
     """The micro-batches of one query, run and day, taken together.
 
     Attributes:
-        run_id: of the run; empty where reports state none.
+        run_id: id of the run; empty if reports state none.
         batches: batch ids.
         seen: first and last processing time.
         uses: offsets by dataset and partition; none where a position isn't of a Kafka topic.
@@ -109,7 +109,7 @@ def summarize(intervals: Iterable[IntervalFacts], horizon: Horizon) -> dict[Of, 
     """The summaries of micro-batches that aren't kept one by one.
 
     Args:
-        intervals: of one query.
+        intervals: micro-batches of one query.
         horizon: the query's.
     """
     gathered: dict[Of, tuple[list[tuple[int, int]], list[Report]]] = {}

@@ -1,4 +1,4 @@
-"""Where documents go. A collector has one when `deliver` and then `flush` returned."""
+"""Destinations of documents. A collector has a document once `deliver` and then `flush` returned."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class OutgoingDocument:
 
     Attributes:
         data: JSON in UTF-8, on one line.
-        key: what documents of one job have in common, as OpenLineage's Kafka transport has it.
+        key: Kafka key that documents of one job share, as OpenLineage's Kafka transport has it.
     """
 
     data: bytes
@@ -35,7 +35,7 @@ class CollectorUnavailableError(TransientError):
     """The collector doesn't take documents now.
 
     Attributes:
-        after_seconds: how long it asks to be left alone; None: it doesn't say.
+        after_seconds: pause that the collector asks for; None: it doesn't say.
     """
 
     def __init__(self, message: str, *, after_seconds: float | None = None) -> None:
@@ -51,7 +51,7 @@ class DocumentRefusedError(Exception):
     """The collector refuses this document for good.
 
     Attributes:
-        status: its answer's, in words.
+        status: status of its answer, in words.
         answer: the beginning of what it answered.
     """
 
@@ -68,7 +68,7 @@ class Collector(Protocol):
         """Take a document, in order.
 
         Args:
-            document: what to take.
+            document: document to deliver.
             refused: called for a document that is refused for good, at the latest within `flush`.
 
         Raises:
@@ -92,7 +92,7 @@ class FileCollector:
     """Appends documents to a file, one a line.
 
     Args:
-        path: of the file; it is created where it isn't there.
+        path: path of the file; it is created if it isn't there.
 
     Raises:
         CollectorUnusableError: it can't be written.
@@ -129,8 +129,8 @@ class KafkaCollector:
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
-        topic: where to.
-        make_producer: what makes the producer of its settings.
+        topic: destination topic.
+        make_producer: makes the producer from its settings.
     """
 
     def __init__(
@@ -159,7 +159,7 @@ class KafkaCollector:
         refused: Callable[[DocumentRefusedError], None],
         headers: tuple[tuple[str, bytes], ...] = (),
     ) -> None:
-        """Put it into the producer's queue, once there is room. What fails of it is raised by `flush`."""
+        """Put a document into the producer's queue, once there is room. Its failure is raised by `flush`."""
         record = ProducerRecord(self._topic, document.key.encode(), document.data, headers)
 
         def settled(failure: Undelivered | None) -> None:
@@ -210,10 +210,10 @@ class Refused(Protocol):
         """Take one; it is safe when this returns.
 
         Args:
-            document: as it was refused.
+            document: the refused document.
             error: why.
             source: topic, partition and offset of the event's record.
-            event_id: of the event.
+            event_id: id of the event.
 
         Raises:
             CollectorUnavailableError: not now; try again.
@@ -262,7 +262,7 @@ class RefusedFile:
     """Documents that the collector refuses for good, one a line with the reason.
 
     Args:
-        path: of the file; it is created with the first of them.
+        path: path of the file; it is created with the first of them.
     """
 
     def __init__(self, path: Path) -> None:

@@ -24,14 +24,14 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ExportScope:
-    """Which events leave.
+    """Filter of the events to export.
 
     Attributes:
-        tenant: whose.
+        tenant: tenant of the events.
         datasets: keys of datasets; None: all. With them, runs and jobs that read or wrote one, runs above these, and
-            what is known of the datasets themselves.
-        since: of the documents with an event time from here on; None: all before.
-        until: before this; None: all after.
+            events on the datasets themselves.
+        since: earliest event time of documents; None: no bound.
+        until: event time of documents is before this; None: no bound.
     """
 
     tenant: str
@@ -42,13 +42,13 @@ class ExportScope:
 
 @dataclass(slots=True)
 class ExportTotals:
-    """What was exported.
+    """Counts of an export.
 
     Attributes:
-        read: events.
+        read: events read.
         exported: events that leave as documents.
-        documents: how many documents these are.
-        without_document: events that OpenLineage has no document for: declarations, and how long to keep what.
+        documents: number of documents for these events.
+        without_document: events that OpenLineage has no document for: declarations and retention.
     """
 
     read: int = 0
@@ -61,7 +61,7 @@ class Exporter:
     """Makes the documents of a scope.
 
     Args:
-        scope: which.
+        scope: filter of the events.
         plans: remembers column lineages.
         coalesced: micro-batches that share an event share a document.
     """
@@ -70,24 +70,24 @@ class Exporter:
         self._scope = scope
         self._plans = plans
         self._coalesced = coalesced
-        self._around = _Around(scope.tenant, scope.datasets or frozenset())
+        self._related = _RelatedRuns(scope.tenant, scope.datasets or frozenset())
         self.totals = ExportTotals()
 
     def look_at(self, events: Iterable[LineageEvent]) -> None:
-        """All events, the first time."""
+        """Look at all events, in the first pass."""
         for event in events:
             if event.tenant == self._scope.tenant:
                 self._plans.remember(event)
                 if self._scope.datasets is not None:
-                    self._around.look_at(event)
+                    self._related.look_at(event)
 
     def documents(self, events: Iterable[LineageEvent]) -> Iterator[Json]:
-        """Documents of all events, the second time, in their order."""
+        """Return the documents of all events, in the second pass, in order."""
         for event in events:
             self.totals.read += 1
             if event.tenant != self._scope.tenant:
                 continue
-            if self._scope.datasets is not None and not self._around.has(event):
+            if self._scope.datasets is not None and not self._related.has(event):
                 continue
             if _leaves_as_nothing(event):
                 self.totals.without_document += 1
@@ -118,8 +118,8 @@ def _leaves_as_nothing(event: LineageEvent) -> bool:
 
 
 @dataclass(slots=True)
-class _Around:
-    """The runs and jobs around some datasets."""
+class _RelatedRuns:
+    """Runs and jobs that read or wrote some datasets."""
 
     tenant: str
     datasets: frozenset[str]
@@ -156,7 +156,7 @@ class _Around:
 
 
 def _datasets(event: LineageEvent) -> Iterator[DatasetRef]:
-    """Datasets that an event states something of."""
+    """List the datasets that an event describes."""
     if (run := event.run_event) is not None:
         yield from _used(run.inputs, run.outputs)
     if (interval := event.interval_event) is not None:
@@ -173,7 +173,7 @@ def _datasets(event: LineageEvent) -> Iterator[DatasetRef]:
 
 
 def _used(inputs: Iterable[DatasetUse], outputs: Iterable[DatasetUse]) -> Iterator[DatasetRef]:
-    """What was read and written, and what an output was made from that is no input: a table that was joined in, say."""
+    """List the datasets read and written, and sources of outputs that aren't among the inputs, e.g. a joined table."""
     for use in (*inputs, *outputs):
         yield use.dataset
         yield from use.inputs or ()

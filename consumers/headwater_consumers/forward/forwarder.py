@@ -43,12 +43,12 @@ from headwater_schemas.events import LineageEvent
 BATCH_RECORDS = 200
 BATCH_BYTES = 4 * 1024 * 1024
 _LAST_COMMIT_SECONDS = 10.0
-# As long as a collector may ask to be left alone; after that it is tried again all the same.
+# Longest pause that a collector may ask for; after that the document is sent again all the same.
 _LONGEST_PAUSE_SECONDS = 300.0
 
 
 class ForwardCause(StrEnum):
-    """What a retry waits for."""
+    """Cause of a retry."""
 
     BROKER = "Kafka"
     SCHEMAS = "The look-up of schemas"
@@ -62,13 +62,13 @@ class ForwardCause(StrEnum):
 
 @dataclass(slots=True)
 class ForwardTotals:
-    """What a forwarder did.
+    """Counts of a forwarder.
 
     Attributes:
         consumed: records read.
-        skipped: those of them that are no events, or of another tenant.
-        delivered: documents that the collector has.
-        refused: documents that it refuses for good.
+        skipped: records that are no events, or of another tenant.
+        delivered: documents accepted by the collector.
+        refused: documents refused for good by the collector.
     """
 
     consumed: int = 0
@@ -77,7 +77,7 @@ class ForwardTotals:
     refused: int = 0
 
     def document(self) -> dict[str, int]:
-        """As `headwater forward --json` prints it."""
+        """Return the totals as `headwater forward --json` prints them."""
         return {
             "consumed": self.consumed,
             "skipped": self.skipped,
@@ -88,18 +88,18 @@ class ForwardTotals:
 
 @dataclass(frozen=True, slots=True)
 class ForwardParts:
-    """What a forwarder is made of.
+    """Parts of a forwarder.
 
     Attributes:
-        source: of the events topic's records.
-        decoder: of them.
+        source: source of the events topic's records.
+        decoder: decoder of these records.
         plans: column lineages.
-        collector: where documents go.
-        refused: where those go that it refuses.
-        metrics: what it counts on.
+        collector: destination of documents.
+        refused: destination of documents that the collector refuses.
+        metrics: the forwarder's metrics.
         notices: logs trouble.
         warn: logs a line.
-        tenant: whose events are forwarded.
+        tenant: tenant whose events are forwarded.
         coalesced: micro-batches that share an event share a document, where their offsets go on.
         spacing: holds micro-batches back until they share an event; None: none is held.
         backoff: between attempts.
@@ -125,7 +125,7 @@ class ForwardParts:
 
 @dataclass(frozen=True, slots=True)
 class _Outgoing:
-    """A document, and where it comes from."""
+    """A document, with the record that it comes from."""
 
     document: OutgoingDocument
     record: Record
@@ -353,7 +353,7 @@ def _bytes(document: dict[str, Any]) -> bytes:
 
 
 def _key(document: dict[str, Any]) -> str:
-    """As OpenLineage's Kafka transport has it, without the parent's: documents of one job stay in order."""
+    """Kafka key of a document, to keep a job's documents in order: as OpenLineage's transport, without the parent."""
     if "run" in document or "job" in document:
         kind = "run" if "run" in document else "job"
         return f"{kind}:{document['job']['namespace']}/{document['job']['name']}"

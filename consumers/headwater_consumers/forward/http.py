@@ -31,7 +31,7 @@ from headwater_consumers.forward.collectors import (
 from headwater_consumers.forward.settings import Compression, ForwardSettings
 
 ENDPOINT = "/api/v1/lineage"
-"""Where OpenLineage's clients post to, unless the URL has a path."""
+"""Path that OpenLineage's clients post to, unless the URL has one."""
 
 _LATER = frozenset({408, 425, 429})
 _OF_SETTINGS = {
@@ -44,7 +44,7 @@ _OF_SETTINGS = {
 _OF_GZIP = {415: "HEADWATER_FORWARD_COMPRESSION"}
 _ANSWER_BYTES = 2_000
 _MOST_DISCARDED_BYTES = 1_048_576
-# Of gzip: more would make a document a few percent smaller, and take three times as long.
+# Level of gzip: a higher one would make a document a few percent smaller, and take three times as long.
 _LEVEL = 6
 
 
@@ -194,7 +194,7 @@ def _tls(settings: ForwardSettings) -> ssl.SSLContext:
 
 
 def _seconds(after: str | None) -> float | None:
-    """Of `Retry-After`: seconds or a date."""
+    """Parse `Retry-After`, seconds or a date; None if there is none."""
     if after is None:
         return None
     if after.strip().isdecimal():

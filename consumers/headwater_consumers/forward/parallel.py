@@ -33,18 +33,18 @@ class ParallelCollector:
     def __init__(self, collectors: Sequence[Collector]) -> None:
         self._collectors = collectors
         self._threads = [ThreadPoolExecutor(1, thread_name_prefix="headwater-forward") for _ in collectors]
-        self._room = threading.BoundedSemaphore(_WAITING * len(collectors))
+        self._free = threading.BoundedSemaphore(_WAITING * len(collectors))
         self._under_way: list[Future[None]] = []
         self._lock = threading.Lock()
         self._failures: list[CollectorUnavailableError | FatalError] = []
         self._has: set[OutgoingDocument] = set()
 
     def deliver(self, document: OutgoingDocument, refused: Callable[[DocumentRefusedError], None]) -> None:
-        """Hand it to the collector of its key, once there is room. What fails of it is raised by `flush`."""
+        """Hand a document to the collector of its key, once there is room. Its failure is raised by `flush`."""
         if self._failures or document in self._has:
             return
         number = zlib.crc32(document.key.encode()) % len(self._collectors)
-        self._room.acquire()
+        self._free.acquire()
         self._under_way.append(self._threads[number].submit(self._deliver, number, document, refused))
 
     def flush(self) -> None:
@@ -95,7 +95,7 @@ class ParallelCollector:
             if not was_refused:
                 self._has.add(document)
         finally:
-            self._room.release()
+            self._free.release()
 
 
 def _asked_seconds(failure: CollectorUnavailableError | FatalError) -> float:

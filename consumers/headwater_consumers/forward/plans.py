@@ -8,7 +8,7 @@ from collections.abc import Callable
 from headwater_schemas.events import ColumnLineage, LineageEvent
 from headwater_schemas.record import KIND_HEADER
 
-# What a column edge takes as objects, besides its texts, and a dataset's name.
+# Memory of a column edge's objects, besides its texts, and of a dataset's name.
 _EDGE_BYTES = 600
 _DATASET_BYTES = 300
 
@@ -20,7 +20,7 @@ class Plans:
     """Remembers column lineages; the least recently cited are forgotten first.
 
     Args:
-        max_bytes: how much memory they may take, estimated.
+        max_bytes: bound on their memory, estimated.
         unknown: called for a citation of one that isn't remembered.
     """
 
@@ -71,6 +71,6 @@ def _key(event: LineageEvent, digest: str) -> Key:
 
 
 def holds_plan(headers: tuple[tuple[str, bytes | None], ...]) -> bool:
-    """Whether a record holds a PLAN event, by its headers; True where they don't say."""
+    """Return True if a record holds a PLAN event, by its headers; also if they don't tell."""
     kinds = [value for name, value in headers if name == KIND_HEADER]
     return not kinds or kinds[0] == b"PLAN"

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 
 class MicroBatches(StrEnum):
-    """How many documents micro-batches become."""
+    """Number of documents per micro-batch."""
 
     EACH = "EACH"
     COALESCED = "COALESCED"
@@ -18,7 +18,7 @@ class MicroBatches(StrEnum):
 
 
 class Compression(StrEnum):
-    """How documents that are posted are compressed."""
+    """Compression of posted documents."""
 
     NONE = "NONE"
     GZIP = "GZIP"
@@ -52,7 +52,7 @@ class ForwardSettings(BaseModel):
     """The password of the private key."""
 
     timeout_seconds: Annotated[float, Field(gt=0, le=120)] = 10.0
-    """How long the collector may take to accept a connection, and to answer a document."""
+    """Longest time for the collector to accept a connection, and to answer a document."""
 
     retry_max_seconds: Annotated[float, Field(ge=0.1, le=300)] = 30.0
     """The longest wait between two attempts while the collector is away or asks for time (`Retry-After`)."""
@@ -61,7 +61,7 @@ class ForwardSettings(BaseModel):
     """GZIP: documents that are posted to a URL are compressed. Not every collector takes that: 415 ends the command."""
 
     posts_in_parallel: Annotated[int, Field(ge=1, le=64)] = 1
-    """So many documents are posted to a URL at once, each on a connection of its own. Those of one job, and so of one
+    """Number of documents posted to a URL at once, each on a connection of its own. Those of one job, and so of one
     run, stay in order."""
 
     micro_batches: MicroBatches = MicroBatches.EACH
@@ -74,11 +74,11 @@ class ForwardSettings(BaseModel):
     aren't committed before."""
 
     health_host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
-    """Where `--port` is served; 0.0.0.0 for a Prometheus on another machine."""
+    """Address on which `--port` is served; 0.0.0.0 for a Prometheus on another machine."""
 
     plans_max_bytes: Annotated[int, Field(ge=0, le=17_179_869_184)] = 67_108_864
     """Memory for column lineages, which events cite that come later. The least recently cited are forgotten first."""
 
     plans_newest_offsets: Annotated[int, Field(ge=0)] = 100_000
-    """So many offsets of each partition before the committed one are read at the start, for the column lineages in
-    them."""
+    """Number of offsets before the committed one, in each partition, that are read at the start for the column lineages
+    in them."""

@@ -14,15 +14,15 @@ from headwater_schemas.events import IntervalEvent, LineageEvent
 from headwater_schemas.identity import event_id
 
 MOST_MICRO_BATCHES: Final = 500
-"""Held of one query: a document has them all, and should be no larger than collectors take."""
+"""Maximum held per query: a document has them all, and should be no larger than collectors take."""
 
 
 class Released(NamedTuple):
     """An event that is to be sent now.
 
     Attributes:
-        event: as it came, or with the micro-batches of several.
-        record: the one that it came with; of several the last.
+        event: the event as it came, or with the micro-batches of several.
+        record: record of the event; for several events the last one's.
     """
 
     event: LineageEvent
@@ -63,7 +63,7 @@ class Spacing:
         self._held: dict[_Key, _Held] = {}
 
     def through(self, event: LineageEvent, record: Record) -> Iterator[Released]:
-        """What is to be sent now that this event came, in order."""
+        """Add an event, and return the events to be sent now, in order."""
         body = event.interval_event
         if body is None or event.document is not None:
             yield from self._of_run(event)
@@ -86,16 +86,16 @@ class Spacing:
             self._held[key] = held
 
     def due(self) -> list[Released]:
-        """What has been held for as long as it may."""
+        """Release the micro-batches that have been held for the whole interval."""
         until = self._clock() - self._seconds
         return self._release(key for key, held in self._held.items() if held.since <= until)
 
     def all(self) -> list[Released]:
-        """Everything that is held."""
+        """Release all micro-batches that are held."""
         return self._release(self._held)
 
     def forget(self, partitions: Collection[Partition]) -> None:
-        """These are another member's, who reads again what isn't committed of them."""
+        """Drop micro-batches of partitions that another member reads now, uncommitted ones again."""
         for key in [key for key in self._held if key[0] in partitions]:
             del self._held[key]
 
@@ -118,7 +118,7 @@ class Spacing:
 
 
 def _follows(held: _Held, event: LineageEvent, body: IntervalEvent) -> bool:
-    """Whether an event's micro-batches can be in one event with those that are held."""
+    """Return True if an event's micro-batches can share an event with those that are held."""
     before = held.body
     if body.entries[0].batch_id != before.entries[-1].batch_id + 1:
         return False

@@ -16,12 +16,12 @@ class Chain:
     """The intervals of one query.
 
     Attributes:
-        key: of the Query node.
-        tenant: whose it is.
+        key: key of the Query node.
+        tenant: tenant of the query.
         query_id: Spark's.
-        name: for people: the query's name, else its id.
-        intervals: how many batches are known one by one.
-        retired: how many are no longer kept one by one; they aren't missing, and aren't compared with their neighbours.
+        name: name for people: the query's name, else its id.
+        intervals: number of batches that are known one by one.
+        retired: number of batches no longer kept one by one; not missing, and not compared with their neighbours.
         first_batch: the lowest batch id known; None without intervals.
         last_batch: the highest.
         missing_batches: batches from 0 to `last_batch` that aren't known and never were.
@@ -50,7 +50,7 @@ class Chain:
 
     @property
     def is_sound(self) -> bool:
-        """Whether nothing is missing, read twice or in conflict."""
+        """True if no micro-batch is missing, overlaps another or is in conflict."""
         return not (self.gaps or self.overlaps or self.conflicts)
 
 

@@ -31,9 +31,9 @@ def connect(target: Neo4jTarget, *, user_agent: str, retry_seconds: float, pool_
     """A driver that gives up soon: 5 s to connect, 10 s for a connection from its pool. It doesn't connect yet.
 
     Args:
-        target: where the graph is.
-        user_agent: by which name Neo4j's query log has the connections.
-        retry_seconds: how long a transaction function is repeated after a transient error; 0 for no retries.
+        target: address of the graph.
+        user_agent: name of the connections in Neo4j's query log.
+        retry_seconds: time for which a transaction function is repeated after a transient error; 0 for no retries.
         pool_size: connections at most.
 
     Raises:

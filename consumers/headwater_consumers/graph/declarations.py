@@ -1,4 +1,4 @@
-"""What follows from declaration sets: which declarations hold, what is missing, and the relationships they make."""
+"""Rules of declaration sets: which declarations hold, which are missing, and the relationships that they make."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ OWN = "_own"
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """Which declarations of a set hold.
+class DeclarationState:
+    """Declarations of a set that hold, and those that are missing.
 
     Attributes:
-        items: that the revision lists, ascending.
-        missing: those of them whose event isn't there, ascending.
+        items: keys that the revision lists, ascending.
+        missing: listed keys whose event isn't there, ascending.
     """
 
     items: tuple[str, ...] = ()
@@ -39,22 +39,22 @@ class Standing:
         return frozenset(self.items) - frozenset(self.missing)
 
 
-def standing(items: Iterable[str], there: Collection[str]) -> Standing:
-    """Which of the items hold, given the keys of the declarations that are there."""
+def declaration_state(items: Iterable[str], there: Collection[str]) -> DeclarationState:
+    """Return the state of the listed declarations, given the keys of the declarations that are there."""
     listed = tuple(items)
-    return Standing(listed, tuple(item for item in listed if item not in there))
+    return DeclarationState(listed, tuple(item for item in listed if item not in there))
 
 
-def set_properties(revision: Revision | None, stands: Standing) -> dict[str, Any]:
+def set_properties(revision: Revision | None, state: DeclarationState) -> dict[str, Any]:
     """Properties of a set's node that follow from its revision; None is no property."""
     if revision is None:
         return {}
     return {
         "revision": revision.number,
-        "declarations": len(stands.items),
-        "missing": len(stands.missing) or None,
-        ITEMS: list(stands.items),
-        MISSING: list(stands.missing) or None,
+        "declarations": len(state.items),
+        "missing": len(state.missing) or None,
+        ITEMS: list(state.items),
+        MISSING: list(state.missing) or None,
         REVISED: revision.stamp,
         **revision.properties,
     }

@@ -100,7 +100,7 @@ def known_as(tenant: str, registers: Registers) -> dict[str, str]:
         return {}
     columns = (_strings(cell[name]) for name in ("symlinks", "symlink_namespaces", "symlink_types"))
     out: dict[str, str] = {}
-    # They are sorted: of one name's several types the last stays.
+    # The types are sorted: for a name with several, the last one stays.
     for name, namespace, type_ in zip(*columns, strict=True):
         out[keys.alias_key(tenant, namespace, name)] = type_
     return out
@@ -139,11 +139,11 @@ def current_paths(dataset: NodeFacts) -> set[str]:
 
 
 class Neighbour(NamedTuple):
-    """What NEXT needs of an interval.
+    """Positions of a micro-batch, as NEXT compares them.
 
     Attributes:
         query: key of its query.
-        batch_id: of the micro-batch.
+        batch_id: its batch id.
         positions: register `position` of each use that has one.
     """
 
@@ -163,7 +163,7 @@ def neighbour(query: str, batch_id: int, uses: Mapping[UseKey, Registers]) -> Ne
 
 
 def neighbour_of(interval: IntervalFacts) -> Neighbour:
-    """What those next to a micro-batch are compared with."""
+    """Return the positions that the micro-batches next to this one are compared with."""
     return neighbour(interval.query, interval.batch_id, interval.variants[interval.winner].uses)
 
 
@@ -205,7 +205,7 @@ def marked(query: str, properties: Props) -> Props:
 
 
 def _goes_on(before: Props, after: Props) -> bool:
-    """Whether every partition goes on where it ended: nearly always so, and quickly compared."""
+    """Return True if every partition starts where it ended before. A quick comparison for the usual case."""
     return (
         before["position"] == "kafka" == after["position"]
         and before["to_exclusive"] == after["from"]
@@ -257,13 +257,13 @@ def skipped(before: Neighbour, after: Neighbour) -> list[tuple[str, int, int]]:
 
 
 def _is_anew(before: Props, after: Props) -> bool:
-    """Whether a topic is another incarnation."""
+    """Return True if a topic is another incarnation."""
     incarnations = before.get("topic_id"), after.get("topic_id")
     return None not in incarnations and incarnations[0] != incarnations[1]
 
 
 def _goes_back(before: Props, after: Props) -> bool:
-    """Whether positions don't go on upwards: a search by batch id can't look across."""
+    """Return True if positions go backwards, so that a search by batch id can't look across."""
     if before["position"] != "kafka" or after["position"] != "kafka":
         return False
     if _is_anew(before, after):
@@ -294,13 +294,13 @@ def _integers(value: object) -> list[int]:
 
 
 class Because(StrEnum):
-    """Why a run that reported no end has ended all the same.
+    """Rule by which the end of a run that reported none was inferred.
 
     - QUERY_CONTINUED: a later run of its streaming query began after it was last seen. Spark lets nobody start a query
       whose checkpoint is in use.
-    - CHILDREN_CONTINUED: of an application: such a run, of one of its queries, is another application's, and neither
+    - CHILDREN_CONTINUED: for an application: such a run, of one of its queries, is another application's, and neither
       the application nor anything else that it started was seen since.
-    - PARENT_ENDED: of what an application started: the application has ended in one of these ways.
+    - PARENT_ENDED: for a run that an application started: the application has ended in one of these ways.
     """
 
     QUERY_CONTINUED = "QUERY_CONTINUED"
@@ -309,12 +309,12 @@ class Because(StrEnum):
 
 
 class RunSeen(NamedTuple):
-    """What inferring ends needs of a run.
+    """Properties of a run from which its end is inferred.
 
     Attributes:
-        key: of the node.
+        key: key of the node.
         run_id: its id.
-        reported: whether it reported COMPLETE, FAIL or ABORT.
+        reported: it reported COMPLETE, FAIL or ABORT.
         first, last: the span in which it was observed; None where it wasn't.
         parent: key of the run above it.
         query: key of its streaming query.
@@ -330,13 +330,13 @@ class RunSeen(NamedTuple):
 
 
 class RunEnd(NamedTuple):
-    """That a run has ended, though it reported no end.
+    """Inferred end of a run that reported none.
 
     Attributes:
-        because: why that is known.
-        at: when it, or what it had started, was last seen.
+        because: the rule.
+        at: time at which it, or a run that it had started, was last seen.
         by: id of the later run that shows it.
-        before: when that one began.
+        before: time at which that run began.
     """
 
     because: Because
@@ -368,7 +368,7 @@ def own_end(run: RunSeen, later: RunSeen | None) -> RunEnd | None:
     """The end of a run whose streaming query went on without it.
 
     Args:
-        run: which.
+        run: the run.
         later: the first run of its query, by time and key, that began after it was last seen.
     """
     if run.reported or run.last is None or later is None or later.first is None:
@@ -382,9 +382,9 @@ def application_end(
     """The end of a run whose queries went on below another.
 
     Args:
-        run: which.
+        run: the run.
         children: runs that it started and that reported no end, each with the later run of its query as in `own_end`.
-        last: when it, or any run that it started, was last seen.
+        last: time when it, or any run that it started, was last seen.
     """
     if run.reported or last is None:
         return None
@@ -411,7 +411,7 @@ def child_end(run: RunSeen, above: RunEnd | None) -> RunEnd | None:
 
 
 def end_properties(run: RunSeen, end: RunEnd | None) -> Props:
-    """What a Run shows of an end that is inferred; `open` where it has none at all."""
+    """Properties of a Run for its inferred end; `open` if it has no end at all."""
     if run.reported:
         return {}
     if end is None:

@@ -70,7 +70,7 @@ def _micro_batches(session: Session, retired: Retired, *, internal: bool) -> Ite
     # The last micro-batch of the segments before; and the last that is kept one by one, from which NEXT leads on.
     last: IntervalFacts | None = None
     before: IntervalFacts | None = None
-    # Of the one before: whether its NEXT is right shows with this one.
+    # The micro-batch before: whether its NEXT is right shows with this one.
     earlier: tuple[str, dict[str, Any], list[int]] | None = None
     while True:
         record = session.run(statement("read", "dump_segment"), {"query": query, "start": start}).single()
@@ -127,10 +127,10 @@ def _differences(
 
 
 class SortedLines:
-    """Lines in order of key, more of them than there is memory for: in sorted files from a number of lines on.
+    """Lines sorted by key, also more than fit into memory: beyond a number of lines, in sorted files.
 
     Args:
-        in_memory: so many lines are in memory at once.
+        in_memory: number of lines in memory at once.
     """
 
     def __init__(self, in_memory: int = 200_000) -> None:
@@ -208,7 +208,7 @@ class Difference:
     """A node or relationship that isn't as it should be.
 
     Attributes:
-        key: what its line is sorted by.
+        key: sort key of the line.
         expected: the line as it should be; None where there should be none.
         found: the line as it is; None where there is none.
     """
@@ -220,13 +220,13 @@ class Difference:
 
 @dataclass(slots=True)
 class Comparison:
-    """How two dumps differ.
+    """Differences between two dumps.
 
     Attributes:
-        equal: lines that are in both.
-        missing: lines that should be there and aren't.
-        extra: lines that are there and shouldn't be.
-        changed: lines whose key is in both, and whose properties differ.
+        equal: number of lines that are in both.
+        missing: number of lines that should be there and aren't.
+        extra: number of lines that are there and shouldn't be.
+        changed: number of lines whose key is in both, and whose properties differ.
         samples: the first differences.
     """
 
@@ -238,7 +238,7 @@ class Comparison:
 
     @property
     def same(self) -> bool:
-        """Whether there is no difference."""
+        """True if there is no difference."""
         return not (self.missing or self.extra or self.changed)
 
     def differs(self, key: str, expected: str | None, found: str | None) -> None:

@@ -19,8 +19,8 @@ def node_line(label: Label, properties: Mapping[str, Any], *, internal: bool = F
     """The line of one node, without a newline.
 
     Args:
-        label: its label.
-        properties: as stored, `key` among them; times as aware datetimes.
+        label: label of the node.
+        properties: stored properties, `key` among them; times as aware datetimes.
         internal: with what begins with `_`.
     """
     shown = settled(properties, REGISTERS.get(label, {})) if internal else visible(properties)
@@ -31,14 +31,14 @@ def segment_line(key: str, differences: Mapping[str, Any]) -> str:
     """The line of a segment that isn't what its micro-batches make it, without a newline.
 
     Args:
-        key: its key.
-        differences: by name of the property or relationship.
+        key: key of the node.
+        differences: differences by name of the property or relationship.
     """
     return _line({"key": key, "labels": [SEGMENT], "properties": differences})
 
 
 def relationship_key(type_: str, start: str, end: str, own: str | None) -> str:
-    """What a relationship is sorted by."""
+    """Sort key of a relationship."""
     return f"{start}/{type_}/{end}" if own is None else f"{start}/{type_}/{end}/{own}"
 
 
@@ -48,10 +48,10 @@ def relationship_line(
     """The line of one relationship, without a newline.
 
     Args:
-        type_: its type.
+        type_: type of the relationship.
         start: key of the node it leaves.
-        end: key of the node it goes to.
-        properties: as stored; times as aware datetimes.
+        end: key of the node at its end.
+        properties: stored properties; times as aware datetimes.
         stamp: `_stamp` of the node it leaves.
         internal: with what begins with `_`.
     """

@@ -1,7 +1,7 @@
-"""The oracle: D(fold(all events)) in the dump's own lines, without a database.
+"""Oracle: D(fold(all events)) in the dump's own lines, without a database.
 
-What it shares with the materializer are `fold` and the rules of `derive`; hand-written goldens pin those down. What it
-doesn't share is everything that can go wrong in a database: batches, locks, races, statements, reading state back.
+It shares `fold` and the rules of `derive` with the materializer; hand-written goldens pin those down. It doesn't share
+anything that can go wrong in a database: batches, locks, races, statements, reading state back.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from headwater_consumers.facts.properties import flatten, stamped
 from headwater_consumers.facts.registers import Props, Registers
 from headwater_consumers.facts.summaries import Of, SummaryFacts, summarize
 from headwater_consumers.graph import derive, keys
-from headwater_consumers.graph.declarations import OWN, declaration_links, set_properties, standing
+from headwater_consumers.graph.declarations import OWN, declaration_links, declaration_state, set_properties
 from headwater_consumers.graph.derive import plan_edges, versions_used
 from headwater_consumers.graph.keys import column_identity, conflict_identity, feeds_identity, use_properties
 from headwater_consumers.graph.lines import USES, node_line, relationship_key, relationship_line
@@ -267,9 +267,9 @@ class _Graph:
         held: set[str] = set()
         for declared in delta.declaration_sets.values():
             revision = declared.revision
-            stands = standing(() if revision is None else revision.items, delta.declarations)
-            held |= stands.held
-            self._visitor.node(Label.DECLARATION_SET, declared.identity | set_properties(revision, stands))
+            state = declaration_state(() if revision is None else revision.items, delta.declarations)
+            held |= state.held
+            self._visitor.node(Label.DECLARATION_SET, declared.identity | set_properties(revision, state))
         links: dict[Link, list[str]] = defaultdict(list)
         for key, declaration in sorted(delta.declarations.items()):
             current = True if key in held else None

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 
 class Retired:
-    """What a dump shows of retention, query by query.
+    """Retention state of a dump, query by query: retired batch ids and summaries.
 
     Args:
-        session: of the database.
-        internal: whether the dump has properties that begin with `_`.
+        session: session with the database.
+        internal: the dump has properties that begin with `_`.
     """
 
     def __init__(self, session: Session, *, internal: bool) -> None:
@@ -47,7 +47,7 @@ class Retired:
         self._query = self._tenant = self._query_id = ""
 
     def begin(self, query: str) -> None:
-        """The next query, by key."""
+        """Start with the next query, by key."""
         if not self._retentions:
             return
         self._left.discard(query)
@@ -61,7 +61,7 @@ class Retired:
         self._summaries = {of: facts for of, facts in found if self._horizon.has_summary(of.day)}
 
     def leave_out(self, intervals: Mapping[int, IntervalFacts]) -> list[IntervalFacts]:
-        """Those of a segment of the query that are kept one by one, in batch order."""
+        """Retire micro-batches past retention; return the segment's others, in batch order."""
         kept, old = self._horizon.split(intervals.values())
         if old:
             self._batches[self._query] = ranges_of([*self._batches[self._query], *batches_of(old)])
@@ -70,13 +70,13 @@ class Retired:
         return kept
 
     def end(self) -> list[tuple[str, str]]:
-        """The lines of the query's summaries, each behind its key."""
+        """Return the lines of the query's summaries, each after its key."""
         lines = summary_lines(self._tenant, self._query_id, self._summaries, internal=self._internal)
         self._summaries, self._horizon = {}, Horizon()
         return lines
 
     def rest(self) -> list[tuple[str, str]]:
-        """The lines of summaries of queries without a segment."""
+        """Return the lines of summaries of queries without a segment."""
         lines = []
         for query in sorted(self._left):
             self.begin(query)
@@ -84,7 +84,7 @@ class Retired:
         return lines
 
     def of(self, query: str, stored_: list[int] | None) -> list[int] | None:
-        """What a query's property for batch ids that aren't kept one by one is to hold."""
+        """Return the retired batch ids to show for a query; those stored if it has no retention."""
         return retired_property(self._batches[query]) if query in self._batches else stored_
 
 

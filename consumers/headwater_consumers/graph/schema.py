@@ -26,8 +26,8 @@ def version_mismatch(found: int, *, verb: str, at: str = "") -> str:
 
     Args:
         found: the graph's version.
-        verb: what this release does with the graph, "reads" or "writes".
-        at: where the graph is, with a space before it.
+        verb: this release's use of the graph, "reads" or "writes".
+        at: address of the graph, with a space before it.
     """
     return (
         f"The graph{at} was made with version {found} of the graph's model; this release {verb} version "
@@ -39,7 +39,7 @@ class SchemaConflict(Exception):  # noqa: N818 - as below
     """Nodes or relationships of others break a constraint that Headwater needs: fatal.
 
     Attributes:
-        of: their label or type.
+        of: label or type.
     """
 
     def __init__(self, of: str) -> None:
@@ -94,7 +94,7 @@ def require_version(driver: Driver, database: str | None) -> None:
 
 
 def make_schema(driver: Driver, database: str | None) -> None:
-    """Make the constraints and indexes, and wait for them, whatever version the graph is of. Safe to repeat.
+    """Make the constraints and indexes, and wait for them, at any version of the graph. Safe to repeat.
 
     Raises:
         neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
@@ -136,7 +136,7 @@ def writing_groups(driver: Driver, database: str | None) -> list[str]:
 
 
 def graph_offsets(driver: Driver, database: str | None, topic: str) -> dict[tuple[int, str], int]:
-    """How far into a topic the graph goes: by partition number and topic id, the first offset that it may lack.
+    """Read the consumer's progress in a topic: by partition number and topic id, the first offset that may be missing.
 
     Raises:
         neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.

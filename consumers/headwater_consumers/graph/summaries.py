@@ -31,9 +31,9 @@ def horizon_of(tenant: str, jobs: Iterable[tuple[str, str]], retentions: Mapping
     """The horizon of a query.
 
     Args:
-        tenant: of the query.
-        jobs: namespace and name of each of the jobs that it was started by.
-        retentions: by key.
+        tenant: tenant of the query.
+        jobs: namespace and name of each job that started it.
+        retentions: retention rules by key.
     """
     keys = {retention_key(tenant, None, None)}
     for namespace, name in jobs:
@@ -70,7 +70,7 @@ def node(tenant: str, query_id: str, of: Of, facts: SummaryFacts) -> dict[str, A
 
 
 def uses(tenant: str, of: Of, facts: SummaryFacts) -> list[tuple[UseKey, Props]]:
-    """What a summary consumed and produced, with all properties of the relationship."""
+    """Return the CONSUMED and PRODUCED of a summary, with all properties of the relationships."""
     owner = key_of(tenant, of)
     out = []
     for use, spans in sorted(facts.uses.items()):
@@ -87,7 +87,7 @@ def stored(
     """A summary that was read: the inverse of `node` and `uses`.
 
     Args:
-        properties: of the node, times as aware datetimes.
+        properties: properties of the node, times as aware datetimes.
         run: key of its run.
         uses_: type, key of the dataset and properties of each.
     """

@@ -32,7 +32,7 @@ from itertools import pairwise
 LONGEST_WORD = 64
 """Characters; the rest of a longer word is cut off."""
 MOST_WORDS = 200
-"""Of one name: a name of 10 KB is found by its first 200 words."""
+"""Words kept per name: a name of 10 KB is found by its first 200 words."""
 
 # Every batch names the same jobs and datasets again, and most tables have columns of the same names; words take 100 µs.
 _CACHED = 1 << 13
@@ -158,7 +158,7 @@ _SCHEMES = {"s3a": "s3", "s3n": "s3", "abfs": "abfss", "wasb": "wasbs"}
 
 
 def path_marks(paths: Iterable[str]) -> list[str]:
-    """The marks of some paths and of the partitions (`key=value` folders) they are in, sorted."""
+    """Sorted marks of some paths and of the partitions (`key=value` folders) in them."""
     return sorted({_digest(place) for path in paths for place in _places(canonical_path(path))})
 
 
@@ -185,7 +185,7 @@ def canonical_path(path: str) -> str:
 
 
 def is_within(path: str, place: str) -> bool:
-    """Whether a path is a file or partition, or lies in it; both canonical."""
+    """Return True if a path is the file or partition `place`, or lies in it; both canonical."""
     return path == place or path.startswith(place + "/")
 
 

@@ -17,7 +17,7 @@ from headwater_schemas.redaction import redact
 
 
 class RefusalReason(StrEnum):
-    """Why a document was refused: the label of a metric."""
+    """Reason why a document was refused: the label of a metric."""
 
     NOT_JSON = "not_json"
     """The bytes aren't JSON, or JSON that isn't taken: nested too deep, duplicate keys, NaN, lone surrogates."""
@@ -29,17 +29,17 @@ class RefusalReason(StrEnum):
     """Headwater's events can't hold what it states."""
 
     TOO_LARGE = "too_large"
-    """Its event is larger than what the events topic takes."""
+    """The event is too large for the events topic."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a document isn't taken, for good.
+    """Permanent reason why a document isn't taken.
 
     Attributes:
-        reason: coarsely.
+        reason: category.
         pointer: JSON pointer (RFC 6901) to the field at fault; empty: the document as a whole.
-        message: what is wrong with it, for people.
+        message: the fault, for people.
     """
 
     reason: RefusalReason
@@ -49,11 +49,11 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """What a document becomes.
+    """Events and notes made from a document.
 
     Attributes:
-        events: first the one that it is about.
-        notes: on what Headwater redacted, filled in or didn't read; empty for a document that is to the letter.
+        events: the event that the document is about comes first.
+        notes: values that Headwater redacted, filled in or didn't read; empty for a document that follows the standard.
     """
 
     events: list[LineageEvent]
@@ -67,10 +67,10 @@ def receive(
 
     Args:
         data: the document.
-        tenant: whose lineage it is.
+        tenant: tenant of the lineage.
         max_bytes: the longest document that is taken.
         strict: refuse what otherwise is filled in and noted.
-        redacting: whether what looks like a credential is left out, and noted.
+        redacting: text that looks like a credential is removed, and noted.
     """
     try:
         document, redacted = _decoded(data, max_bytes, redacting=redacting)

@@ -16,14 +16,14 @@ from headwater_schemas.events import LineageEvent
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of a request's documents.
+    """Result of a request.
 
     Attributes:
-        documents: how many there were.
-        events: how many events were sent for them.
-        refused: by the document's index, why it isn't taken.
-        notes: by the document's index, what was filled in or not read of one that is taken.
-        unavailable: why some could not be delivered although nothing is wrong with them; None where none are so.
+        documents: number of documents.
+        events: number of events sent for them.
+        refused: refusals by the document's index.
+        notes: values that were filled in or not read, by the index of the accepted document.
+        unavailable: reason why some could not be delivered although nothing is wrong with them; None if all were.
     """
 
     documents: int = 0
@@ -34,7 +34,7 @@ class Outcome:
 
     @property
     def accepted(self) -> int:
-        """How many documents are on the topic, where nothing was unavailable."""
+        """Number of documents on the topic, if nothing was unavailable."""
         return self.documents - len(self.refused)
 
 
@@ -43,7 +43,7 @@ class Request:
 
     Args:
         sink: takes the events.
-        tenant: whose lineage it is.
+        tenant: tenant of the lineage.
         max_bytes: the longest document that is taken.
         strict: refuse what otherwise is filled in and noted.
         redacting: leave out what looks like a credential, and note it.

@@ -1,4 +1,4 @@
-"""Settings of OpenLineage documents that come in, section `openlineage` (`HEADWATER_OPENLINEAGE_…`)."""
+"""Settings of incoming OpenLineage documents, section `openlineage` (`HEADWATER_OPENLINEAGE_…`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where events go. `headwater` wires the publisher in; this package knows only what is promised here."""
+"""Destination of events. `headwater` wires the publisher in; this package relies only on what is promised here."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from headwater_schemas.events import LineageEvent
 
 @dataclass(frozen=True, slots=True)
 class Undeliverable:
-    """Why an event isn't on the topic.
+    """Event that isn't on the topic, with the reason.
 
     Attributes:
-        event_id: of the event.
-        reason: for people, with nothing of the event's content.
-        for_good: the event itself is at fault (too large): to send it again ends the same.
+        event_id: id of the event.
+        reason: reason for people, without the event's content.
+        for_good: the event itself is at fault (too large): sending it again fails, too.
     """
 
     event_id: str
@@ -26,12 +26,12 @@ class Undeliverable:
 
 
 Settled = Callable[[Sequence[Undeliverable]], None]
-"""Called once for a document's events, when what becomes of each is known: with those of them that aren't on the topic.
-The others are on all of its in-sync replicas."""
+"""Called once for a document's events when the outcome of each is known, with those that aren't on the topic. The
+others are on all of its in-sync replicas."""
 
 
 class SinkFullError(LineageError):
-    """So many events wait for Kafka that no more are taken; none of these was."""
+    """The queue of events for Kafka is full; none of these was taken."""
 
     retryable = True
 
@@ -48,8 +48,8 @@ class EventSink(Protocol):
 
         Raises:
             EncodeError: one of them breaks the contract; `settled` isn't called.
-            SinkFullError: too many wait already; `settled` isn't called.
+            SinkFullError: too many events wait already; `settled` isn't called.
         """
 
     def problem(self) -> str | None:
-        """Why nothing arrives at the topic; None where nothing is known to be wrong."""
+        """Reason why events don't arrive at the topic; None if there is no known trouble."""

@@ -26,7 +26,7 @@ Bytes = bytes | mmap.mmap
 
 
 class Layout(StrEnum):
-    """How documents follow each other."""
+    """Layout of several documents in one body."""
 
     ONE = "ONE"
     """A single document, over as many lines as it likes."""
@@ -43,9 +43,9 @@ class Document:
     """One document of several.
 
     Attributes:
-        index: its place, from 0.
-        line: the line that it begins on, from 1.
-        data: its bytes.
+        index: index of the document, from 0.
+        line: first line of the document, from 1.
+        data: bytes of the document.
     """
 
     index: int
@@ -57,7 +57,7 @@ class NotAnArrayError(ValueError):
     """The bytes begin like an array of documents and don't end like one.
 
     Attributes:
-        at: the offset of the byte at which that shows.
+        at: offset of the byte at fault.
     """
 
     def __init__(self, message: str, *, at: int) -> None:
@@ -66,7 +66,7 @@ class NotAnArrayError(ValueError):
 
 
 def layout(data: Bytes) -> Layout:
-    """What the bytes look like: an array by the first of them; lines where the first line has balanced brackets."""
+    """Detect the layout: an array by its first byte; lines if the first line has balanced brackets."""
     first = _NOT_SPACE.search(data, _start(data))
     if first is None:
         return Layout.LINES

@@ -32,7 +32,7 @@ from headwater_schemas.kafka.errors import kafka_failure
 from headwater_schemas.topics import TopicNames
 
 _REQUEST_SECONDS = 10.0
-# How long the brokers may take to have an answer at all, and how long to wait before asking again.
+# Longest time until the brokers have an answer, and the pause before asking again.
 _ANSWER_SECONDS = 20.0
 _PAUSE_SECONDS = 0.25
 
@@ -77,12 +77,12 @@ class Accounting:
 
     @property
     def pending(self) -> int:
-        """Records still to be dealt with."""
+        """Records that are neither applied nor dead-lettered yet."""
         return sum(account.pending for account in self.partitions)
 
     @property
     def closed(self) -> bool:
-        """Whether acknowledged = applied + dead-lettered: nothing pending, nothing lost."""
+        """True if acknowledged = applied + dead-lettered: no record is pending, none is lost."""
         return self.pending == 0 and self.expired == 0
 
 
@@ -91,8 +91,8 @@ def account(client: Mapping[str, Any], topics: TopicNames, group: str) -> Accoun
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
-        topics: which is the events topic, and which the dead letters'.
-        group: whose committed offsets.
+        topics: names of the events topic and of the dead letters'.
+        group: consumer group whose committed offsets count.
 
     Raises:
         BrokerUnavailableError: the brokers don't answer in time, or a topic isn't there.
@@ -125,7 +125,7 @@ def settle(positions: Iterable[PartitionOffsets], letters: Iterable[RecordCoordi
     """The figures, from what the brokers hold.
 
     Args:
-        positions: of every partition of the topic.
+        positions: offsets of every partition of the topic.
         letters: source coordinates of dead letters, as often as they are there.
     """
     sources: dict[Partition, set[RecordCoordinates]] = defaultdict(set)

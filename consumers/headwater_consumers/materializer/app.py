@@ -16,7 +16,7 @@ from headwater_consumers.materializer.checkpoint import CheckpointContext
 from headwater_consumers.materializer.dead_letters.topic import KafkaDeadLetters
 from headwater_consumers.materializer.fold import disjoint, fold, reject_decoded
 from headwater_consumers.materializer.graph import Neo4jGraph, writing_driver
-from headwater_consumers.materializer.health import Beside, Health, HealthServer
+from headwater_consumers.materializer.health import Companion, Health, HealthServer
 from headwater_consumers.materializer.kafka_source import KafkaSource, SourceConfig
 from headwater_consumers.materializer.lane import ThreadLane
 from headwater_consumers.materializer.limits import BatchLimit, DeadLetterLimit
@@ -39,14 +39,14 @@ Log = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a consumer stands between.
+    """Kafka cluster and Neo4j database of one consumer, with its topics.
 
     Attributes:
         kafka: librdkafka settings with the bootstrap servers and the credentials (secrets included: never shown).
         neo4j: the graph.
         topics: names of the three topics.
-        specs: how to create those that are missing; by default as `topic_specs` does.
-        registry: where schemas of records in Confluent's wire format are found, where it has a URL.
+        specs: settings of topics that are missing and will be created; by default those of `topic_specs`.
+        registry: schema registry for records in Confluent's wire format, if it has a URL.
     """
 
     kafka: Mapping[str, Any]
@@ -57,7 +57,7 @@ class Target:
 
     @property
     def servers(self) -> str:
-        """Where the cluster is, for messages."""
+        """Bootstrap servers, for messages."""
         return str(self.kafka.get("bootstrap.servers", ""))
 
     def __repr__(self) -> str:
@@ -75,14 +75,14 @@ class Materializer:
 
     @property
     def port(self) -> int:
-        """Where /metrics, /livez and /readyz are served."""
+        """Port of /metrics, /livez and /readyz."""
         return self._server.port
 
     def run(self) -> ConsumerTotals:
-        """Consume until stopped, or caught up where that was asked for.
+        """Consume until stopped, or until the group has caught up, if that was requested.
 
         Raises:
-            FatalError: a person has to change a setting. What was committed before stays so.
+            FatalError: a person has to change a setting. Earlier commits stay.
         """
         try:
             self._loop.run()
@@ -106,20 +106,20 @@ def assemble(
     watch: Callable[[ConsumerTotals], None] = lambda _: None,
     source: RecordSource | None = None,
     metrics: Metrics | None = None,
-    beside: Beside | None = None,
+    companion: Companion | None = None,
 ) -> Materializer:
     """Put a consumer together. Nothing is connected yet, but the port for metrics and health is open.
 
     Args:
-        target: what it stands between.
-        settings: how it behaves.
+        target: Kafka cluster and database.
+        settings: settings of the materializer.
         until_caught_up: stop when the group has committed what is on the topic at the start.
         warn: logs a line when trouble begins and while it lasts.
         info: logs a line when trouble is over; default: `warn`.
         watch: called twice a second with the totals so far.
-        source: of the records, where it isn't the events topic.
-        metrics: of every step, where the caller reads them too.
-        beside: another service of the process, whose health is shown, too.
+        source: source of the records, if it isn't the events topic.
+        metrics: metrics of every step, if the caller reads them too.
+        companion: another service of the process, whose health is shown, too.
 
     Raises:
         FatalError: an address is none, or librdkafka takes no client of the settings.
@@ -129,7 +129,7 @@ def assemble(
     kafka = quiet(target.kafka)
     metrics, totals = metrics or Metrics(), ConsumerTotals()
     tally = Tally(totals, metrics)
-    health = Health(metrics, clock, beside)
+    health = Health(metrics, clock, companion)
     notices = Notices(warn, clock, info=info)
 
     reads_topic = source is None

@@ -35,9 +35,9 @@ class _Attempt:
     Attributes:
         before: attempts in vain.
         left: records that are still handed on with care.
-        careful: whether there are such, or one of them isn't committed.
-        out: offset behind those that were handed on; None: none were, or all are committed.
-        begun: whether the attempt is recorded.
+        careful: records are left to hand on carefully, or one of them isn't committed.
+        out: offset after the last record handed on; None: none were, or all are committed.
+        begun: the attempt is recorded.
     """
 
     before: int
@@ -48,23 +48,26 @@ class _Attempt:
 
 
 class Attempts:
-    """Of the partitions that are assigned. All calls come from one thread."""
+    """Attempts at the first record of each assigned partition. All calls come from one thread."""
 
     def __init__(self) -> None:
         self._of: dict[Partition, _Attempt] = {}
 
     def assigned(self, partition: Partition, before: int) -> None:
-        """It is ours, after so many attempts in vain."""
+        """Start to track a partition that was assigned after `before` failed attempts."""
         before = min(before, SET_ASIDE_AFTER)
         self._of[partition] = _Attempt(before, _CAREFUL.get(before, (0, 0))[1], before in _CAREFUL)
 
     def forget(self, partition: Partition) -> None:
-        """It isn't ours any more."""
+        """Drop a partition that was revoked."""
         self._of.pop(partition, None)
 
     @property
     def at_once(self) -> int | None:
-        """How many records may be handed on; 0 until those before are committed; None: as many as fit."""
+        """Number of records that may be handed on now.
+
+        0: none until those handed on before are committed; None: no bound.
+        """
         careful = [each for each in self._of.values() if each.careful]
         if not careful:
             return None
@@ -73,7 +76,7 @@ class Attempts:
         return min(_CAREFUL[each.before][0] for each in careful)
 
     def begins(self, records: Iterable[Record]) -> dict[Partition, int]:
-        """Partitions of which these are the first records since they were assigned, with the first offset."""
+        """Find partitions whose first records since the assignment are among these, with the first offset."""
         first: dict[Partition, int] = {}
         for record in records:
             attempt = self._of.get(record.partition)
@@ -82,7 +85,7 @@ class Attempts:
         return first
 
     def handing(self, records: Iterable[Record]) -> list[Record]:
-        """The records, and which of them are set aside: they are handed on now."""
+        """Return the records that are handed on now, marked if they are to be set aside."""
         handed = []
         for record in records:
             attempt = self._of.get(record.partition)
@@ -95,7 +98,10 @@ class Attempts:
         return handed
 
     def at_end(self, partition: Partition) -> bool:
-        """Its end is reached: what comes later is new. Whether its number has to be taken away, as nothing will be."""
+        """Handle the end of a partition: records after it are new.
+
+        Return True if the number of attempts has to be removed, since no further commit will do so.
+        """
         attempt = self._of.get(partition)
         if attempt is None or attempt.left == 0:
             return False
@@ -103,7 +109,7 @@ class Attempts:
         return attempt.out is None and attempt.begun
 
     def committed(self, offsets: Mapping[Partition, int]) -> None:
-        """These are confirmed."""
+        """Record committed offsets."""
         for partition, offset in offsets.items():
             attempt = self._of.get(partition)
             if attempt is not None and attempt.out is not None and offset >= attempt.out:
@@ -111,18 +117,18 @@ class Attempts:
                 attempt.careful = attempt.left > 0
 
     def before(self, partition: Partition) -> int:
-        """Attempts in vain before this one."""
+        """Number of failed attempts before this one."""
         attempt = self._of.get(partition)
         return 0 if attempt is None else attempt.before
 
     def number(self, partition: Partition) -> int:
-        """What is committed beside an offset once it is dealt with: attempts, this one included; 0: none."""
+        """Number of attempts to commit in an offset's metadata, this one included; 0: none is committed."""
         attempt = self._of.get(partition)
         if attempt is None or not attempt.begun:
             return 0
         return attempt.before + 1 if attempt.left > 0 else 0
 
     def has_number(self, partition: Partition) -> bool:
-        """Whether a number may be committed beside its offset."""
+        """Return True if a number of attempts may be committed with the partition's offset."""
         attempt = self._of.get(partition)
         return attempt is not None and attempt.begun and (attempt.out is not None or attempt.left > 0)

@@ -47,7 +47,7 @@ class Backoff:
 
     @property
     def due(self) -> bool:
-        """Whether the next attempt may be made."""
+        """True if the next attempt may be made."""
         return self.attempts == 0 or self._clock() >= self._due
 
     @property
@@ -70,5 +70,5 @@ class Deadline:
 
     @property
     def passed(self) -> bool:
-        """Whether there is no time left."""
+        """True if no time is left."""
         return self.remaining_seconds == 0.0

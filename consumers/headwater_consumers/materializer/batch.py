@@ -48,7 +48,7 @@ def decode_one(record: Record, how: Preparation) -> Decoded | DeadLetter:
 
     Args:
         record: any.
-        how: what decoding takes.
+        how: decoder and checks.
 
     Raises:
         SchemasUnavailableError: a schema can't be looked up now; call again with the same record.
@@ -111,14 +111,14 @@ _AT_MOST = 1_000
 
 
 class Ahead:
-    """What became of the first of the fetched records.
+    """Outcomes of the first fetched records, decoded while the database still writes the batch before.
 
     Args:
-        how: what decoding takes.
+        how: decoder, checks and clock.
 
     Attributes:
-        outcomes: of as many records as were looked at, in their order.
-        seconds: that decoding them took.
+        outcomes: of the records decoded so far, in the order of the records.
+        seconds: spent on decoding them.
     """
 
     def __init__(self, how: Preparation) -> None:
@@ -141,19 +141,19 @@ class Ahead:
         self.seconds += self._how.clock() - began
 
     def forget(self, partitions: Collection[Partition]) -> None:
-        """Records of these partitions were dropped."""
+        """Drop the outcomes of these partitions' records."""
         self.outcomes = [one for one in self.outcomes if one.record.partition not in partitions]
 
     def clear(self) -> None:
-        """Other records come first now."""
+        """Drop all outcomes, since other records come first now."""
         self.outcomes = []
 
     def take(self, count: int) -> tuple[list[Decoded | DeadLetter], float]:
-        """Outcomes of at most so many of the first records, and the seconds that all took. They stay until `taken`."""
+        """Return outcomes of at most `count` first records, and the seconds that all took. They stay until `taken`."""
         return self.outcomes[:count], self.seconds
 
     def taken(self, count: int) -> None:
-        """A batch was made of so many records."""
+        """Drop the outcomes of `count` records of which a batch was made."""
         del self.outcomes[:count]
         self.seconds = 0.0
         self._in_trouble = False
@@ -161,15 +161,15 @@ class Ahead:
 
 @dataclass(frozen=True, slots=True)
 class RecordBatch:
-    """Decoded and folded, ready to be written.
+    """Decoded and folded records, ready to be written.
 
     Attributes:
         records: all of them, so that the batch can be made again without those of a revoked partition.
-        events: of the records that are good.
+        events: events of the valid records.
         folded: the events, folded; None where folding them together raised, or there are none.
-        letters: of the records that are not.
+        letters: dead letters of the others.
         reached: end offsets of partitions that were met behind the records.
-        offsets: to commit once events are written and letters acknowledged.
+        offsets: offsets to commit once events are written and letters acknowledged.
     """
 
     records: tuple[Record, ...]
@@ -182,15 +182,15 @@ class RecordBatch:
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """What making a batch takes.
+    """Functions and bounds with which records are made into a batch.
 
     Attributes:
-        decoder: of records' values. It looks a new fingerprint up before it calls it unknown.
-        reject: finds what of an event the graph can't hold.
+        decoder: decodes records' values. It looks a new fingerprint up before it calls it unknown.
+        reject: finds values of an event that the graph can't hold.
         fold: joins events.
         timed: called with the seconds that decoding and folding took.
         clock: monotonic seconds.
-        future_max_seconds: how far ahead of its record an event's times may be (`future`).
+        future_max_seconds: longest time that an event's times may be ahead of its record's (`future`).
     """
 
     decoder: EventDecoder
@@ -205,9 +205,9 @@ def prepare(records: Sequence[Record], reached: Mapping[Partition, int], ahead: 
     """Decode and fold, on the thread that fetched, while the batch before is being written.
 
     Args:
-        records: as fetched.
+        records: the fetched records.
         reached: end offsets of partitions reported behind them (see `records.next_offsets`).
-        ahead: what is known of the first of them.
+        ahead: outcomes of the first of them, decoded already.
         how: the codec and the fold.
 
     Raises:

@@ -50,13 +50,13 @@ class Observer(Protocol):
     """Receives the progress of a checkpoint (totals and metrics)."""
 
     def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteSummary) -> None:
-        """A transaction with these events was committed."""
+        """Handle a committed transaction with these events."""
 
     def split(self, events: int, error: LineageError) -> None:
-        """So many events are halved, for this error."""
+        """Handle the split of so many events because of this error."""
 
     def acknowledged(self, letters: Sequence[DeadLetter], seconds: float) -> None:
-        """These dead letters are acknowledged."""
+        """Handle the acknowledgement of dead letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +83,10 @@ class Checkpoint:
     """One batch on its way. `advance` until it returns; from one thread at a time, not always the same one.
 
     Attributes:
-        batch: what it is about.
-        was_split: whether the batch had to be halved for want of memory.
-        size: how many records the batch had at first, those that were disowned since included.
-        waits_for: what the step under way needs.
+        batch: the batch to write.
+        was_split: the batch had to be halved for want of memory.
+        size: number of records that the batch had at first, including those that were disowned since.
+        waits_for: external system that the current step needs.
     """
 
     def __init__(self, batch: RecordBatch, context: CheckpointContext) -> None:
@@ -105,16 +105,16 @@ class Checkpoint:
 
     @property
     def letters(self) -> int:
-        """How many of the records are dead letters, as far as is known yet."""
+        """Number of dead letters among the records, as far as is known yet."""
         return self._reasons.total()
 
     @property
     def reasons(self) -> Counter[DeadLetterReason]:
-        """How many of the records are dead letters for which reason, as far as is known yet."""
+        """Number of dead letters among the records by reason, as far as is known yet."""
         return self._reasons
 
     def disown(self, partitions: Collection[Partition]) -> None:
-        """Commit no offsets of these when it ends: they are another's by then, or ours from another offset on.
+        """Leave these partitions out of the commit: by then they are another's, or assigned again at another offset.
 
         What is being written of them is written all the same, which changes nothing.
         """
@@ -168,7 +168,7 @@ class Checkpoint:
                 self._context.observer.wrote(part.events, self._context.clock() - started, summary)
 
     def _suspect(self, part: _Slice, error: GraphUnavailableError, *, was_well: bool) -> None:
-        """Raise the error: the database is waited for. Unless it is the write that ends it, again and again."""
+        """Raise the error, so that the loop waits for the database, unless the write itself ends it again and again."""
         self._breaks += was_well and error.broke
         self._broke = self._broke or error.broke
         if self._breaks < (1 if self.was_split and len(part.events) > 1 else BREAKS):
@@ -247,7 +247,7 @@ class Commits:
 
     @property
     def idle(self) -> bool:
-        """Whether everything is confirmed."""
+        """True if every commit is confirmed."""
         return not self._pending
 
     @property

@@ -1,4 +1,4 @@
-"""What can go wrong between Kafka and Neo4j, and what becomes of the events in flight.
+"""Errors between Kafka and Neo4j, and what the consumer does with the events in flight.
 
     LineageError
     ├── TransientError                 RETRY  no event is to blame: keep them, back off, try for ever
@@ -9,9 +9,9 @@
     │   ├── TooManyDeadLettersError      so much is dead-lettered that the fault is hardly the events': pause
     │   └── DeadLettersUndeliveredError  the dead-letter topic didn't acknowledge; carries what is still to be sent
     ├── PermanentError                 SPLIT  an event is to blame: halve until it stands alone, dead-letter it
-    │   ├── EventRefusedError            the database or its driver calls it wrong
+    │   ├── EventRefusedError            the database or its driver rejects it
     │   ├── FoldFailedError              folding it raised
-    │   ├── TooManyLinksError            more relationships come of it than a transaction may have
+    │   ├── TooManyLinksError            it makes more relationships than a transaction may have
     │   └── OverCapacityError            too much for a transaction's memory or time; alone, first ask the probe
     ├── UndecidedError                 PROBE  `Neo.DatabaseError.*`: a healthy database means SPLIT, a sick one RETRY
     └── FatalError                     STOP   a person has to change a setting; nothing in flight is committed
@@ -19,7 +19,7 @@
         ├── CredentialsRefusedError      Neo4j or Kafka refuses the password, or what the materializer must do
         ├── TopicsUnusableError          a topic can't be created or configured
         ├── GraphUnusableError           another version of the graph, no such database, a Neo4j too old
-        └── DeadLetterLimitError         the same as TooManyDeadLettersError, where it should end by itself
+        └── DeadLetterLimitError         as TooManyDeadLettersError, for a consumer that should end by itself
 
 Those that have nothing to do with the graph or dead letters are in `headwater_schemas.errors`;
 DeadLettersUndeliveredError is beside the topic, in `dead_letters.topic`.
@@ -36,7 +36,7 @@ from headwater_schemas.errors import FatalError, LineageError, TransientError
 
 
 class DeadLetterReason(StrEnum):
-    """What is wrong with a record, for good: trying again with the same code, schemas and bytes ends the same.
+    """Reason why a record can never be applied: with the same code, schemas and bytes, another try fails too.
 
     Trouble that may pass (an unreachable database, a full disk) has no reason here, because it never dead-letters.
     The first nine are `headwater_schemas.errors.DecodeReason`, name for name.
@@ -91,7 +91,7 @@ class DeadLetterReason(StrEnum):
 
 
 class RetryCause(StrEnum):
-    """What a retry waits for: the closed label of the retry metrics."""
+    """Cause of a retry: the closed label of the retry metrics."""
 
     GRAPH = "GRAPH"
     RACE = "RACE"
@@ -120,8 +120,8 @@ class GraphUnavailableError(TransientError):
     """Neo4j can't take the write now.
 
     Attributes:
-        cause: what to wait for.
-        broke: whether the connection broke, or there was none: so the write may be what ended the database.
+        cause: cause of the retry.
+        broke: the connection broke, or there was none: so the write may be what ended the database.
     """
 
     def __init__(
@@ -175,7 +175,7 @@ class UndecidedError(LineageError):
 
 
 class GraphUnusableError(FatalError):
-    """The graph or its database isn't one that this release writes to."""
+    """This release doesn't write to a graph or database of that version."""
 
 
 class TooManyDeadLettersError(TransientError):

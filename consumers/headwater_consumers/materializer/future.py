@@ -18,10 +18,10 @@ from headwater_schemas.identity import event_id
 from headwater_schemas.redaction import redact
 
 CLOCK_FACET = "headwater_clock"
-"""Of a run, job or dataset whose event stated a time of the future: `stated`, and the time that it is `taken_as`."""
+"""Facet of a run, job or dataset whose event stated a time in the future: `stated`, and the time `taken_as` it."""
 
 CORRECTION_FACET = "headwater_correction"
-"""Of a dataset or job that an event corrected: the `reason`, and when the correction was `stated`."""
+"""Facet of a dataset or job that an event corrected: the `reason`, and when the correction was `stated`."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -30,9 +30,9 @@ def as_counted(event: LineageEvent, timestamp_ms: int | None, most_seconds: floa
     """The event itself, or where it states a time too far ahead, the event as it counts.
 
     Args:
-        event: of a record.
+        event: event of a record.
         timestamp_ms: the record's; None bounds nothing.
-        most_seconds: how far ahead of it the event may be.
+        most_seconds: longest time that the event may be ahead of it.
     """
     if timestamp_ms is None:
         return event
@@ -46,7 +46,7 @@ def as_counted(event: LineageEvent, timestamp_ms: int | None, most_seconds: floa
 
 
 def _is_later(event: LineageEvent, latest: datetime) -> bool:
-    """Whether a time that ranks an event, or says when something was seen, is later."""
+    """Return True if a time that ranks the event, or says when something was seen, is later than `latest`."""
     if event.event_time > latest:
         return True
     if (body := event.interval_event) is not None:
@@ -71,10 +71,10 @@ def correction(event: LineageEvent, reason: str, now: datetime, most_seconds: fl
     """The event at the latest time that it may state now, so that it holds over whatever stands.
 
     Args:
-        event: of a dataset or a job.
-        reason: that its facet `headwater_correction` gives.
-        now: when it is sent.
-        most_seconds: how far ahead events may be.
+        event: event of a dataset or a job.
+        reason: text for its facet `headwater_correction`.
+        now: time of sending.
+        most_seconds: longest time that events may be ahead.
 
     Returns:
         The event with an id of its own; None: it is of another kind.

@@ -1,4 +1,4 @@
-"""How often Python looks for garbage in cycles while events are consumed, or questions answered."""
+"""Interval of Python's cyclic garbage collection while events are consumed, or questions answered."""
 
 from __future__ import annotations
 

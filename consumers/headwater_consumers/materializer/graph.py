@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Folded = Any
-"""What folding makes of events, and `GraphStore.apply` takes. The loop only passes it on."""
+"""Folded events, which `GraphStore.apply` takes. The loop only passes them on."""
 
 Fold = Callable[[Sequence[LineageEvent]], Folded]
 
 
 class WriteSummary(Protocol):
-    """What one transaction did, for the metrics."""
+    """Counters of one write, for the metrics."""
 
     @property
     def nodes_created(self) -> int:
@@ -55,7 +55,7 @@ class WriteSummary(Protocol):
 
 
 class GraphStore(Protocol):
-    """Where events end up. Called from one thread at a time, not always the same one."""
+    """Store of folded events. Called from one thread at a time, not always the same one."""
 
     def prepare(self) -> None:
         """Make the database ready: constraints, indexes, version. Safe to repeat.
@@ -65,7 +65,7 @@ class GraphStore(Protocol):
         """
 
     def apply(self, folded: Folded) -> WriteSummary:
-        """Write it, committed on return. Applying it again changes nothing.
+        """Write a folded batch, committed on return. Applying it again changes nothing.
 
         It is one transaction, or one for each of its parts.
 
@@ -75,7 +75,7 @@ class GraphStore(Protocol):
         """
 
     def report(self, progress: Sequence[Progress]) -> None:
-        """Write how far the consumer is, beside the graph; so it is also known whether the database can be reached.
+        """Write the consumer's progress beside the graph; so it is also known whether the database can be reached.
 
         Raises:
             LineageError: it can't.
@@ -114,7 +114,7 @@ _Datasets = Collection[DatasetRef]
 
 
 def _related(event: LineageEvent) -> Iterator[tuple[_Datasets, _Datasets]]:
-    """Inputs and outputs that FEEDS are made of; those of a run are made later, of all that was reported of it."""
+    """Inputs and outputs that make FEEDS. Those of a run are made later, from all reports of it."""
     if (declared := event.job_event or event.declaration_event) is not None:
         yield declared.inputs or (), declared.outputs or ()
     elif event.interval_event is not None:
@@ -130,8 +130,8 @@ def writing_driver(target: Neo4jTarget, *, sessions: int = 1) -> Driver:
     """A driver for `Neo4jGraph`, without retries of its own.
 
     Args:
-        target: where the database is.
-        sessions: that write at once.
+        target: address of the database.
+        sessions: number of sessions that write at once.
 
     Raises:
         GraphUnusableError: the address is none.
@@ -148,8 +148,8 @@ class Neo4jGraph:
     """A `GraphStore` in one Neo4j database.
 
     Args:
-        target: where it is.
-        driver: to it; closed with this object.
+        target: address of the database.
+        driver: driver of the database; closed with this object.
         writer: knows the statements, and takes what folding makes.
     """
 

@@ -23,36 +23,39 @@ ALIVE_SECONDS = 60.0
 
 
 class Probed(Protocol):
-    """What `/livez` and `/readyz` ask."""
+    """Source of the answers to `/livez` and `/readyz`."""
 
     def document(self) -> dict[str, Any]:
-        """What both answer: `alive`, whether it needn't be restarted; `ready`, whether new events are applied soon."""
+        """Return the answer of both.
+
+        `alive`: the process need not be restarted; `ready`: new events are applied soon.
+        """
 
 
-class Beside(Protocol):
+class Companion(Protocol):
     """Another service of the process, without which it isn't ready."""
 
     name: str
 
     @property
     def ready(self) -> bool:
-        """Whether it does its work."""
+        """True if it does its work."""
 
     def document(self) -> dict[str, Any]:
-        """What `/livez` and `/readyz` answer of it, under its name."""
+        """Return its part of the answers to `/livez` and `/readyz`, stored there under its name."""
 
 
 class Health:
-    """What the loop knows of itself. Written by the loop's thread, read by the server's.
+    """Health of the consumer's loop. Written by the loop's thread, read by the server's.
 
     Args:
-        metrics: what it counts on.
+        metrics: the consumer's metrics.
         clock: monotonic seconds.
-        beside: another service of the process.
+        companion: another service in the same process.
     """
 
-    def __init__(self, metrics: Metrics, clock: Callable[[], float], beside: Beside | None = None) -> None:
-        self._beside = beside
+    def __init__(self, metrics: Metrics, clock: Callable[[], float], companion: Companion | None = None) -> None:
+        self._companion = companion
         self._metrics = metrics
         self._clock = clock
         self._moved = clock()
@@ -60,38 +63,38 @@ class Health:
         self._up = dict.fromkeys(Dependency, False)
 
     def moved(self) -> None:
-        """The loop went round."""
+        """Record that the loop completed a round."""
         self._moved = self._clock()
 
     def assigned(self, partitions: int) -> None:
-        """So many partitions are ours."""
+        """Record the number of assigned partitions."""
         self._assigned = partitions
 
     def up(self, dependency: Dependency, *, up: bool) -> None:
-        """A dependency can be reached, or can't."""
+        """Record whether a dependency can be reached."""
         self._up[dependency] = up
         self._metrics.up(dependency, up=up)
 
     @property
     def alive(self) -> bool:
-        """Whether the loop moved lately."""
+        """True if the loop completed a round lately."""
         return self._clock() - self._moved < ALIVE_SECONDS
 
     @property
     def ready(self) -> bool:
-        """Whether events that are published now are applied soon."""
-        beside = self._beside is None or self._beside.ready
-        return self._assigned > 0 and all(self._up.values()) and beside
+        """True if events that are published now will be applied soon."""
+        companion = self._companion is None or self._companion.ready
+        return self._assigned > 0 and all(self._up.values()) and companion
 
     def document(self) -> dict[str, Any]:
-        """What `/livez` and `/readyz` answer."""
+        """Return the answer to `/livez` and `/readyz`."""
         return {
             "alive": self.alive,
             "ready": self.ready,
             "partitions_assigned": self._assigned,
             **{f"{end.value}_reachable": up for end, up in self._up.items()},
             "seconds_since_moved": round(self._clock() - self._moved, 3),
-            **({} if self._beside is None else {self._beside.name: self._beside.document()}),
+            **({} if self._companion is None else {self._companion.name: self._companion.document()}),
         }
 
 
@@ -108,10 +111,10 @@ class HealthServer:
     """Serves them from a thread of its own.
 
     Args:
-        health: what is probed.
-        registry: of the metrics to expose.
-        port: to listen on; 0 takes a free one.
-        host: to listen on.
+        health: source of the answers.
+        registry: metrics to expose.
+        port: port to listen on; 0 takes a free one.
+        host: address to listen on.
 
     Raises:
         OSError: the port is taken.
@@ -124,7 +127,7 @@ class HealthServer:
 
     @property
     def port(self) -> int:
-        """The port it listens on."""
+        """Port of the server."""
         return self._server.server_port
 
     def close(self) -> None:

@@ -22,7 +22,7 @@ class InFlight:
     """Buffer of the records in flight at the three stages; removes a partition from all of them at once.
 
     Args:
-        limit: how large a batch may be.
+        limit: maximum size of a batch.
         ahead: decodes what is fetched before a batch is made of it.
     """
 
@@ -38,37 +38,37 @@ class InFlight:
 
     @property
     def fetched_records(self) -> int:
-        """How many records wait for a batch to be made of them."""
+        """Number of fetched records that aren't in a batch yet."""
         return len(self._fetched)
 
     @property
     def free_records(self) -> int:
-        """How many records may still be fetched."""
+        """Number of records that may still be fetched."""
         return self._limit.records - len(self._fetched)
 
     @property
     def free_bytes(self) -> int:
-        """How many bytes of records may still be fetched."""
+        """Number of bytes of records that may still be fetched."""
         return self._limit.bytes - self._bytes
 
     @property
     def full(self) -> bool:
-        """Whether a whole batch has been fetched."""
+        """True if a whole batch has been fetched."""
         return self.free_records <= 0 or self.free_bytes <= 0
 
     @property
     def overfull(self) -> bool:
-        """Whether twice as many bytes have been fetched as a batch may have."""
+        """True if twice as many bytes have been fetched as a batch may have."""
         return self._bytes >= 2 * self._limit.bytes
 
     @property
     def anything_fetched(self) -> bool:
-        """Whether there is something to make a batch of: records, or an end that was reached beyond them."""
+        """True if a batch can be made: of records, or of an end that was reached beyond them."""
         return bool(self._fetched or self._reached)
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is in flight at any stage."""
+        """True if nothing is in flight at any stage."""
         return not self.anything_fetched and self.prepared is None and self.current is None
 
     @property
@@ -120,7 +120,7 @@ class InFlight:
             self._reached = {}
 
     def _fitting(self) -> int:
-        """How many of the fetched records the next batch may hold; one at least, however large."""
+        """Number of fetched records that the next batch may hold; one at least, however large."""
         size = 0
         for count, record in enumerate(self._fetched[: self._limit.records]):
             size += record.size
@@ -132,8 +132,8 @@ class InFlight:
         """Drop everything of these partitions and keep the rest. Returns how many records were dropped.
 
         Args:
-            partitions: that are not ours any more.
-            writing: whether `current` is being written now; then it stays, and its commit leaves them out.
+            partitions: partitions that are no longer assigned.
+            writing: `current` is being written now; then it stays, and its commit leaves them out.
         """
         before = self.held
         gone = frozenset(partitions)

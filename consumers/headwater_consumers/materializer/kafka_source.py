@@ -50,27 +50,27 @@ _REQUEST_SECONDS = 5.0
 # Most records taken from librdkafka's local queue at a time, without waiting. Fewer, where those before were so large
 # that this many would overrun the byte budget.
 _CHUNK_RECORDS = 250
-# Of one answer to a fetch, as compressed. librdkafka raises it to `message.max.bytes`, and a broker sends a larger
+# Bound of one fetch response, compressed. librdkafka raises it to `message.max.bytes`, and a broker sends a larger
 # record batch whole all the same, so nothing gets stuck on it.
 _FETCH_BYTES = 2 * 1024 * 1024
-# Of each partition: a batch, should they all come from one.
+# Bound per partition: a batch, should they all come from one.
 _QUEUED_MESSAGES = 4_000
-# How soon a topic that was deleted and created again is noticed. One small request.
+# Interval of checks whether the topic was deleted and created again. One small request.
 CHECK_SECONDS = 15.0
 
 
 @dataclass(frozen=True, slots=True)
 class SourceConfig:
-    """What a `KafkaSource` needs to know.
+    """Settings of a `KafkaSource`.
 
     Attributes:
         client: librdkafka settings with the bootstrap servers and the credentials.
         topic: the events topic.
         group: the consumer group.
-        queued_kilobytes: librdkafka's fetch-ahead, of all partitions together; with the three batches the bulk of the
+        queued_kilobytes: librdkafka's fetch-ahead, all partitions together; with the three batches, most of the
             process's memory.
-        record_max_bytes: of a longer record only the coordinates are kept; and half of what a zstd batch may
-            decompress to.
+        record_max_bytes: a longer record is reduced to its coordinates; a zstd batch may decompress to twice as
+            much.
     """
 
     client: Mapping[str, Any]
@@ -81,11 +81,11 @@ class SourceConfig:
 
     @property
     def servers(self) -> str:
-        """Where the cluster is, for messages."""
+        """Bootstrap servers, for messages."""
         return str(self.client.get("bootstrap.servers", ""))
 
     def consumer_config(self) -> dict[str, Any]:
-        """The consumer's librdkafka settings. The user's own win over what is tuning, not over what we rely on."""
+        """Return librdkafka's settings. The user's own override tuning, but not settings that the source relies on."""
         return {
             # A consumer that was killed holds its partitions for so long, not for 45 s. Heartbeats are librdkafka's own
             # thread's, so neither a long write nor Python's lock delays them.
@@ -118,14 +118,14 @@ class SourceConfig:
 
 
 class ClientCallbacks:
-    """librdkafka's `error_cb` and `stats_cb`, and the errors they lead to. Run within a poll, on the polling thread.
+    """Callbacks of librdkafka, `error_cb` and `stats_cb`, and their errors. They run within a poll, on its thread.
 
     Args:
-        servers: where the cluster is, for messages.
+        servers: bootstrap servers, for messages.
         notices: log the trouble.
 
     Attributes:
-        reachable: whether a broker was connected at the last callback.
+        reachable: a broker was connected at the last callback.
     """
 
     def __init__(self, servers: str, notices: Notices) -> None:
@@ -212,7 +212,7 @@ class Incarnation:
             return "", {}
 
     def is_another_than(self, partitions: Iterable[Partition]) -> bool:
-        """Whether the topic was made anew since these were assigned. Looks only now and then; False where unknown."""
+        """Return True if the topic was recreated since these were assigned. Checks now and then; False if unknown."""
         ours = frozenset(partition.topic_id for partition in partitions)
         if not ours or self._clock() < self._next_check:
             return False
@@ -224,7 +224,7 @@ class Incarnation:
 
 
 class Ownership:
-    """Which partitions are ours, of which incarnation of the topic, and how far they are committed.
+    """Assigned partitions, with the topic's incarnation and the committed offsets.
 
     Kept up to date by the source's callbacks; all on one thread.
     """
@@ -235,22 +235,22 @@ class Ownership:
 
     @property
     def partitions(self) -> frozenset[Partition]:
-        """Those that are ours."""
+        """Assigned partitions."""
         return frozenset(self._owned.values())
 
     def find(self, topic: str | None, number: int | None) -> Partition | None:
-        """Ours by name and number; None where it isn't."""
+        """Return an assigned partition by topic and number; None if it isn't assigned."""
         return self._owned.get((topic or "", -1 if number is None else number))
 
     def those(self, partitions: Iterable[TopicPartition]) -> frozenset[Partition]:
-        """Ours among these."""
+        """Return the assigned ones among these partitions."""
         found = (self.find(p.topic, p.partition) for p in partitions)
         return frozenset(partition for partition in found if partition is not None)
 
     def take(
         self, partitions: Iterable[TopicPartition], topic_id: str, committed: Mapping[tuple[str, int], Committed]
     ) -> frozenset[Partition]:
-        """These are ours from now on, in the incarnation `topic_id`."""
+        """Record newly assigned partitions of the incarnation `topic_id`."""
         taken = frozenset(Partition(p.topic, p.partition, topic_id) for p in partitions)
         for partition in taken:
             key = (partition.topic, partition.number)
@@ -261,22 +261,22 @@ class Ownership:
         return taken
 
     def give(self, partitions: Iterable[TopicPartition]) -> None:
-        """These aren't ours any more."""
+        """Record that partitions are no longer assigned."""
         for partition in partitions:
             owned = self._owned.pop((partition.topic, partition.partition), None)
             if owned is not None:
                 self._committed.pop(owned, None)
 
     def ours(self, offsets: Mapping[Partition, int]) -> dict[Partition, int]:
-        """What of these is of partitions that are ours, in the incarnation that is."""
+        """Keep the offsets of assigned partitions in their current incarnation."""
         return {p: offset for p, offset in offsets.items() if self.find(p.topic, p.number) == p}
 
     def confirm(self, offsets: Mapping[Partition, int]) -> None:
-        """These are committed."""
+        """Record committed offsets."""
         self._committed.update(self.ours(offsets))
 
     def committed(self, partition: Partition) -> int | None:
-        """Offset that is committed of a partition; None: none is."""
+        """Return the committed offset of a partition; None if there is none."""
         return self._committed.get(partition)
 
 
@@ -308,7 +308,7 @@ class KafkaSource:
 
     @property
     def reachable(self) -> bool:
-        """Whether a broker was connected when last looked at."""
+        """True if a broker was connected at the last check."""
         return self._callbacks.reachable
 
     def subscribe(self, listener: SourceListener) -> None:
@@ -395,7 +395,7 @@ class KafkaSource:
             (self._consumer.pause if after else self._consumer.resume)(self._consumer.assignment())
 
     def positions(self) -> list[PartitionOffsets]:
-        """Where every partition of the topic and the group's offsets in it stand, whoever owns it.
+        """Return the offsets of every partition of the topic and those of the group, whoever owns it.
 
         Raises:
             BrokerUnavailableError: the brokers don't answer now.
@@ -420,7 +420,7 @@ class KafkaSource:
         return found
 
     def close(self) -> None:
-        """Leave the group. What is ours is revoked first."""
+        """Leave the group. Assigned partitions are revoked first."""
         self._consumer.close()
 
     def _received(self, messages: list[Message]) -> Polled:

@@ -23,9 +23,9 @@ from headwater_consumers.materializer.topic_reader import PendingTimes
 from headwater_schemas.errors import TransientError
 
 EVERY_SECONDS = 5.0
-"""How often the brokers are asked."""
+"""Interval of the requests to the brokers."""
 STALE_SECONDS = 30.0
-"""How long an answer is shown while the brokers give no other; then nothing is."""
+"""Age up to which the last answer is shown while the brokers give no other."""
 _REQUEST_SECONDS = 5.0
 # A look under way at the end isn't waited for any longer: with the brokers away it would take several requests' time.
 _CLOSE_SECONDS = 1.0
@@ -35,8 +35,8 @@ class LagMetrics:
     """The lag of one group on one topic, as Prometheus sees it.
 
     Args:
-        registry: of the process.
-        prefix: of the names: who reads the topic.
+        registry: metrics registry of the process.
+        prefix: prefix of the names: the reader of the topic.
         group: the consumer group; replicas of one group show the same.
     """
 
@@ -65,11 +65,11 @@ class LagMetrics:
         ).labels(group)
 
     def show(self, records: Mapping[Partition, int], seconds: Mapping[Partition, float], at: float) -> None:
-        """What the brokers answered.
+        """Set the lag that the brokers reported.
 
         Args:
-            records: offsets that wait, of every partition.
-            seconds: how long the oldest of them has; partitions where that isn't known are left out.
+            records: pending offsets of every partition.
+            seconds: age of the oldest pending record; partitions where it isn't known are left out.
             at: now, in Unix time.
         """
         self._replace(self._records, records)
@@ -91,17 +91,17 @@ class LagMetrics:
 
 
 class Offsets(Protocol):
-    """Where a group stands; `OffsetReader` is one."""
+    """Reader of a group's offsets; `OffsetReader` is one."""
 
     def positions(self, topic: str, *, timeout_seconds: float) -> Sequence[PartitionOffsets]:
-        """Every partition of the topic, with what the group has committed."""
+        """Return every partition of the topic, with the group's committed offset."""
 
 
 class Times(Protocol):
-    """When records were published; `PendingTimes` is one."""
+    """Reader of publication times; `PendingTimes` is one."""
 
     def read(self, pending: Collection[PartitionOffsets], *, timeout_seconds: float) -> Mapping[Partition, int]:
-        """When the first pending record of each partition was published, ms of Unix time; unknown ones are left out."""
+        """Return when each partition's first pending record was published, in ms of Unix time; unknown: left out."""
 
     def close(self) -> None:
         """Close the connections."""
@@ -113,7 +113,7 @@ class LagWatch(AbstractContextManager["LagWatch"]):
     Args:
         offsets: asks the brokers.
         times: reads from them since when records wait.
-        topic: which.
+        topic: topic to read.
         metrics: shows the answers.
         clock: monotonic seconds.
         now: Unix time, in seconds.
@@ -149,10 +149,10 @@ class LagWatch(AbstractContextManager["LagWatch"]):
 
         Args:
             client: librdkafka settings with the bootstrap servers and the credentials.
-            group: whose lag.
-            topic: which.
-            registry: of the process's metrics.
-            prefix: of their names.
+            group: consumer group.
+            topic: topic to read.
+            registry: metrics registry of the process.
+            prefix: prefix of the metrics' names.
 
         Raises:
             KafkaException: librdkafka takes no client of the settings.

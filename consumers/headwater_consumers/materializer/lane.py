@@ -24,7 +24,7 @@ from headwater_schemas.errors import TransientError
 
 
 class JobKind(StrEnum):
-    """What the lane does."""
+    """Job of the lane."""
 
     START = "START"
     CHECKPOINT = "CHECKPOINT"
@@ -60,7 +60,7 @@ def settled(job: Job, error: BaseException) -> TransientError:
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """How a job ended. `error` is what it raised; None: it returned."""
+    """Result of a job. `error` is what it raised; None: it returned."""
 
     error: BaseException | None = None
 
@@ -70,16 +70,16 @@ class Lane(Protocol):
 
     @property
     def busy(self) -> bool:
-        """Whether a job was started whose result hasn't been taken."""
+        """True if a job was started whose result hasn't been taken."""
 
     def start(self, job: Callable[[], None]) -> None:
         """Start a job. The lane must not be busy."""
 
     def take(self, timeout_seconds: float) -> JobResult | None:
-        """The result of the job, waiting for it so long; None where it hasn't ended or there is none."""
+        """Wait for the job's result, up to the timeout; None if it hasn't ended or there is none."""
 
     def close(self, last: Callable[[], None], timeout_seconds: float) -> bool:
-        """No more jobs but `last`, which closes what the jobs used. Whether it was done in time.
+        """Accept no more jobs but `last`, which closes what the jobs used. Return True if it was done in time.
 
         In the lane, because a connection that another thread closes in mid-use breaks for both of them.
         """
@@ -97,7 +97,7 @@ class ThreadLane:
 
     @property
     def busy(self) -> bool:
-        """Whether a job was started whose result hasn't been taken."""
+        """True if a job was started whose result hasn't been taken."""
         return self._busy
 
     def start(self, job: Callable[[], None]) -> None:

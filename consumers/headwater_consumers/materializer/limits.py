@@ -11,7 +11,7 @@ RECORD_MAX_BYTES = 16_777_216
 """The longest record that is decoded, by default."""
 
 FUTURE_MAX_SECONDS = 86_400.0
-"""How far ahead of its record's timestamp an event's times may be, by default: a day."""
+"""Default bound on how far an event's times may be ahead of its record's timestamp: a day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +19,12 @@ class BatchPolicy:
     """Bounds of a batch.
 
     Attributes:
-        max_records: the more, the fewer times a job or dataset that many of them are about is locked, read and written:
-            4,000 cost the database half of what they cost as four times 1,000.
-        max_bytes: of keys and values. Three batches are in memory at once: written, prepared, being fetched; and what
-            is made of a byte to write it takes up to 40.
-        min_records: no halving goes below.
-        target_seconds: how long a transaction may take. It holds locks that other consumers wait for, and a stop or a
+        max_records: number of records. In a larger batch, a job or dataset of many records is locked, read and written
+            fewer times: 4,000 cost the database half of what they cost as four times 1,000.
+        max_bytes: size of keys and values. Three batches are in memory at once: written, prepared, being fetched. The
+            objects made of a byte take up to 40 bytes.
+        min_records: smallest batch that halving leaves.
+        target_seconds: longest intended transaction. It holds locks that other consumers wait for, and a stop or a
             rebalance waits for it.
     """
 
@@ -35,7 +35,7 @@ class BatchPolicy:
 
 
 class BatchLimit:
-    """How large the next batch may be, by what became of the last ones.
+    """Maximum size of the next batch, adapted to the batches before.
 
     Halved when the database ran out of memory or time; cut down when a batch took too long; grown back by a tenth of
     the maximum with each batch that fits.
@@ -47,13 +47,13 @@ class BatchLimit:
         self.bytes = policy.max_bytes
 
     def halve(self) -> None:
-        """The last batch was too large."""
+        """Halve the limit after a batch that was too large."""
         self.records = max(self._policy.min_records, self.records // 2)
 
     def fitted(self, records: int, seconds: float) -> None:
-        """A batch of so many records went through whole, in so much time."""
+        """Adapt the limit to a batch that was written whole: its number of records and the time that it took."""
         if seconds > self._policy.target_seconds:
-            # So many of its like would have been in time. At most halved, for it may have been slow for another reason.
+            # As many records as would have been in time. At most halved, for it may have been slow for another reason.
             in_time = int(records * self._policy.target_seconds / seconds)
             self.records = max(self._policy.min_records, min(self.records, max(in_time, self.records // 2)))
         else:
@@ -62,11 +62,11 @@ class BatchLimit:
 
 @dataclass(frozen=True, slots=True)
 class DeadLetterPolicy:
-    """When dead letters pause the consumer: by then the fault is a producer's, a schema's or ours, and needs a person.
+    """Bound on the share of dead letters. Above it the consumer pauses, for a fault that many share needs a person.
 
     Attributes:
-        max_ratio: of the last `window_records`; 1 never pauses.
-        window_records: how far back it looks.
+        max_ratio: share of the last `window_records`; 1 never pauses.
+        window_records: size of the window.
         min_letters: fewer in the window never pause it, so that a handful of broken records at the start doesn't.
     """
 
@@ -83,7 +83,7 @@ class DeadLetterLimit:
         self._batches: deque[tuple[int, int]] = deque()
 
     def check(self, records: int, letters: int) -> None:
-        """Whether a batch of so many records, so many of them dead letters, may be dead-lettered. Changes nothing.
+        """Check that a batch of `records` records, `letters` of them bad, may be dead-lettered. Changes nothing.
 
         Raises:
             TooManyDeadLettersError: it may not.

@@ -32,14 +32,14 @@ from headwater_schemas.errors import BrokerUnavailableError, SchemasUnavailableE
 
 @dataclass(frozen=True, slots=True)
 class LoopPolicy:
-    """How the loop behaves in time, in seconds.
+    """Timing of the loop, in seconds.
 
     Attributes:
         backoff: between attempts.
-        drain_seconds: how long the batch that is being written may take when partitions go or the consumer stops.
-        close_seconds: how long what the lane does then may still take before it is left behind.
-        idle_seconds: how long a poll waits for the first record.
-        busy_seconds: the same while a batch is being written, whose end is to be noticed soon.
+        drain_seconds: time left to the batch that is being written when partitions go or the consumer stops.
+        close_seconds: time left after that to the lane's job before it is abandoned.
+        idle_seconds: longest wait of a poll for the first record.
+        busy_seconds: longest wait while a batch is being written, whose end is to be noticed soon.
         stall_seconds: a write that takes longer lets the loop pause its partitions and poll on, for the membership.
         report_seconds: between two reports of the progress to the graph, which also show whether the database answers.
         silence_seconds: a write that takes longer makes the consumer unready.
@@ -61,14 +61,14 @@ class LoopPolicy:
 
 @dataclass(frozen=True, slots=True)
 class LoopParts:
-    """What the loop drives.
+    """Parts that the loop drives.
 
     Attributes:
         start: makes topics and graph ready; called in the lane until it succeeds, before the group is joined.
         finish: closes what the lane used; called in the lane, last.
-        committed: called with the offsets that were committed, and how long that took.
+        committed: called with the offsets that were committed, and the seconds that the commit took.
         watch: called twice a second, to show progress.
-        group: the consumer group, as the graph shows who writes it.
+        group: the consumer group, which the graph shows as its writer.
     """
 
     source: RecordSource
@@ -91,11 +91,11 @@ _CATCH_UP_SECONDS = 0.25
 
 
 class CatchUp:
-    """Whether the group has caught up with where the topic ended at the start.
+    """Check that the group has caught up with the topic's end offsets at the start.
 
     Compares the group's committed offsets, by any of its members, with the end offsets at the first look.
 
-    A partition that is gone since (its topic was deleted) counts as caught up: nothing of it is left to read.
+    A partition that is gone since (its topic was deleted) counts as caught up: nothing is left to read.
 
     Args:
         source: answers for all partitions of the topic, not only this consumer's.
@@ -109,7 +109,7 @@ class CatchUp:
         self._next = 0.0
 
     def done(self) -> bool:
-        """Whether it has; asks the brokers now and then. False where they don't answer."""
+        """Return True once the group has caught up; asks the brokers now and then. False if they don't answer."""
         if self._clock() < self._next:
             return False
         self._next = self._clock() + _CATCH_UP_SECONDS
@@ -128,17 +128,17 @@ class Writing:
 
     Args:
         parts: the lane, and what its jobs touch.
-        policy: how often the progress is reported.
-        in_flight: what there is to write.
+        policy: interval of progress reports.
+        in_flight: batches to write.
         commits: takes the offsets of what is written.
-        report: of successes and failures.
+        report: receiver of successes and failures.
         backoff: between attempts at one job.
         clock: monotonic seconds.
         ready: called once, when topics and graph are ready.
 
     Attributes:
-        backoff: of the job that failed, if one did.
-        started: whether topics and graph are ready.
+        backoff: backoff of the job that failed, if one did.
+        started: topics and graph are ready.
     """
 
     def __init__(
@@ -171,19 +171,19 @@ class Writing:
 
     @property
     def busy(self) -> bool:
-        """Whether the lane has a job whose result isn't known."""
+        """True if the lane has a job whose result isn't known."""
         return self._job is not None
 
     @property
     def busy_seconds(self) -> float:
-        """How long the lane has had its job; 0 where it has none."""
+        """Seconds since the lane was given its job; 0 if it has none."""
         return self._clock() - self._since if self.busy else 0.0
 
     @property
     def left_seconds(self) -> float:
-        """How long the batch that is being written will take still, if a record of it takes as long as one of the last.
+        """Estimated seconds until the current batch is written, if each record takes as long as in the last batch.
 
-        0 where it takes longer already, and where nothing is being written.
+        0 if it takes longer already, or if nothing is being written.
         """
         current = self._in_flight.current
         if not self.busy or current is None:
@@ -191,7 +191,7 @@ class Writing:
         return max(0.0, self._seconds_per_record * len(current.batch.records) - self.busy_seconds)
 
     def writes(self, partitions: Collection[Partition]) -> bool:
-        """Whether anything of these partitions is being written now."""
+        """Return True if records of these partitions are being written now."""
         current = self._in_flight.current
         return self.busy and current is not None and not current.batch.offsets.keys().isdisjoint(partitions)
 
@@ -278,8 +278,8 @@ class Loop:
     """One consumer. Everything but `stop` is called from one thread.
 
     Args:
-        parts: what it drives.
-        policy: how.
+        parts: parts to drive.
+        policy: timing.
         clock: monotonic seconds.
         random: [0, 1).
     """
@@ -326,7 +326,7 @@ class Loop:
         """Go on until asked to stop, or caught up where the policy says so; then drain, commit and leave the group.
 
         Raises:
-            FatalError: a person has to change a setting. What was committed before stays so.
+            FatalError: a person has to change a setting. Earlier commits stay.
         """
         began = self._clock()
         try:
@@ -387,7 +387,7 @@ class Loop:
 
     @property
     def _is_time(self) -> bool:
-        """Whether what was fetched takes as long to prepare as what is being written will take still.
+        """Return True if preparing the fetched records takes as long as the rest of the current write.
 
         Without it the database would wait for each batch that isn't full. Earlier, batches would be smaller than need
         be.
@@ -401,7 +401,7 @@ class Loop:
         writing = self._writing.busy
         passing = not waiting and not in_flight.overfull and self._writing.busy_seconds < self._policy.stall_seconds
         if in_flight.full and writing and passing:
-            # The database is what everything waits for. Pausing would throw away what librdkafka fetched ahead; polling
+            # The database is the bottleneck. Pausing would throw away records that librdkafka fetched ahead; polling
             # for one record at a time keeps rebalances and commits going.
             self._writing.finish(self._policy.idle_seconds)
             self._poll(max_records=1, max_bytes=1, timeout_seconds=0)
@@ -425,11 +425,11 @@ class Loop:
     # Callbacks of the source (`source.SourceListener`), within a poll or its closing.
 
     def assigned(self, partitions: frozenset[Partition]) -> None:
-        """These are ours now."""
+        """Take over newly assigned partitions."""
         self._hold(self._assigned | partitions, Rebalance.ASSIGNED, partitions)
 
     def revoked(self, partitions: frozenset[Partition]) -> None:
-        """These go: finish and commit what is being written of them, while the policy allows; drop the rest."""
+        """Finish and commit the current write of revoked partitions, while the policy allows; drop the rest."""
         deadline = Deadline(self._policy.drain_seconds, self._clock)
         while self._writing.writes(partitions) and not deadline.passed:
             self._writing.finish(min(0.1, deadline.remaining_seconds))
@@ -441,7 +441,7 @@ class Loop:
         self._hold(self._assigned - partitions, Rebalance.REVOKED, partitions)
 
     def lost(self, partitions: frozenset[Partition]) -> None:
-        """These are gone: drop what is in flight of them."""
+        """Drop everything in flight of partitions that were lost."""
         self._forget(partitions)
         self._hold(self._assigned - partitions, Rebalance.LOST, partitions)
 

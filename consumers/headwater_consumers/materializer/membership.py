@@ -1,4 +1,4 @@
-"""Membership: what one member of a consumer group has dealt with, for loops that commit by `commit_now` alone."""
+"""Membership of a consumer group: assigned partitions and offsets to commit, for loops that use `commit_now` alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Membership:
     """The partitions of one member, and its offsets. It is the source's listener.
 
     Args:
-        source: of the records.
+        source: source of the records.
         clock: monotonic seconds.
         not_committed: called with why a commit failed.
         trouble: called with why the group's positions couldn't be had.
@@ -43,18 +43,18 @@ class Membership:
         self._next_look = 0.0
         self.partitions: frozenset[Partition] = frozenset()
 
-    # What the source calls back, within `poll` and `close`.
+    # Callbacks of the source, within `poll` and `close`.
 
     def assigned(self, partitions: frozenset[Partition]) -> None:
-        """These are ours now."""
+        """Take over newly assigned partitions."""
         self.partitions |= partitions
 
     def revoked(self, partitions: frozenset[Partition]) -> None:
-        """These are another's soon, who reads again what isn't committed of them."""
+        """Forget revoked partitions. Their next owner reads uncommitted records again."""
         self.lost(partitions)
 
     def lost(self, partitions: frozenset[Partition]) -> None:
-        """These are another's."""
+        """Forget lost partitions."""
         self.partitions -= partitions
         self._gone(partitions)
         for partition in partitions:
@@ -67,7 +67,7 @@ class Membership:
     # Offsets
 
     def dealt_with(self, offsets: Mapping[Partition, int]) -> None:
-        """Commit how far we came. What can't be committed now is committed with what follows it."""
+        """Commit offsets that are done. Those that can't be committed now are committed with later ones."""
         self._uncommitted.update(
             {
                 partition: offset
@@ -93,7 +93,10 @@ class Membership:
             self._source.poll(max_records=1, max_bytes=1, timeout_seconds=POLL_SECONDS)
 
     def caught_up(self) -> bool:
-        """Whether what was on the topic at the first look is committed, whoever did it; looks once a second."""
+        """Return True once the offsets that were pending at the first look are committed, by any member.
+
+        Asks the brokers once a second.
+        """
         if self._clock() < self._next_look:
             return False
         self._next_look = self._clock() + _POSITIONS_SECONDS

@@ -51,7 +51,7 @@ class PipelineStep(StrEnum):
 
 
 class Rebalance(StrEnum):
-    """What a rebalance did to this consumer."""
+    """Effect of a rebalance on this consumer."""
 
     ASSIGNED = "assigned"
     REVOKED = "revoked"
@@ -59,14 +59,14 @@ class Rebalance(StrEnum):
 
 
 class FoldedAway(StrEnum):
-    """Why an event added nothing."""
+    """Reason why an event added nothing."""
 
     DUPLICATE = "duplicate"
     STALE = "stale"
 
 
 class Dependency(StrEnum):
-    """What the materializer stands between."""
+    """External system of the materializer."""
 
     KAFKA = "kafka"
     NEO4J = "neo4j"
@@ -142,7 +142,7 @@ class Metrics:
         for dependency in Dependency:
             self._up.labels(dependency.value)
 
-    # Of a checkpoint (`checkpoint.Observer`).
+    # Calls of a checkpoint (`checkpoint.Observer`).
 
     def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteSummary) -> None:
         """A transaction with these events was committed."""
@@ -162,27 +162,27 @@ class Metrics:
         self._last.set(now)
 
     def split(self, events: int, error: LineageError) -> None:  # noqa: ARG002 - the protocol's arguments
-        """So many events are halved, for this error."""
+        """Count the split of so many events because of this error."""
         self._splits.inc()
 
     def acknowledged(self, letters: Sequence[DeadLetter], seconds: float) -> None:
-        """These dead letters are acknowledged."""
+        """Count acknowledged dead letters."""
         for letter in letters:
             self._dead.labels(letter.reason.value).inc()
         self.timed(PipelineStep.DEAD_LETTER, seconds)
 
     def committed(self, offsets: Mapping[Partition, int], seconds: float) -> None:  # noqa: ARG002 - as above
-        """These offsets are committed."""
+        """Show committed offsets."""
         self.timed(PipelineStep.COMMIT, seconds)
 
-    # Of the loop.
+    # Calls of the loop.
 
     def timed(self, step: PipelineStep, seconds: float) -> None:
         """A step took so long."""
         self._steps.labels(step.value).observe(seconds)
 
     def consumed(self, records: int) -> None:
-        """So many records were read."""
+        """Count records read."""
         self._consumed.inc(records)
 
     def retried(self, error: TransientError) -> None:
@@ -198,16 +198,16 @@ class Metrics:
         self._commit_failures.inc()
 
     def rebalanced(self, kind: Rebalance, assigned: int) -> None:
-        """Partitions came or went; so many are ours now."""
+        """Count a rebalance, and show the number of assigned partitions."""
         self._rebalances.labels(kind.value).inc()
         self._assigned.set(assigned)
 
     def up(self, dependency: Dependency, *, up: bool) -> None:
-        """A dependency can be reached, or can't."""
+        """Show whether a dependency can be reached."""
         self._up.labels(dependency.value).set(up)
 
     def holding(self, records: int, *, paused: bool) -> None:
-        """So many records are in flight, and whether fetching is paused."""
+        """Show the number of records in flight, and whether fetching is paused."""
         self._in_flight.set(records)
         self._paused.set(paused)
 
@@ -219,7 +219,7 @@ class Metrics:
 
 
 def retry_cause(error: TransientError) -> RetryCause:
-    """What a retry after this error waits for."""
+    """Return the cause of a retry after this error."""
     if isinstance(error, GraphUnavailableError):
         return error.cause
     if isinstance(error, DeadLettersUndeliveredError):

@@ -1,11 +1,11 @@
-"""What an exception of the Neo4j driver means for the events in flight.
+"""Classification of the Neo4j driver's exceptions: retry, split, probe or stop.
 
 | what is raised                                                  | means                                        |
 |-----------------------------------------------------------------|----------------------------------------------|
 | ServiceUnavailable, SessionExpired, sockets, `TransientError.*` | GraphUnavailableError                        |
 | `*OutOfMemory*`, `*TransactionTimedOut*`, whatever their class  | OverCapacityError                            |
 | `ClientError.Schema.ConstraintValidationFailed`, EntityNotFound | GraphUnavailableError: a race with a sibling |
-| `ClientError.Schema.*AlreadyExists`                             | the same: `IF NOT EXISTS` doesn't hold it off |
+| `ClientError.Schema.*AlreadyExists`                             | a race, too: `IF NOT EXISTS` doesn't prevent |
 | `ClientError.Transaction.*`, read-only, expired authorization   | GraphUnavailableError                        |
 | `ClientError.Security.*`                                        | CredentialsRefusedError                      |
 | no such database, another graph version, statements not known   | GraphUnusableError                           |
@@ -75,10 +75,10 @@ def classify(error: Exception, *, uri: str, user: str, database: str) -> Lineage
     """The error of our tree that stands for `error`.
 
     Args:
-        error: what the driver, or the code that calls it, raised.
-        uri: where the database is, for the message.
-        user: whose credentials are used, for the message.
-        database: its name, for the message.
+        error: exception of the driver, or of the code that calls it.
+        uri: address of the database, for the message.
+        user: user of the connection, for the message.
+        database: name of the database, for the message.
     """
     if isinstance(error, LineageError):
         return error
@@ -171,7 +171,7 @@ _UNAVAILABLE = ("Unavailable", "Terminated", "NotALeader", "LockClientStopped", 
 
 
 def neo4j_retry(code: str) -> Neo4jRetry:
-    """Of an error's code.
+    """Classify an error's code.
 
     Args:
         code: `Neo.TransientError.Transaction.DeadlockDetected`; or the class of what the driver raised.

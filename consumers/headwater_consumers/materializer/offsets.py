@@ -38,9 +38,9 @@ class Committed:
     """A committed offset.
 
     Attributes:
-        offset: of the record to consume next.
-        topic_id: incarnation of the topic that it is of; empty where the committer recorded none.
-        attempts: how often that record was begun since, in vain (`attempts`).
+        offset: offset of the record to consume next.
+        topic_id: incarnation of the topic for which it was committed; empty if the committer recorded none.
+        attempts: number of failed attempts at that record since (`attempts`).
     """
 
     offset: int
@@ -50,7 +50,7 @@ class Committed:
 
 @dataclass(frozen=True, slots=True)
 class PartitionOffsets:
-    """Where one partition and the group stand. Half-open: `end` is the offset that the next record will get.
+    """Offsets of one partition and the group's in it. Half-open: `end` is the offset that the next record will get.
 
     Attributes:
         committed: the offset that the group consumes next; None where it has committed none for this incarnation.
@@ -63,12 +63,12 @@ class PartitionOffsets:
 
     @property
     def pending(self) -> int:
-        """How many offsets that exist are not committed."""
+        """Number of offsets that exist and aren't committed."""
         return max(0, self.end - max(self.begin, self.committed or 0))
 
 
 def committed_metadata(topic_id: str, attempts: int = 0) -> str:
-    """What is committed beside an offset."""
+    """Metadata to commit with an offset: the topic's id and the number of attempts."""
     if not topic_id:
         return ""
     return f"{_METADATA}{topic_id}{_ATTEMPTS}{attempts}" if attempts else _METADATA + topic_id
@@ -93,7 +93,7 @@ def committable(
 
 
 def start_offset(committed: Committed | None, topic_id: str) -> int:
-    """Where to start in the topic's current incarnation: at what is committed for it, else where it begins."""
+    """Offset to start from in the topic's current incarnation: the one committed for it, else the beginning."""
     if committed is None:
         return OFFSET_STORED
     if committed.topic_id and topic_id and committed.topic_id != topic_id:
@@ -122,7 +122,7 @@ class OffsetReader:
     def committed(
         self, partitions: Iterable[TopicPartition], *, timeout_seconds: float
     ) -> dict[tuple[str, int], Committed]:
-        """What the group has committed; partitions without are left out."""
+        """Return the offsets that the group has committed; partitions without one are left out."""
         asked = [TopicPartition(p.topic, p.partition) for p in partitions]
         if not asked:
             return {}

@@ -20,7 +20,7 @@ class Progress:
     """Progress of the consumer group in one partition.
 
     Attributes:
-        partition: of the events topic.
+        partition: partition of the events topic.
         next_offset: all records before are in the graph, or are dead letters.
         end_offset: the offset that the partition's next record will get, as of the consumer's last fetch.
         last_record_ms: timestamp of the last record before `next_offset`, since the epoch; None: not known, since this
@@ -50,7 +50,7 @@ class Progress:
 
 
 class ProgressTracker:
-    """Timestamps of the last records that were dealt with, by partition.
+    """Timestamps of the last records that were applied or dead-lettered, by partition.
 
     Args:
         group: the consumer group.
@@ -70,7 +70,7 @@ class ProgressTracker:
         """Progress in each of our partitions.
 
         Args:
-            standing: of our partitions.
+            standing: offsets of the assigned partitions.
             written: offsets that are to be committed, since everything before them is written.
         """
         return [

@@ -1,4 +1,4 @@
-"""Records of the events topic and the partitions they came from.
+"""Records of the events topic, and their partitions.
 
 Offsets travel with the values that came from them, and the next offset to consume has one definition: `next_offsets`.
 """
@@ -25,9 +25,9 @@ class Partition:
     """One partition of one incarnation of a topic.
 
     Attributes:
-        topic: its name.
+        topic: name of the topic.
         number: from 0.
-        topic_id: what Kafka calls this incarnation; a topic deleted and created again has another one, so its offsets
+        topic_id: Kafka's id of this incarnation; a topic deleted and created again has another one, so its offsets
             are never mistaken for the old ones'. Empty where the broker is older than topic ids.
     """
 
@@ -41,13 +41,13 @@ class Partition:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Why the bytes of an offset, or of several, aren't there.
+    """Reason why the bytes of one or several offsets are missing.
 
     Attributes:
-        end: the first offset behind them.
+        end: the offset after the last one missing.
         why: a sentence, without a full stop.
-        bytes: how long the value is; None where that isn't known.
-        fetched: whether the brokers gave it. False: no client of this library can read it.
+        bytes: length of the value; None if it isn't known.
+        fetched: the brokers returned it. False: no client of this library can read it.
     """
 
     end: int
@@ -63,7 +63,7 @@ class Record:
     Attributes:
         timestamp_ms: since the epoch; None where the record has none.
         unread: why there are no bytes; None for a record.
-        ends_consumers: whether processes ended again and again when they came to it (`attempts`).
+        ends_consumers: processes ended again and again when they came to it (`attempts`).
     """
 
     partition: Partition
@@ -77,7 +77,7 @@ class Record:
 
     @property
     def end(self) -> int:
-        """The offset to consume next, behind it."""
+        """Offset to consume next, after this record."""
         return self.offset + 1 if self.unread is None else self.unread.end
 
     @property
@@ -86,7 +86,7 @@ class Record:
         return len(self.value or b"") + len(self.key or b"")
 
     def without_bytes(self, why: str) -> Record:
-        """It, by its coordinates alone."""
+        """Return the record's coordinates alone, with the reason."""
         unread = Unread(self.end, why, bytes=len(self.value or b""), fetched=True)
         return Record(self.partition, self.offset, None, timestamp_ms=self.timestamp_ms, unread=unread)
 
@@ -97,12 +97,12 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """An event and the record it came from.
+    """Event with its record.
 
     Attributes:
-        record: as it was read.
-        event: as it counts.
-        of_future: whether it stated a later time than it counts with (`future`).
+        record: the record as it was read.
+        event: the event as it counts.
+        of_future: it stated a later time than it counts with (`future`).
     """
 
     record: Record
@@ -111,7 +111,7 @@ class Decoded:
 
 
 def next_offsets(records: Iterable[Record], reached: Mapping[Partition, int] | None = None) -> dict[Partition, int]:
-    """The offset to consume next in each partition, once all of `records` are dealt with.
+    """Return the offset to consume next in each partition, once all of `records` are applied or dead-lettered.
 
     Args:
         records: in any order.
@@ -141,7 +141,7 @@ def record_of(message: Message, partition: Partition, offset: int, *, max_bytes:
 
 
 def headers_of(message: Message) -> Headers:
-    """Its headers in order, as often as they are there."""
+    """Return the headers of a message in order, repeated ones included."""
     raw = message.headers() or ()
     pairs = raw.items() if isinstance(raw, dict) else raw
     return tuple((name, value.encode() if isinstance(value, str) else value) for name, value in pairs)

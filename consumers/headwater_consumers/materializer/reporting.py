@@ -23,7 +23,7 @@ from headwater_consumers.materializer.source import RecordSource
 from headwater_schemas.errors import LineageError, TransientError
 
 EVERY_SECONDS = 60.0
-"""How often trouble that lasts is logged again."""
+"""Interval at which lasting trouble is logged again."""
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class _Trouble:
 
 
 class TroubleCause(Protocol):
-    """What trouble is with. Hashable; there are few of them."""
+    """Cause of trouble. Hashable; there are few of them."""
 
     @property
     def label(self) -> str:
@@ -48,7 +48,7 @@ class Notices:
     Args:
         warn: logs a line.
         clock: monotonic seconds.
-        every_seconds: how often lasting trouble is reported again.
+        every_seconds: interval at which lasting trouble is reported again.
         info: logs a line when trouble is over; default: `warn`.
     """
 
@@ -67,7 +67,7 @@ class Notices:
         self._last_reported: dict[TroubleCause, float] = {}
 
     def trouble(self, cause: TroubleCause, message: str) -> None:
-        """It is (still) there. Logged unless it was within `every_seconds`."""
+        """Report that trouble began or lasts. Logged unless it was within `every_seconds`."""
         now = self._clock()
         new = cause not in self._troubles
         known = self._troubles.setdefault(cause, _Trouble(since=now, reported=False))
@@ -81,7 +81,7 @@ class Notices:
         known.reported = True
 
     def over(self, *causes: TroubleCause) -> None:
-        """They aren't there, or not any more."""
+        """Report that these troubles are over, if they were there."""
         for cause in causes:
             known = self._troubles.pop(cause, None)
             if known is not None and known.reported:
@@ -96,7 +96,7 @@ def _duration(seconds: float) -> str:
 
 @dataclass(slots=True)
 class ConsumerTotals:
-    """Counts since the start of this process. What the group has done altogether is `accounting`'s to report.
+    """Counts since the start of this process. The group's totals are in `accounting`.
 
     Once `Loop.run` has returned, consumed = applied + dead_lettered + released: each record that was read is in one.
 
@@ -107,7 +107,7 @@ class ConsumerTotals:
         released: records dropped before they were applied or dead-lettered, because their partition went to another
             consumer or this one stopped; no offset of theirs is committed, so they are read again.
         committed: the last offset committed in each partition.
-        openlineage: what the bridge of an OpenLineage topic did, by name; empty where there is none.
+        openlineage: counts of an OpenLineage topic's bridge, by name; empty if there is none.
     """
 
     consumed: int = 0
@@ -121,7 +121,7 @@ class ConsumerTotals:
     seconds: float = 0.0
 
     def document(self) -> dict[str, Any]:
-        """As `headwater consume --json` prints them."""
+        """Return the totals as `headwater consume --json` prints them."""
         return {
             "consumed": self.consumed,
             "applied": self.applied,
@@ -149,15 +149,15 @@ class Tally:
         self._metrics.wrote(events, seconds, summary)
 
     def split(self, events: int, error: LineageError) -> None:
-        """So many events are halved, for this error."""
+        """Report the split of so many events because of this error."""
         self._metrics.split(events, error)
 
     def acknowledged(self, letters: Sequence[DeadLetter], seconds: float) -> None:
-        """These dead letters are acknowledged."""
+        """Report acknowledged dead letters."""
         self._metrics.acknowledged(letters, seconds)
 
     def committed(self, offsets: Mapping[Partition, int], seconds: float) -> None:
-        """These offsets are committed."""
+        """Report committed offsets."""
         self._totals.committed.update(offsets)
         self._metrics.committed(offsets, seconds)
 
@@ -171,8 +171,8 @@ class Reporting:
     """Reports what happened. Decides nothing.
 
     Args:
-        source: of the records, for whether a broker is connected.
-        health, metrics, notices, totals: what is kept up to date.
+        source: source of the records, which shows whether a broker is connected.
+        health, metrics, notices, totals: receivers of each report.
         watch: called twice a second, to show progress.
         clock: monotonic seconds.
     """
@@ -216,45 +216,45 @@ class Reporting:
         self.trouble(error)
 
     def silent(self, seconds: float, cause: RetryCause) -> None:
-        """What a batch waits for, the database or the dead-letter topic, hasn't answered for so long."""
+        """Report that the database or the dead-letter topic hasn't answered a write for so many seconds."""
         if cause is RetryCause.GRAPH:
             self._health.up(Dependency.NEO4J, up=False)
         self._notices.trouble(cause, f"{cause.label} hasn't answered a write for {seconds:.0f} s.")
 
     def over(self, *causes: RetryCause) -> None:
-        """These troubles are not, or not any more."""
+        """Report that these troubles are over, if they were there."""
         self._notices.over(*causes)
         if RetryCause.GRAPH in causes:
             self._health.up(Dependency.NEO4J, up=True)
 
     def consumed(self, records: int) -> None:
-        """So many records were read."""
+        """Report the number of records read."""
         self._totals.consumed += records
         self._metrics.consumed(records)
 
     def through(self, batch: Checkpoint) -> None:
-        """A batch is through steps 1 and 2."""
+        """Report a batch that is through steps 1 and 2."""
         self._totals.applied += batch.size - batch.letters
         self._totals.dead_lettered.update(batch.reasons)
 
     def released(self, records: int) -> None:
-        """So many records were read and dropped: the next owner of their partitions reads them again."""
+        """Report records that were read and dropped: the next owner of their partitions reads them again."""
         self._totals.released += records
 
     def rebalanced(self, kind: Rebalance, moved: Collection[Partition], assigned: int) -> None:
-        """These partitions came or went; so many are ours now."""
+        """Report a rebalance: partitions that came or went, and the number assigned now."""
         self._metrics.rebalanced(kind, assigned)
         self._health.assigned(assigned)
         names = ", ".join(str(partition) for partition in sorted(moved)) or "none"
         log.info("Partitions %s: %s; %d are held now.", kind.value, names, assigned)
 
     def show(self, in_flight: InFlight, *, paused: bool, committing: bool) -> None:
-        """How things stand after a round.
+        """Update health and metrics after a round of the loop.
 
         Args:
             in_flight: records read and not yet through steps 1 and 2.
-            paused: whether fetching is paused.
-            committing: whether offsets are committed without trouble.
+            paused: fetching is paused.
+            committing: offsets are committed without trouble.
         """
         reachable = self._source.reachable
         self._health.up(Dependency.KAFKA, up=reachable)

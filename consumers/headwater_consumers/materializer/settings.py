@@ -28,7 +28,7 @@ class MaterializerSettings(BaseModel):
     """The consumer group. Consumers of one group share the partitions."""
 
     workers: Annotated[int, Field(ge=1, le=64)] = 1
-    """How many processes `headwater consume` runs. They share the partitions; those without one are idle."""
+    """Number of processes that `headwater consume` runs. They share the partitions; those without one are idle."""
 
     openlineage_topic: Annotated[str, AfterValidator(_legal_topic)] | None = None
     """A topic of OpenLineage events in JSON, as OpenLineage's Kafka transport writes them. They become events on the
@@ -50,25 +50,25 @@ class MaterializerSettings(BaseModel):
     """Batches become smaller while transactions take longer than this."""
 
     queued_max_kilobytes: Annotated[int, Field(ge=1_024, le=2_097_151)] = 4_096
-    """How much the Kafka client fetches ahead at most."""
+    """Maximum size of what the Kafka client fetches ahead."""
 
     record_max_bytes: Annotated[int, Field(ge=2_097_152, le=1_000_000_000)] = RECORD_MAX_BYTES
     """The longest record that is decoded. Of a longer one the dead letter has the coordinates alone. A zstd batch may
     decompress to twice as much; one that is larger can't be read, and becomes such a dead letter, too."""
 
     future_max_seconds: Annotated[float, Field(ge=0, le=31_536_000)] = FUTURE_MAX_SECONDS
-    """How far ahead of its record's timestamp the times of an event may be. Later ones count as of then, so that a
+    """Longest time that an event's times may be ahead of its record's timestamp. Later ones count as of then, so that a
     wrong clock doesn't outrank later events for ever. All consumers of one graph need the same."""
 
     write_sessions: Annotated[int, Field(ge=1, le=8)] = 2
-    """How many sessions with Neo4j write a batch at once: each the part of it that has no job or dataset in common with
-    the other parts, in a transaction of its own."""
+    """Number of sessions with Neo4j that write a batch at once. Each writes, in a transaction of its own, a part of it
+    that has no job or dataset in common with the other parts."""
 
     write_timeout_seconds: Annotated[float, Field(ge=1, le=3_600)] = 60.0
     """After this time Neo4j ends a transaction, so that a suspended consumer can't block the others by its locks."""
 
     drain_seconds: Annotated[float, Field(ge=0, le=300)] = 20.0
-    """How long a batch that is being written may take to finish when partitions are revoked or the consumer stops."""
+    """Longest time for a batch that is being written to finish when partitions are revoked or the consumer stops."""
 
     retry_max_seconds: Annotated[float, Field(ge=0.1, le=60)] = 10.0
     """The longest wait between two attempts while Kafka or Neo4j is unreachable."""
@@ -91,7 +91,7 @@ class MaterializerSettings(BaseModel):
         )
 
     def dead_letter_policy(self) -> DeadLetterPolicy:
-        """When dead letters stop the consumer."""
+        """Share of dead letters at which the consumer stops."""
         return DeadLetterPolicy(
             max_ratio=self.dead_letter_max_ratio,
             window_records=self.dead_letter_window_records,

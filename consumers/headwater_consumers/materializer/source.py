@@ -13,10 +13,10 @@ from headwater_schemas.errors import BrokerUnavailableError
 
 @dataclass(frozen=True, slots=True)
 class Polled:
-    """What one poll brought.
+    """Result of one poll.
 
     Attributes:
-        records: in order within each partition; only of partitions that are ours now.
+        records: in order within each partition; only those of partitions that are assigned now.
         reached: partitions whose end was met, with the offset to consume next there.
     """
 
@@ -28,40 +28,40 @@ class SourceListener(Protocol):
     """Callbacks of a source within `poll` and `close`: assigned, revoked or lost partitions, committed offsets."""
 
     def assigned(self, partitions: frozenset[Partition]) -> None:
-        """These are ours now, from their committed offset on."""
+        """Handle newly assigned partitions; they are read from their committed offset on."""
 
     def revoked(self, partitions: frozenset[Partition]) -> None:
-        """These will be another's on return; until then their offsets can be committed."""
+        """Handle partitions that will be revoked on return; until then their offsets can be committed."""
 
     def lost(self, partitions: frozenset[Partition]) -> None:
-        """These are another's already: drop what is in flight of them, commit nothing."""
+        """Handle partitions that are another's already: drop what is in flight, commit nothing."""
 
     def committed(self, error: BrokerUnavailableError | None) -> None:
-        """The answer to the last `commit`; None: it is done."""
+        """Handle the result of the last `commit`; None: it succeeded."""
 
 
 class RecordSource(Protocol):
-    """Where records come from. All calls come from one thread."""
+    """Source of records. All calls come from one thread."""
 
     def subscribe(self, listener: SourceListener) -> None:
         """Join the group. Returns at once; partitions come with later polls."""
 
     def poll(self, *, max_records: int, max_bytes: int, timeout_seconds: float) -> Polled:
-        """Records, as soon as there are any; empty after the timeout. Also keeps the membership alive.
+        """Return records, as soon as there are any; empty after the timeout. Also keeps the membership alive.
 
         Args:
-            max_records: at most so many.
+            max_records: maximum number of records.
             max_bytes: stop when there are so many; may be exceeded by what librdkafka holds in its queue.
-            timeout_seconds: how long to wait for the first.
+            timeout_seconds: longest wait for the first record.
 
         Raises:
             FatalError: credentials refused.
         """
 
     def commit(self, offsets: Mapping[Partition, int]) -> None:
-        """Start to commit; the listener is called with the answer within a later poll. One at a time.
+        """Start to commit; the listener is called with the result in a later poll. One commit at a time.
 
-        Partitions that aren't ours any more are left out.
+        Partitions that are no longer assigned are left out.
         """
 
     def commit_now(self, offsets: Mapping[Partition, int]) -> None:
@@ -79,7 +79,7 @@ class RecordSource(Protocol):
         """End a pause. Safe to call without one."""
 
     def positions(self) -> list[PartitionOffsets]:
-        """Where every partition of the topic and the group's offsets in it stand, also of partitions that others own.
+        """Return the offsets of every partition of the topic and those of the group, whoever owns it.
 
         Raises:
             BrokerUnavailableError: the brokers don't answer now.
@@ -94,7 +94,7 @@ class RecordSource(Protocol):
 
     @property
     def reachable(self) -> bool:
-        """Whether a broker was connected when last looked at."""
+        """True if a broker was connected at the last check."""
 
     def close(self) -> None:
-        """Leave the group. What is ours is revoked first."""
+        """Leave the group. Assigned partitions are revoked first."""

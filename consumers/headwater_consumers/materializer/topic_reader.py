@@ -37,7 +37,7 @@ _CONFIG = {
     **bounds_config(RECORD_MAX_BYTES),
     **CONSUMER_CONFIG,
 }
-# How long no progress at all may last.
+# Longest time without any progress.
 _READ_SECONDS = 30.0
 
 
@@ -50,7 +50,7 @@ def records_to_end(
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
-        topic: which.
+        topic: topic to read.
         newest: no more than so many of the last offsets of each partition; None: all.
         max_bytes: the longest record that is kept.
 
@@ -131,13 +131,13 @@ class PendingTimes:
         """Offset and timestamp of each partition's record; None: it has none that can be read."""
 
     def read(self, pending: Collection[PartitionOffsets], *, timeout_seconds: float) -> dict[Partition, int]:
-        """When the first pending record of each partition was published, in ms of Unix time.
+        """Return when each partition's first pending record was published, in ms of Unix time.
 
         Partitions are left out whose record can't be read, has no timestamp, or wasn't read in time.
 
         Args:
-            pending: partitions of which records wait.
-            timeout_seconds: for all of them.
+            pending: partitions with pending records.
+            timeout_seconds: for all of them together.
 
         Raises:
             KafkaException: the brokers refuse.

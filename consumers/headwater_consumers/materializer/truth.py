@@ -29,18 +29,18 @@ _REQUEST_SECONDS = 10.0
 
 @dataclass(slots=True)
 class Truth:
-    """What a group should have made of the topic.
+    """Expected state of the graph, folded anew from the records that the group has committed.
 
     Attributes:
-        delta: base facts of all events that it has committed and not dead-lettered.
-        events: how many those are.
+        delta: base facts of all committed events that weren't dead-lettered.
+        events: number of these events.
         dead_lettered: records left out because they are on the dead-letter topic.
         good_letters: those of them whose event can be read and folded, as `topic[partition]@offset (reason)`, which
             no replay brought back: missing in the graph, without need or no longer with need.
         left_out: offsets that can't be read, as `topic[partition]@offset to offset: why`, dead-lettered or not: whether
             the graph should hold their events isn't known.
         unaccounted: records that can't be applied and have no dead letter, as `topic[partition]@offset`: lost.
-        committed: up to where it was read, by partition.
+        committed: offset up to which the topic was read, by partition.
     """
 
     delta: GraphDelta
@@ -53,7 +53,7 @@ class Truth:
 
 
 def committed_offsets(client: Mapping[str, Any], topic: str, group: str) -> dict[Partition, int]:
-    """What the group has committed of each partition; 0 where nothing.
+    """Return the group's committed offset of each partition; 0 where it has none.
 
     Raises:
         KafkaException: the brokers don't answer in time or refuse.
@@ -71,15 +71,15 @@ def truth(
     read: Callable[[], None],
     future_max_seconds: float = FUTURE_MAX_SECONDS,
 ) -> Truth:
-    """Fold the events topic. What is in memory is the graph's base facts, not the events.
+    """Fold the events topic. Only the graph's base facts are in memory, not the events.
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
-        topics: which is the events topic, and which the dead letters'.
-        group: whose committed offsets bound it.
-        decoder: of records' values.
+        topics: names of the events topic and of the dead letters'.
+        group: consumer group whose committed offsets bound it.
+        decoder: decoder of records' values.
         read: called once a record.
-        future_max_seconds: as the consumers have it.
+        future_max_seconds: the consumers' setting.
 
     Raises:
         KafkaException, BrokerUnavailableError: the brokers don't answer or refuse.

@@ -34,11 +34,11 @@ def at_end(error: KafkaError) -> bool:
     return bool(error.code() == KafkaError._PARTITION_EOF)
 
 
-# As often as an offset has to fail until it counts as unreadable: bytes may have been broken on their way.
+# Failures after which an offset counts as unreadable: bytes may have been broken on their way.
 _TRIES = 3
 CONSUMER_CONFIG = {
     "check.crcs": True,
-    # How long librdkafka waits before it asks again for what it couldn't read; by default half a second.
+    # librdkafka's delay before it asks again for bytes that it couldn't read; by default half a second.
     "fetch.error.backoff.ms": 20,
 }
 """Settings of librdkafka that `Unfetchable` relies on. The bounds of a batch are `bounds_config`."""
@@ -48,17 +48,17 @@ def bounds_config(record_max_bytes: int) -> dict[str, int]:
     """Settings of librdkafka that bound what one fetch may take in memory.
 
     A zstd batch that decompresses to more than `receive.message.max.bytes` is an error of the batch. librdkafka has no
-    such bound for gzip, lz4 and snappy, which make at most 1,032, 255 and 22 times of a batch. Decompressed are all
-    batches of a fetch at once, so of each partition few are asked for.
+    such bound for gzip, lz4 and snappy, which expand a batch up to 1,032, 255 and 22 times. All batches of a fetch are
+    decompressed at once, so each fetch asks for few of them per partition.
     """
     return {"receive.message.max.bytes": 2 * record_max_bytes, "max.partition.fetch.bytes": 131_072}
 
 
 @dataclass(slots=True)
 class _Suspect:
-    """Offsets of a partition that can't be read, from `begin` on; `at` is the one that is tried now.
+    """Offsets of a partition that can't be read, from `begin` on; `at` is the next one to try.
 
-    `drained`: whether librdkafka's queue was empty since `at` was asked for, so that an error is of that.
+    `drained`: librdkafka's queue was empty after `at` was requested, so that an error belongs to `at`.
     """
 
     begin: int
@@ -75,11 +75,11 @@ class Unfetchable:
         self._suspects: dict[Partition, _Suspect] = {}
 
     def failed(self, partition: Partition, offset: int, why: str) -> int:
-        """Fetching a batch failed; the offset to fetch next.
+        """Handle a failed fetch of a batch; return the offset to fetch next.
 
         Args:
-            partition: which.
-            offset: that the error was reported at; it may be the first of the batch.
+            partition: the partition.
+            offset: offset of the error; it may be the first of the batch.
             why: librdkafka's text.
         """
         suspect = self._suspects.get(partition)
@@ -96,12 +96,12 @@ class Unfetchable:
         return suspect.at
 
     def drained(self) -> None:
-        """A poll brought nothing: errors that come now are of what was asked for since."""
+        """Handle an empty poll: later errors belong to requests made since."""
         for suspect in self._suspects.values():
             suspect.drained = True
 
     def passed(self, partition: Partition, offset: int) -> Record | None:
-        """A record or an end was reached at this offset: those before it that can't be read, if there are any."""
+        """Handle a record or an end at this offset; return the unreadable offsets before it, if there are any."""
         suspect = self._suspects.get(partition)
         if suspect is None or offset < suspect.at:
             return None
@@ -111,10 +111,10 @@ class Unfetchable:
         return Record(partition, suspect.begin, None, unread=Unread(suspect.at, suspect.why))
 
     def expects(self, partition: Partition) -> int:
-        """Offset before which all that comes is of an earlier fetch."""
+        """Offset before which records come from an earlier fetch."""
         suspect = self._suspects.get(partition)
         return 0 if suspect is None else suspect.at
 
     def forget(self, partition: Partition) -> None:
-        """It isn't ours any more."""
+        """Forget a partition that isn't assigned any more."""
         self._suspects.pop(partition, None)

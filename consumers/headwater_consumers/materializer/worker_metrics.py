@@ -16,18 +16,18 @@ from prometheus_client.registry import Collector
 from headwater_consumers.materializer.health import ALIVE_SECONDS
 
 _SECONDS = 2.0
-"""How long a worker may take to answer. Its series are left out if it takes longer."""
+"""Longest wait for a worker's answer. Its series are left out if it takes longer."""
 
 
 class Workers(Collector):
-    """The workers that run.
+    """Running worker processes.
 
     Args:
-        wanted: how many there should be.
+        wanted: number of workers that should run.
         clock: monotonic seconds.
 
     Attributes:
-        ports: on which each serves its own metrics and health, by its number; written by the supervisor's thread.
+        ports: port of each worker's own metrics and health, by its number; written by the supervisor's thread.
     """
 
     def __init__(self, wanted: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -35,23 +35,23 @@ class Workers(Collector):
         self._wanted = wanted
         self._clock = clock
         self._silent: dict[int, float] = {}
-        """Ports that don't answer, with since when."""
+        """Ports that don't answer, and since when."""
 
     @property
     def alive(self) -> bool:
-        """Whether no worker hangs. One that has ended is started again by the supervisor."""
+        """True if no worker hangs. One that has ended is started again by the supervisor."""
         return bool(self.document()["alive"])
 
     @property
     def ready(self) -> bool:
-        """Whether all run and can reach Kafka and Neo4j, and some of them have partitions.
+        """True if all run and can reach Kafka and Neo4j, and some have partitions.
 
         Where there are more workers than partitions, some have none.
         """
         return bool(self.document()["ready"])
 
     def document(self) -> dict[str, Any]:
-        """What `/livez` and `/readyz` answer, of one look at each worker.
+        """Return the answer to `/livez` and `/readyz`, from one request to each worker.
 
         A worker that answers nothing for `ALIVE_SECONDS` hangs: it holds Python's lock, or is stopped.
         """
@@ -97,7 +97,7 @@ def merged(texts: Mapping[int, str]) -> Iterator[Metric]:
 
 
 def _get(port: int, path: str) -> str | None:
-    """What a worker answers, whatever its status; None: nothing."""
+    """Return a worker's response, whatever its status; None if it sends none."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=_SECONDS) as answer:
             return str(answer.read().decode())

@@ -68,11 +68,11 @@ def lineage_event(
             job; how long micro-batches are kept; a declaration, or a revision of a declaration set. A `ColumnLineage`
             becomes the body of a PLAN event (`plan_event`), whose digest runs and intervals then carry.
         producer: URI of the code that emits it.
-        event_time: when the fact was observed.
-        job: whose it is; None for a dataset that no job is known of, for retention and for declarations.
-        run: needed by a run's event. Of an interval the start of the query, None where a reconciliation found it; of a
+        event_time: time at which the fact was observed.
+        job: the event's job; None for a dataset without a known job, for retention and for declarations.
+        run: needed by a run's event. For an interval the start of the query, None if a reconciliation found it; for a
             plan and a dataset the run that they were observed in, if there was one.
-        tenant: whose graph.
+        tenant: tenant of the graph.
         document: the OpenLineage document that it came from (`LineageEvent.document`).
         redacting: False where all of it comes from a document, whose door has decided that.
     """

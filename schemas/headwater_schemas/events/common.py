@@ -1,4 +1,4 @@
-"""What several bodies share: references, versions, owners and tags."""
+"""Types that several bodies share: references, versions, owners and tags."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ class EngineRef(msgspec.Struct, frozen=True):
 
 
 class Versions(msgspec.Struct, frozen=True, kw_only=True):
-    """What code and configuration a run was made of.
+    """Versions of the code and configuration that a run used.
 
     Attributes:
         code: a version of the job's code, by default its git commit.
-        config: a digest or name of the configuration it ran with.
+        config: a digest or name of the run's configuration.
         engine: the engine and its version.
         capture: version of Headwater's capture.
     """

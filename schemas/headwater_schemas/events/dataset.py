@@ -55,18 +55,18 @@ class DatasetEvent(msgspec.Struct, frozen=True, kw_only=True):
     """Schema, type, owners, tags, classification, storage, symlinks, lifecycle of one dataset.
 
     Attributes:
-        dataset: which.
+        dataset: namespace and name.
         type: OpenLineage's dataset type, e.g. TABLE, VIEW, FILE, TOPIC, STREAM, MODEL.
-        schema: its fields.
-        description: for people.
+        schema: fields of the dataset.
+        description: text for people.
         owners, tags: sets; the whole set replaces the one before.
-        classification: how sensitive it is, e.g. `restricted`.
-        criticality: how much depends on it, e.g. `tier-1`.
-        storage: where and in what format its data lies.
-        symlinks: its other names.
-        lifecycle: what happened to it at `event_time`.
+        classification: sensitivity, e.g. `restricted`.
+        criticality: importance for its readers, e.g. `tier-1`.
+        storage: location and format of its data.
+        symlinks: other names of the dataset.
+        lifecycle: change of the dataset at `event_time`.
         previous: with RENAME, its name until then.
-        source_uri: where the platform shows it.
+        source_uri: its page on the platform.
         facets: OpenLineage facets that have no field here, name to JSON text, verbatim.
     """
 

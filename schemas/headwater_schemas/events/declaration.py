@@ -17,7 +17,7 @@ from headwater_schemas.events.plan import ColumnLineage
 
 
 class Sensitivity(StrEnum):
-    """How sensitive values are, from what anybody may see to what needs leave for each reader."""
+    """Sensitivity of values, from what anybody may see to what needs permission for each reader."""
 
     UNKNOWN = "UNKNOWN"
     PUBLIC = "PUBLIC"
@@ -28,7 +28,7 @@ class Sensitivity(StrEnum):
 
 
 class ConsumerType(StrEnum):
-    """What reads datasets at the end of a pipeline."""
+    """Type of a consumer at the end of a pipeline."""
 
     UNKNOWN = "UNKNOWN"
     DASHBOARD = "DASHBOARD"
@@ -41,7 +41,7 @@ class ConsumerType(StrEnum):
 
 
 class MarkSpread(StrEnum):
-    """Which other datasets a mark holds for: what its dataset is made from, or what is made from it."""
+    """Direction in which a mark spreads: to the datasets that its dataset is made from, or to those made from it."""
 
     UNKNOWN = "UNKNOWN"
     NONE = "NONE"
@@ -55,8 +55,8 @@ class DatasetMark(msgspec.Struct, frozen=True, kw_only=True, order=True):
     Attributes:
         mark: `critical`, `legal-hold`, `test`, or a word of the organisation's own.
         version: the version that is marked, as a run reports it; None: all of the dataset.
-        spread: which other datasets it holds for; None: none.
-        reason: for people.
+        spread: direction in which it also holds for other datasets; None: none.
+        reason: text for people.
     """
 
     mark: Text
@@ -70,10 +70,10 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True, order=True):
 
     Attributes:
         covers: the greatest sensitivity of sources that was reviewed; a more sensitive source isn't approved.
-        sensitivity: how sensitive the column is by the review.
-        by: who approved it.
+        sensitivity: sensitivity of the column by the review.
+        by: name of the approver.
         reason: why.
-        until: its last day, e.g. `2027-06-30`; None: it has none.
+        until: last day of the approval, e.g. `2027-06-30`; None: it has none.
     """
 
     covers: Sensitivity
@@ -88,13 +88,13 @@ class DeclaredColumn(msgspec.Struct, frozen=True, kw_only=True, order=True):
 
     Attributes:
         path: field path, see `ColumnEdge`.
-        description: for people.
+        description: text for people.
         classification: a word of the organisation's own, e.g. `customer data`.
         sensitivity: one of the closed list.
         tags: key and value.
         glossary: terms, or addresses of terms.
-        approval: of its sensitivity, where it is made from more sensitive columns.
-        smallest_group: of an aggregate: from how many rows each value is made at least.
+        approval: approval of its sensitivity, if it is made from more sensitive columns.
+        smallest_group: for an aggregate: minimum number of rows that each value is made from.
         type: the data type that it is to have, e.g. `decimal(10,2)`, `array<string>`; `integer` and `number` are of any
             width.
     """
@@ -111,20 +111,20 @@ class DeclaredColumn(msgspec.Struct, frozen=True, kw_only=True, order=True):
 
 
 class DatasetRead(msgspec.Struct, frozen=True, order=True):
-    """What a consumer reads of a dataset: these columns, or all of it where none is named."""
+    """Dataset that a consumer reads: some of its columns, or all if none is named."""
 
     dataset: DatasetRef
     columns: tuple[str, ...] = ()
 
 
 class PartitionMapping(msgspec.Struct, frozen=True, kw_only=True, order=True):
-    """How partitions of an input become partitions of an output.
+    """Mapping from partitions of an input to partitions of an output.
 
     Attributes:
         input: a dataset that the job reads.
         output: a dataset that the job writes.
         input_field, output_field: their partition columns.
-        transform: how the second comes from the first, e.g. `month`, `region of`.
+        transform: rule that makes the second of the first, e.g. `month`, `region of`.
     """
 
     input: DatasetRef
@@ -142,27 +142,27 @@ class DeclarationEvent(msgspec.Struct, frozen=True, kw_only=True):
         dataset: the dataset that is declared.
         job: the job that is declared.
         consumer: name of the consumer that is declared.
-        description: for people.
+        description: text for people.
         owners, tags, glossary: sets; glossary has terms, or addresses of terms.
         classification: a word of the organisation's own.
         sensitivity: one of the closed list.
-        criticality: how much depends on it, e.g. `tier-1`.
-        certified: whether others may rely on it.
-        freshness_seconds: how old its data may be.
-        deadline: when its data has to be there, e.g. `06:00 Europe/Berlin`.
-        notice_days: how long before a change its owners, or readers, have to know.
+        criticality: importance for its readers, e.g. `tier-1`.
+        certified: others may rely on it.
+        freshness_seconds: maximum age of its data.
+        deadline: time at which its data has to be there, e.g. `06:00 Europe/Berlin`.
+        notice_days: days before a change at which its owners, or readers, have to know.
         on_call: channel of whoever mends it.
-        contact: whom to write to.
-        url: where people find it.
-        keep_days: of a dataset: how long its data is kept.
-        reference: of a dataset: it is looked up in, so that what is made with it isn't made from it.
-        columns: of a dataset.
-        marks: of a dataset and of its versions.
-        inputs, outputs: of a job.
-        lineage: of a job: column lineage.
-        partitions: of a job: partition mappings.
-        type: of a consumer.
-        reads: of a consumer.
+        contact: person or channel to write to.
+        url: page for people.
+        keep_days: for a dataset: number of days for which its data is kept.
+        reference: for a dataset: it is looked up in, so that what is made with it isn't made from it.
+        columns: for a dataset: its columns.
+        marks: for a dataset: its marks and those of its versions.
+        inputs, outputs: for a job: its datasets.
+        lineage: for a job: column lineage.
+        partitions: for a job: partition mappings.
+        type: for a consumer: its type.
+        reads: for a consumer: the datasets that it reads.
     """
 
     set: Text
@@ -200,11 +200,11 @@ class DeclarationSetEvent(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         set: id of the set.
-        revision: its number, from 1.
-        items: digests of the declarations that it consists of, ascending; none: all of the set is withdrawn.
-        format: what it was read from: `headwater`, `odcs`, `dbt`.
-        source: where that is kept, for people, e.g. a file and a commit.
-        document: the text that it was read from, where fields of it have no place in the declarations.
+        revision: number of the revision, from 1.
+        items: digests of its declarations, ascending; none: all of the set is withdrawn.
+        format: format of the source: `headwater`, `odcs`, `dbt`.
+        source: location of the source, for people, e.g. a file and a commit.
+        document: text of the source, if fields of it have no place in the declarations.
     """
 
     set: Text

@@ -45,8 +45,8 @@ class LineageEvent(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         event_id: UUID v5 of the body's identity tuple (`identity.event_id`).
-        event_time: when the fact came to be, by the producer's clock; microseconds, UTC.
-        tenant: whose graph it belongs to.
+        event_time: time of the fact, by the producer's clock; microseconds, UTC.
+        tenant: tenant of the graph.
         producer: URI of the code that made the event, as in OpenLineage.
         kind: one of `EventKind`, or a newer one.
         job: the job it is about; None in a DatasetEvent of which no job is known, and in the bodies that aren't

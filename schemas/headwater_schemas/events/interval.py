@@ -11,7 +11,7 @@ from headwater_schemas.events.position import DatasetUse
 
 
 class EmissionReason(StrEnum):
-    """Why an IntervalEvent was emitted when it was."""
+    """Reason for emitting an IntervalEvent at that time."""
 
     UNKNOWN = "UNKNOWN"
     CHECKPOINT = "CHECKPOINT"
@@ -24,7 +24,7 @@ class EmissionReason(StrEnum):
 
 
 class Provenance(StrEnum):
-    """How an interval is known: seen while it ran, or reconstructed from the checkpoint. OBSERVED wins a merge."""
+    """Provenance of an interval: observed while it ran, or reconstructed from the checkpoint. OBSERVED wins a merge."""
 
     UNKNOWN = "UNKNOWN"
     OBSERVED = "OBSERVED"
@@ -35,15 +35,15 @@ class QualityResult(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of one data-quality assertion of a micro-batch or run.
 
     Attributes:
-        assertion: its name, unique within the interval; of a run, for the dataset, the column and the suite.
-        passed: whether it held.
-        column: the field path it is about, None for the whole dataset.
-        value: what was measured.
-        dataset: what it is about; None: what the interval or run has written.
-        rule: what it asserts: COMPLETENESS, UNIQUENESS, VALIDITY, RANGE, REFERENTIAL, FRESHNESS, VOLUME, SCHEMA,
+        assertion: name, unique within the interval; in a run, for the dataset, the column and the suite.
+        passed: the assertion held.
+        column: field path, None for the whole dataset.
+        value: measured value.
+        dataset: dataset that was checked; None: the output of the interval or run.
+        rule: kind of assertion: COMPLETENESS, UNIQUENESS, VALIDITY, RANGE, REFERENTIAL, FRESHNESS, VOLUME, SCHEMA,
             PRIVACY, or a word of one's own.
-        severity: what it means if it doesn't hold, as its tool names it: `error`, `warn`.
-        suite: the suite or check of the tool that it belongs to.
+        severity: severity of a failure, as its tool names it: `error`, `warn`.
+        suite: suite or check of the tool.
         suite_version: the version of that.
     """
 
@@ -63,13 +63,13 @@ class IntervalEntry(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         batch_id: Spark's batch id, from 0.
-        processing_time: when Spark began the micro-batch (its trigger).
+        processing_time: time at which Spark began the micro-batch (its trigger).
         inputs, outputs: the parts consumed and produced; a source without new data has an empty range.
         watermark_before, watermark_after: the query's event-time watermark the batch ran with, and the one it set.
-        duration_ms: of the trigger's execution.
+        duration_ms: duration of the trigger's execution.
         rows_in, rows_out: over all sources and sinks; None where Spark doesn't know.
         rows_dropped_late: rows behind the watermark.
-        state_rows, state_bytes: of all stateful operators after the batch.
+        state_rows, state_bytes: totals of all stateful operators after the batch.
         quality: results of data-quality assertions.
         plan_digest: the PlanEvent with this batch's column lineage.
     """
@@ -96,11 +96,11 @@ class IntervalEvent(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         query_id: Spark's query id, the same over restarts from one checkpoint.
         entries: at least one, by ascending, consecutive batch id.
-        query_name: as the job named it.
-        checkpoint_location: of the query, a URI.
+        query_name: name that the job gave it.
+        checkpoint_location: checkpoint of the query, a URI.
         versions: code, configuration and engine the batches ran with.
         reason: why it was emitted now.
-        provenance: how it is known.
+        provenance: origin of the report.
     """
 
     query_id: Text

@@ -24,14 +24,14 @@ class JobEvent(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         processing_type: batch or streaming.
-        integration: what runs it, e.g. SPARK.
+        integration: system that runs it, e.g. SPARK.
         job_type: e.g. JOB, QUERY, TASK.
-        description: for people.
+        description: text for people.
         inputs, outputs: declared datasets; the whole set replaces the one before.
         lineage: declared column lineage.
         owners, tags: sets; the whole set replaces the one before.
-        criticality: how much depends on it.
-        source: where its code is kept.
+        criticality: importance for its readers.
+        source: location of its code.
         facets: OpenLineage facets that have no field here, name to JSON text, verbatim.
     """
 

@@ -18,7 +18,7 @@ class TransformationType(StrEnum):
 
 
 class TransformationKind(StrEnum):
-    """What was done, finer than OpenLineage's subtypes. EXTERNAL is a black box (a UDF): possible, not certain."""
+    """Kind of transformation, finer than OpenLineage's subtypes. EXTERNAL: a black box (a UDF), only possible."""
 
     UNKNOWN = "UNKNOWN"
     COPY = "COPY"
@@ -46,18 +46,18 @@ class Expression(msgspec.Struct, frozen=True, order=True):
 
 
 class ColumnEdge(msgspec.Struct, frozen=True, kw_only=True, order=True):
-    """An output field comes from, or is influenced by, an input field.
+    """Column edge: an output field comes from, or is influenced by, an input field.
 
     Attributes:
         output: index into `ColumnLineage.datasets`.
         output_field: path of the output field; None: the edge holds for every field of the output, stored once.
-        input: index into `ColumnLineage.datasets`; None for a CONSTANT, and for what nothing is known of.
+        input: index into `ColumnLineage.datasets`; None for a CONSTANT, and if the source is unknown.
         input_field: path of the input field; None: of the input as a whole (`count(*)`, an RDD).
         type: DIRECT or INDIRECT.
         subtype: OpenLineage's: IDENTITY, TRANSFORMATION, AGGREGATION; JOIN, GROUP_BY, FILTER, SORT, WINDOW,
             CONDITIONAL.
         kind: the finer list.
-        masking: whether the input's value can't be read back from the output.
+        masking: the input's value can't be read back from the output.
         expression: id of an `Expression`.
 
     A path is the field names joined by `.`; a name that holds `.` or a backquote is written in backquotes, doubled

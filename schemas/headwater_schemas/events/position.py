@@ -14,7 +14,7 @@ from headwater_schemas.events.common import DatasetRef, Natural, Natural32, Text
 
 
 class Certainty(StrEnum):
-    """How sure a position is.
+    """Certainty of a position.
 
     EXACT: reported or read from a manifest. INFERRED: follows from other facts (a new partition starts at its
     earliest offset). UPPER_BOUND: certainly contains the truth and may contain more. UNKNOWN: nothing is claimed.
@@ -54,9 +54,9 @@ class TableSnapshot(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         format: `iceberg`, `delta`, …
-        snapshot_id: as the format writes it, in text.
-        parent_id: the snapshot it was made from.
-        operation: as the format names it, e.g. `append`, `overwrite`.
+        snapshot_id: id as the format writes it, in text.
+        parent_id: snapshot that it was made from.
+        operation: name of the operation in the format, e.g. `append`, `overwrite`.
         partitions: the partitions touched, as `key=value/…` paths; empty where not known.
     """
 
@@ -83,7 +83,7 @@ class FileSet(msgspec.Struct, frozen=True, kw_only=True):
     """A set of files.
 
     Attributes:
-        count: how many files.
+        count: number of files.
         bytes: their total size.
         manifest_digest: SHA-256, in hex, of the sorted paths, each followed by a newline.
         paths: all of them, or the first in sorted order where `len(paths) < count`.
@@ -143,9 +143,9 @@ class DatasetUse(msgspec.Struct, frozen=True, kw_only=True):
     """One dataset as a run or micro-batch read or wrote it.
 
     Attributes:
-        dataset: which.
-        position: which part of it, None where that isn't known.
-        certainty: how sure `position` is; UNKNOWN without one.
+        dataset: namespace and name.
+        position: part of the dataset; None if it isn't known.
+        certainty: certainty of `position`; UNKNOWN without one.
         rows, bytes, files: read or written by this run or micro-batch, where known.
         facets: OpenLineage facets that have no field here, name to JSON text, verbatim.
         inputs: of an output, the datasets that it was made from, where its run or micro-batch has others that it wasn't

@@ -10,7 +10,7 @@ from headwater_schemas.events.common import Text, Time
 
 
 class RetentionMode(StrEnum):
-    """What becomes of micro-batches that are older."""
+    """Treatment of micro-batches that are older."""
 
     UNKNOWN = "UNKNOWN"
     SUMMARIZE = "SUMMARIZE"
@@ -18,14 +18,14 @@ class RetentionMode(StrEnum):
 
 
 class RetentionEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """Micro-batches before a day are no longer kept one by one. Of several events, the latest day holds.
+    """Rule that micro-batches before a day are no longer kept one by one. Among several events, the latest day holds.
 
     Attributes:
-        before: micro-batches that were processed on an earlier day (UTC) than this time's are concerned; those whose
-            processing time isn't known are not.
-        mode: SUMMARIZE: a summary stays for each run and day. DROP: nothing does.
-        namespace: of the jobs whose queries are concerned; None: all.
-        job: name of the one job in the namespace that is concerned; None: all.
+        before: applies to micro-batches that were processed on an earlier day (UTC) than this time's; not to those
+            without a processing time.
+        mode: SUMMARIZE: a summary stays for each run and day. DROP: nothing stays.
+        namespace: namespace of the jobs whose queries it applies to; None: all.
+        job: name of the one job in the namespace that it applies to; None: all.
     """
 
     before: Time

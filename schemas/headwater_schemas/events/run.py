@@ -24,7 +24,7 @@ class RunEventType(StrEnum):
 
     @property
     def is_terminal(self) -> bool:
-        """Whether a run in this state has ended."""
+        """True if a run in this state has ended."""
         return self in _TERMINAL
 
 
@@ -32,7 +32,7 @@ _TERMINAL = frozenset({RunEventType.COMPLETE, RunEventType.FAIL, RunEventType.AB
 
 
 class PublicationState(StrEnum):
-    """Whether what the run wrote is visible to readers.
+    """Visibility of a run's output to readers.
 
     UNPUBLISHED: nothing is. PUBLISHED: all of it is. PARTIAL: some outputs or files are (a failed non-atomic write).
     """
@@ -44,18 +44,18 @@ class PublicationState(StrEnum):
 
 
 class ParentRun(msgspec.Struct, frozen=True):
-    """Another job's run that this run belongs to, as in OpenLineage's parent run facet."""
+    """Run of another job to which this run belongs, as in OpenLineage's parent run facet."""
 
     run_id: Text
     job: JobRef
 
 
 class RunError(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a run failed. Producers redact credentials before they fill it.
+    """Error that made a run fail. Producers redact credentials before they fill it.
 
     Attributes:
         type: the exception's class.
-        message: its text.
+        message: text of the exception.
         stack_trace: shortened by the producer.
     """
 
@@ -65,17 +65,17 @@ class RunError(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunContext(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run was started from, by whom and for what. Without credentials.
+    """Program, account and purpose of a run. Without credentials.
 
     Attributes:
         script: the program that was started: its path in its checkout, else its whole path; or a notebook's path.
-        repository: URL of the checkout that it is in.
-        branch: the branch of that.
-        package: the installed distribution that it is of, `flights 1.4.2`.
-        image: the container image that it ran in, `registry/flights@sha256:…`.
+        repository: URL of the program's checkout.
+        branch: the checkout's branch.
+        package: the installed distribution with the program, `flights 1.4.2`.
+        image: the container image of the process, `registry/flights@sha256:…`.
         user: the user that the engine ran it as.
-        service: the account that it accesses other systems with: a role, a service account, a principal.
-        campaign: the backfill or other campaign that it is part of.
+        service: the account for access to other systems: a role, a service account, a principal.
+        campaign: the backfill or other campaign of the run.
         statement: the text of its SQL statement.
     """
 
@@ -100,18 +100,18 @@ class RunEvent(msgspec.Struct, frozen=True, kw_only=True):
         processing_type: batch or streaming.
         inputs, outputs: datasets with the part read or written; of a streaming run, the datasets alone (its
             positions are in its intervals).
-        started_at, ended_at: of the run, where the producer has more exact times than `event_time`.
-        nominal_start, nominal_end: the scheduled time range this run is for.
+        started_at, ended_at: times of the run, if the producer has more exact ones than `event_time`.
+        nominal_start, nominal_end: the run's scheduled time range.
         versions: code, configuration, engine.
         parent, root: the orchestrator's task run, and the run at the top of that tree.
         error: set with FAIL and ABORT.
-        publication: whether what was written is visible.
+        publication: visibility of the output.
         plan_digest: the PlanEvent with this run's column lineage.
         query_id, checkpoint_location: of a streaming run, its query's id in Spark and where its checkpoint is.
-        context: what it was started from, by whom and for what.
+        context: program, account and purpose of the run.
         quality: outcomes of assertions, each once; those of another report of the run replace them.
-        rows_rejected: how many rows it read and left out for what was in them, where it counts those.
-        provenance: how it is known; UNKNOWN counts as observed.
+        rows_rejected: number of rows that it read and left out for what was in them, where it counts those.
+        provenance: origin of the report; UNKNOWN counts as observed.
         run_facets, job_facets: OpenLineage facets that have no field here, name to JSON text, verbatim.
     """
 

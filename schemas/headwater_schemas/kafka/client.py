@@ -1,4 +1,4 @@
-"""What every Kafka client here has in common: where librdkafka's own log lines go, and how an answer is awaited."""
+"""Common parts of all Kafka clients: the logger for librdkafka's own lines, and waiting for an answer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ librdkafka_log.propagate = False
 
 
 def quiet(client: Mapping[str, Any]) -> dict[str, Any]:
-    """The same client settings, with librdkafka's own log lines going to `librdkafka_log` instead of stderr."""
+    """Add a logger to client settings: librdkafka's own log lines go to `librdkafka_log` instead of stderr."""
     return {"logger": librdkafka_log, **client}
 
 
@@ -29,7 +29,7 @@ def answer(future: Future[T], timeout_seconds: float) -> T:
     librdkafka fails a request at its own timeout, but on a busy machine that may arrive after this one has passed.
 
     Args:
-        future: of the request.
+        future: future of the request.
         timeout_seconds: the request's own.
 
     Raises:

@@ -37,7 +37,7 @@ _CLOCKS = (
     "message.timestamp.before.max.ms and message.timestamp.after.max.ms (message.timestamp.difference.max.ms before "
     "Kafka 3.6)"
 )
-# How librdkafka begins when it makes no client of its settings. Of the same code are bad arguments of later calls.
+# Beginning of librdkafka's message if it makes no client of its settings. Bad arguments of later calls share its code.
 _UNUSABLE = re.compile(r"Failed to create|[Cc]onfiguration property")
 
 
@@ -50,13 +50,13 @@ def kafka_error(raised: KafkaError | KafkaException) -> KafkaError:
 
 
 def refusal_text(error: KafkaError) -> str:
-    """Why the brokers refuse a record, for people: `NAME: text`, with where to look if its time is at fault."""
+    """Explain why the brokers refuse a record, as `NAME: text`; if its time is at fault, with where to look."""
     text = f"{error.name()}: {error.str()}"
     return f"{text}. {_CLOCKS}" if error.code() in _TIME else text
 
 
 def refuses_credentials(error: KafkaError) -> bool:
-    """Whether the brokers refuse the user or the password, which no retry mends."""
+    """Return True if the brokers refuse the user or the password, so that no retry helps."""
     return error.code() in _PASSWORD
 
 
@@ -75,9 +75,9 @@ def kafka_failure(
     """The error of Headwater's tree for one of librdkafka, to be raised or logged by the caller.
 
     Args:
-        raised: by librdkafka.
+        raised: librdkafka's error.
         servers: the bootstrap servers, for the message.
-        doing: what was tried, as in "committing offsets".
+        doing: attempted operation, as in "committing offsets".
     """
     error = kafka_error(raised)
     code, text = error.name(), error.str()
@@ -98,7 +98,7 @@ def kafka_failure(
 
 
 def settings_refused(raised: KafkaError | KafkaException) -> SettingsRefusedError:
-    """The error for settings that librdkafka makes no client of, with the name of the setting to look at."""
+    """Return the error for settings that librdkafka refuses, with the name of the setting to look at."""
     error = kafka_error(raised)
     text = str(error.str()).strip()
     # Failed to create producer: ssl.key.location failed: … ⇒ HEADWATER_KAFKA_SSL_KEY_LOCATION

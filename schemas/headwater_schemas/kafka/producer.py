@@ -27,7 +27,7 @@ ACKNOWLEDGED: dict[str, Any] = {
     # Recovery within seconds of a broker's return, not the default's ten.
     "reconnect.backoff.max.ms": 2_000,
 }
-"""What every producer here has in common, as librdkafka's settings."""
+"""Common settings of all producers, as librdkafka names them."""
 
 # librdkafka's largest. The topic's own limit is what counts: a record that was compressed when it was read may be far
 # larger here, before it is compressed again.
@@ -51,8 +51,8 @@ class ProducerRecord(msgspec.Struct, frozen=True):
     """A record to be sent.
 
     Attributes:
-        topic: where to.
-        key, value, headers: its content.
+        topic: destination topic.
+        key, value, headers: content of the record.
         timestamp_ms: milliseconds since 1970; 0: now.
     """
 
@@ -65,22 +65,22 @@ class ProducerRecord(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Undelivered:
-    """Why a record was not delivered.
+    """Error of a record that was not delivered.
 
     Attributes:
-        error: librdkafka's.
+        error: librdkafka's error.
     """
 
     error: KafkaError
 
     @property
     def too_large(self) -> bool:
-        """Whether the record, or the batch that it was in, is larger than the topic or the producer takes."""
+        """True if the record, or its batch, is larger than the topic or the producer allows."""
         return bool(self.error.code() == KafkaError.MSG_SIZE_TOO_LARGE)
 
     @property
     def producer_lost(self) -> bool:
-        """Whether the producer must be replaced; a new one may send the same record."""
+        """True if the producer must be replaced; a new one may send the same record."""
         return bool(self.error.fatal()) or self.error.code() in _PRODUCER_LOST
 
 
@@ -91,8 +91,8 @@ def one_by_one(client: Mapping[str, Any], *, client_id: str, delivery_seconds: f
 
     Args:
         client: the connection. It doesn't win over what is set here.
-        client_id: how the broker's logs and metrics call this client.
-        delivery_seconds: when a record is given up.
+        client_id: name of this client in the broker's logs and metrics.
+        delivery_seconds: time after which a record is given up.
     """
     return {
         **client,
@@ -202,7 +202,7 @@ class AcknowledgedProducer:
         self._producer.flush(timeout_seconds)
 
     def __len__(self) -> int:
-        """How many records have no delivery report yet."""
+        """Number of records without a delivery report."""
         return len(self._producer)
 
 

@@ -32,7 +32,7 @@ def _no_user_info(address: str) -> str:
 
 
 Address = Annotated[str, AfterValidator(_no_user_info)]
-"""Of a server: one that holds credentials is refused, since addresses are logged and shown."""
+"""Address of a server. One that holds credentials is refused, since addresses are logged and shown."""
 
 ClientProperties = Annotated[dict[str, SecretStr], BeforeValidator(_as_text)]
 """librdkafka's settings by its own names."""
@@ -46,8 +46,8 @@ class KafkaSettings(BaseModel):
         cluster_name: stands for the broker list in dataset namespaces, `kafka://<cluster_name>`.
         cluster_names: the same for several clusters, by cluster id or by brokers; see `naming.declared_cluster`. In the
             environment a JSON object, `{"b1:9092,b2:9092": "orders"}`.
-        security_protocol: how to connect.
-        sasl_mechanism, sasl_username, sasl_password: for SASL_PLAINTEXT and SASL_SSL.
+        security_protocol: protocol of the connection.
+        sasl_mechanism, sasl_username, sasl_password: authentication for SASL_PLAINTEXT and SASL_SSL.
         ssl_ca_location: PEM file of the certificate authorities to trust; None: the system's.
         ssl_certificate_location, ssl_key_location, ssl_key_password: this client's certificate, for mutual TLS.
         client_properties: further librdkafka properties, e.g. for OAuth. They win over the other settings. In the
@@ -70,7 +70,7 @@ class KafkaSettings(BaseModel):
     client_properties: ClientProperties = Field(default_factory=dict)
 
     def require_servers(self) -> str:
-        """The brokers to connect to, as clients take them.
+        """Return the bootstrap servers, as clients take them.
 
         Raises:
             SettingsRefusedError: none are set.

@@ -28,13 +28,13 @@ _INSTANCE = re.compile(r"(?P<host>[^\\]+)\\(?P<instance>\w+)(?P<port>(?::\d+)?)"
 
 @dataclass(frozen=True, slots=True)
 class JdbcPlatform:
-    """How one database product is named.
+    """Naming of one database product.
 
     Attributes:
-        scheme: of the namespace.
-        port: the product's default; None where it has none.
-        depth: how many parts a full name has, the database first.
-        schema: the default one, where a name needs one that isn't given.
+        scheme: scheme of the namespace.
+        port: the product's default port; None if it has none.
+        depth: number of parts of a full name, the database first.
+        schema: the default schema, for names that need one and don't give it.
     """
 
     scheme: str
@@ -68,8 +68,8 @@ class JdbcUrl:
         scheme: the product's.
         hosts: `host[:port]` each; empty for a database without a server.
         instance: SQL Server's named instance.
-        path: what follows the hosts, between slashes; without hosts, the whole location.
-        parameters: by lower-case name.
+        path: part after the hosts, between slashes; without hosts, the whole location.
+        parameters: parameters by lower-case name.
     """
 
     scheme: str
@@ -84,7 +84,7 @@ def jdbc(url: str, table: str) -> DatasetRef:
 
     Args:
         url: `jdbc:…`, as Spark's option `url`.
-        table: as Spark's option `dbtable`, qualified or not, quoted or not.
+        table: value of Spark's option `dbtable`, qualified or not, quoted or not.
 
     Raises:
         ValueError: `table` is a query, or `url` isn't one. Neither is repeated in the message: both may hold secrets.

@@ -15,7 +15,7 @@ from headwater_schemas.events.dataset import Symlink
 DEFAULT_PORT = 9092
 SYMLINK_TOPIC = "TOPIC"
 EVERY_CLUSTER = "*"
-"""Among declared names: of clusters that no other of them is of."""
+"""Key among declared names for all clusters without a name of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ def kafka_topic(bootstrap_servers: str, topic: str, cluster_name: str | None = N
     Two jobs that list different brokers of one cluster name different datasets, unless both have the cluster's name.
 
     Args:
-        bootstrap_servers: as Kafka clients take them: `host:port,…`, a listener's name before a host allowed.
-        topic: its name.
+        bootstrap_servers: servers as Kafka clients take them: `host:port,…`, a listener's name before a host allowed.
+        topic: name of the topic.
         cluster_name: stands for the broker list where it is set.
     """
     return KafkaTopic(cluster_name or _canonical(bootstrap_servers), topic).ref
@@ -58,10 +58,10 @@ def declared_cluster(names: Mapping[str, str], bootstrap_servers: str, cluster_i
     """The name declared for a cluster; None where none is.
 
     Args:
-        names: by the cluster's id, by brokers of it (`host:port,…`, one of which has to be among `bootstrap_servers`),
+        names: by cluster id, by brokers (`host:port,…`, one of which has to be among `bootstrap_servers`),
             or by `*` for every other cluster. An id goes before brokers.
-        bootstrap_servers: as a job has them.
-        cluster_id: as the brokers report it; None where that isn't known.
+        bootstrap_servers: the job's bootstrap servers.
+        cluster_id: id that the brokers report; None if it isn't known.
     """
     if cluster_id is not None and cluster_id in names:
         return names[cluster_id]
@@ -73,7 +73,7 @@ def declared_cluster(names: Mapping[str, str], bootstrap_servers: str, cluster_i
 
 
 def is_declared_cluster(namespace: str) -> bool:
-    """Whether a namespace names a Kafka cluster by a chosen name: brokers always have a port."""
+    """Return True if a namespace names a Kafka cluster by a chosen name: brokers always have a port."""
     return namespace.startswith("kafka://") and ":" not in namespace.removeprefix("kafka://").rpartition("]")[2]
 
 

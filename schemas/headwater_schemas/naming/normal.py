@@ -1,4 +1,4 @@
-"""The one spelling of a name that another producer made by OpenLineage's naming specification.
+"""Normal form of dataset names that other producers made by OpenLineage's naming specification.
 
 Producers spell one dataset in several ways: brokers in another order, a port left out, `s3a` for `s3`, a key with a
 leading slash, a namespace with a trailing one, `file:` for `file`, a partition's folder for the table's. Headwater's
@@ -29,15 +29,15 @@ from headwater_schemas.naming.tables import WarehouseCatalog
 
 _SERVER: Final = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/]+)/*")
 _DEFAULT_FILES: Final = re.compile(r"(?P<scheme>file|dbfs|hdfs)(?::/*)?", re.IGNORECASE)
-"""Of the machine, the workspace or the cluster that the job runs on."""
+"""Root of the machine's, workspace's or cluster's default file system."""
 _HOST: Final = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:.%]+\])(?::\d+)?", re.ASCII)
 
 
 class Platform(Protocol):
-    """How the datasets of one technology are spelled."""
+    """Spelling of dataset names of one technology."""
 
     def ref(self, scheme: str, authority: str, name: str) -> DatasetRef:
-        """The dataset of a namespace `scheme://authority`."""
+        """Return the dataset of a namespace `scheme://authority`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Topics:
     """Topics of a Kafka cluster: `kafka://broker-1:9092,broker-2:9092`, `flights.departed`."""
 
     def ref(self, scheme: str, authority: str, name: str) -> DatasetRef:
-        """With the brokers sorted; a cluster's chosen name stays."""
+        """Return the topic with the brokers sorted; a cluster's chosen name stays."""
         namespace = f"{scheme}://{authority}"
         return DatasetRef(namespace, name) if is_declared_cluster(namespace) else kafka_topic(authority, name)
 
@@ -55,8 +55,8 @@ class Server:
     """Tables of a database server: `postgres://db:5432`, `shop.public.orders`.
 
     Attributes:
-        scheme: of the namespace.
-        port: the product's default.
+        scheme: scheme of the namespace.
+        port: the product's default port.
     """
 
     scheme: str
@@ -90,7 +90,7 @@ class Files:
     )
 
     def ref(self, scheme: str, authority: str, name: str) -> DatasetRef:
-        """As Headwater's own capture names the path."""
+        """Return the dataset as Headwater's own capture names the path."""
         return path(f"{scheme}://{authority}{'' if name.startswith('/') else '/'}{name}")
 
 
@@ -114,7 +114,7 @@ PLATFORMS: Final[dict[str, Platform]] = {
     "trino": Server("trino", 8080),
     **dict.fromkeys(Files.schemes, Files()),
 }
-"""What isn't here has one spelling."""
+"""Platforms with several spellings. Any other has one."""
 
 
 @lru_cache(1 << 12)
@@ -122,8 +122,8 @@ def normal(namespace: str, name: str) -> DatasetRef:
     """A dataset by its namespace and name in a document, spelled as Headwater's own producers do. Never raises.
 
     Args:
-        namespace: as the specification has it, or with slashes behind it.
-        name: of the dataset. Empty for the root of a bucket or file system, which becomes `/`; of anything else it
+        namespace: namespace by the specification, or with slashes after it.
+        name: name of the dataset. Empty for the root of a bucket or file system, which becomes `/`; of anything else it
             stays empty.
     """
     if found := _DEFAULT_FILES.fullmatch(namespace):

@@ -105,11 +105,11 @@ class DistributedFiles:
 
 
 def path(uri: str, *, default_scheme: str = "file") -> DatasetRef:
-    """The dataset that a path is, or is a part of. Never raises: an odd path gets an odd name.
+    """Return the dataset of a path, or the one that contains it. Never raises: an odd path gets an odd name.
 
     Args:
-        uri: as Hadoop's `Path` prints it, not percent-encoded; a file, a directory or a partition. Taken literally.
-        default_scheme: of a path without one (the scheme of Spark's `fs.defaultFS`).
+        uri: path as Hadoop's `Path` prints it, not percent-encoded; of a file, directory or partition. Taken literally.
+        default_scheme: scheme of a path without one (the scheme of Spark's `fs.defaultFS`).
     """
     return _named(*_split(uri.strip(), default_scheme))
 
@@ -118,8 +118,8 @@ def path_pattern(uri: str, *, default_scheme: str = "file") -> DatasetRef:
     """The dataset that a reader's path is: up to the first step with a glob, its escapes resolved. Never raises.
 
     Args:
-        uri: as a program gives it to `spark.read.load`, `readStream` or `sc.textFile`.
-        default_scheme: as of `path`.
+        uri: path as a program gives it to `spark.read.load`, `readStream` or `sc.textFile`.
+        default_scheme: scheme of a path without one.
     """
     scheme, authority, raw = _split(uri.strip(), default_scheme)
     return _named(scheme, authority, _until_glob(raw))
@@ -152,7 +152,7 @@ def _until_glob(raw: str) -> str:
         if _GLOB.search(_ESCAPED.sub("", step)):
             break
         kept.append(_ESCAPED.sub(r"\1", step))
-    # What is left of `/*.csv` is the root.
+    # Without its glob, `/*.csv` is the root.
     return "/" if kept == [""] else "/".join(kept)
 
 
@@ -177,7 +177,7 @@ def _dataset_path(raw: str) -> str:
 
 
 def _is_time_partition(segment: str) -> bool:
-    """Whether a folder in mid-path is of one date or run. `env=prod/flights` is not: it may be another dataset."""
+    """Return True if a folder in mid-path is of one date or run. `env=prod/` isn't: it may be another dataset."""
     found = _PARTITION.fullmatch(segment)
     return found is not None and (found[1].lower() in _TIME_KEYS or _DATE.fullmatch(found[2]) is not None)
 

@@ -18,10 +18,10 @@ SYMLINK_TABLE = "TABLE"
 
 
 class Catalog(Protocol):
-    """How a catalog names its tables."""
+    """Naming of a catalog's tables."""
 
     def ref(self, database: str, table: str) -> DatasetRef:
-        """The catalog's name for a table."""
+        """Return the catalog's name for a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +96,9 @@ def table(
     Args:
         name: `table`, `database.table` or `catalog.database.table`, as Spark's identifier without quotes. Iceberg's
             nested namespaces keep their dots.
-        location: where its data lies, a path or URI; None where there is none or it isn't known.
-        catalog: what it is registered in; None where that isn't known.
-        database: of a name without one.
+        location: path or URI of its data; None if there is none or it isn't known.
+        catalog: catalog that has the table; None if it isn't known.
+        database: database of a name without one.
     """
     # Spark names its built-in catalog or leaves it out, as it likes.
     parent, _, leaf = name.removeprefix("spark_catalog.").rpartition(".")

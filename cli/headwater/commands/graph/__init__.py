@@ -1,4 +1,4 @@
-"""`headwater graph`: the graph as a whole."""
+"""`headwater graph`: dumps, verifies and rebuilds the whole graph."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from headwater.commands.graph.rebuild import migrate, rebuild
 from headwater.commands.graph.restored import restored
 from headwater.commands.graph.verify import verify
 
-app = typer.Typer(help="The graph as a whole.", no_args_is_help=True)
+app = typer.Typer(help="Dump, verify and rebuild the whole graph.", no_args_is_help=True)
 app.command()(dump)
 app.command()(verify)
 app.command()(rebuild)

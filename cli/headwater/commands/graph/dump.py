@@ -22,13 +22,13 @@ from headwater_consumers.graph.dump import dump as dump_lines
 def dump(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file instead of stdout.")] = None,
     internal: Annotated[
-        bool, typer.Option("--internal", help="With the properties that begin with `_`, which later merges depend on.")
+        bool, typer.Option("--internal", help="Include properties that begin with `_`, on which later merges depend.")
     ] = False,
     json_output: JsonOption = False,
 ) -> None:
-    """Print the graph as JSON lines, the same for equal graphs, byte for byte.
+    """Print the graph as JSON lines: equal graphs give equal bytes.
 
-    With --json the lines are counted and hashed, and go nowhere but to the file of -o: compare two graphs by `sha256`.
+    With --json the lines are counted and hashed, and only written to the file given by -o: compare graphs by `sha256`.
     """
     settings = connected_settings(neo4j=True).neo4j
     with current_graph(settings) as driver, line_sink(output, silent=json_output) as sink:

@@ -1,4 +1,4 @@
-"""`headwater graph rebuild` and `migrate`: the graph anew, from the topic or from an archive of it."""
+"""`headwater graph rebuild` and `migrate`: rebuild the graph from the topic or from an archive of it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ GroupOption = Annotated[str | None, typer.Option(help="The consumer group that w
 ArchiveOption = Annotated[
     str | None,
     typer.Option(
-        help="Begin with what spark_jobs/lineage/archive.py kept here: a folder, or a URI such as s3://….",
+        help="Begin with this archive of spark_jobs/lineage/archive.py: a folder, or a URI such as s3://….",
         show_default=False,
     ),
 ]
@@ -45,9 +45,9 @@ def rebuild(
 ) -> None:
     """Delete the graph and make it again from the events topic: the same graph, byte for byte.
 
-    Stop the group's consumers before. What it has committed is forgotten, what Headwater wrote into Neo4j is deleted,
-    and the topic is consumed from its beginning, or from where the archive ends. Interrupted, it is done again by
-    running it again. Needed after an upgrade that changes the graph's model.
+    Stop the group's consumers first. The group's offsets are reset, Headwater's nodes in Neo4j are deleted, and the
+    topic is consumed from its beginning, or from the end of the archive. After an interruption, run it again. Needed
+    after an upgrade that changes the graph's model.
     """
     document, totals = _rebuilt(_settings(group), archive, yes=yes)
     console.result(document, totals_table(totals))
@@ -58,8 +58,8 @@ def migrate(
 ) -> None:
     """After an upgrade or downgrade, bring the graph to the version that this release reads and writes.
 
-    Nothing is done where it is of that version, or empty. Else it is made anew, as `rebuild` does: there is no
-    conversion in place. Stop the group's consumers before. Interrupted, it is continued by `rebuild`.
+    Nothing is done if it has that version, or is empty. Else it is rebuilt, as `rebuild` does: there is no conversion
+    in place. Stop the group's consumers first. After an interruption, run `rebuild`.
     """
     settings = _settings(group)
     with graph_driver(settings.neo4j) as driver:

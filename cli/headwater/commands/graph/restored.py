@@ -1,4 +1,4 @@
-"""`headwater graph restored`: the consumer group goes on where a restored graph ends."""
+"""`headwater graph restored`: sets the consumer group back to the end of a restored graph."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def restored(
     group: GroupOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """After a restore of Neo4j, set the consumer group back to where the restored graph ends.
+    """After a restore of Neo4j, set the consumer group back to the end of the restored graph.
 
-    Kafka keeps how far the group is, a backup of Neo4j how far the graph is: without this, what was applied after the
-    backup stays missing. Stop the group's consumers before; start them afterwards. Events that are applied again change
+    Kafka keeps the group's offsets, a backup of Neo4j the graph's: without this command, events applied after the
+    backup stay missing. Stop the group's consumers before; start them afterwards. Events that are applied again change
     nothing. Exit status 5: records that the graph lacks have expired on the topic; `headwater graph rebuild --archive`
     brings them back.
     """

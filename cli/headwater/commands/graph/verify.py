@@ -1,4 +1,4 @@
-"""`headwater graph verify`: the graph against the topic it was made from."""
+"""`headwater graph verify`: compares the graph with its topic."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 def verify(
     group: Annotated[str | None, typer.Option(help="The consumer group that writes the graph.")] = None,
     skip_graph: Annotated[
-        bool, typer.Option("--skip-graph", help="Accounting and chains alone; the topic's events aren't read.")
+        bool, typer.Option("--skip-graph", help="Check accounting and chains only, without reading the topic's events.")
     ] = False,
     json_output: JsonOption = False,
 ) -> None:
-    """Check that nothing is lost and that the graph is what the events make.
+    """Check that no event is lost and that the graph equals the fold of the events.
 
     Accounting: acknowledged = applied + dead-lettered, and no dead letter is a good event. Chains: no gaps, overlaps or
-    conflicts. The graph: equal, node by node, to what all events that the group has committed fold to; that is computed
-    in memory. Stop writing meanwhile. Exit status 5: something is not so.
+    conflicts. The graph: equal, node by node, to the fold of all events that the group has committed; the fold is
+    computed in memory. Stop writing meanwhile. Exit status 5: a check failed.
     """
     settings = connected_settings({"materializer.group": group}, kafka=True, neo4j=True)
     topic = settings.topic.names().events
@@ -78,7 +78,7 @@ def _account(settings: Settings) -> Accounting:
 
 
 def _compared(settings: Settings, driver: Driver) -> tuple[Comparison, Truth]:
-    """The comparison, and what the graph was compared with."""
+    """Compare the graph; return the comparison and its basis."""
     client, names, group = client_config(settings.kafka), settings.topic.names(), settings.materializer.group
     with event_decoder(settings) as decoder, console.progress() as progress:
         task = progress.add_task("Reading events", total=None)
@@ -156,7 +156,7 @@ def _view(document: dict[str, Any]) -> RenderableType:
 
 
 def _difference(sample: dict[str, Any]) -> str:
-    """One line for a difference: what it is about, and for a change the properties alone that differ."""
+    """Format one difference: its subject, and for a change only the properties that differ."""
     expected, found = (json.loads(sample[side] or "null") for side in ("expected", "found"))
     about = expected or found
     what = f"{about.get('type') or ' '.join(about['labels'])} {sample['key']}"

@@ -35,22 +35,22 @@ import msgspec
 from headwater_consumers.graph.segments.slots import Predictor, Shapes, Slot, VariantShape, predictor
 
 DAMAGE = (zlib.error, msgspec.MsgspecError, ValueError, TypeError, LookupError, AttributeError)
-"""What reading bytes raises that no block is made of."""
+"""Exceptions that reading damaged bytes raises."""
 
 _LENGTH = 4
 _encoder = msgspec.msgpack.Encoder()
 _decode = msgspec.msgpack.decode
 _closed = msgspec.msgpack.Decoder(tuple[msgspec.Raw, list[int], list[int], list[dict[int, str]], list[bytes]])
 _FIVE, _EIGHT = b"\x95", b"\x98"
-"""MessagePack's beginning of a list of so many."""
+"""MessagePack's first byte of a list of five, and of eight."""
 _BYTES = 8
-"""Of a number."""
+"""Bytes of a number."""
 _DENSE = 3
-"""Planes that have much in them."""
+"""Highest byte plane that gets a Huffman code of its own: planes up to here are rarely all zeros."""
 
 
 def _usual() -> bytes:
-    """What many blocks have: names of registers and properties, and texts, in the order in which blocks have them."""
+    """Build zlib's preset dictionary: names of registers and properties, and texts, in the order of the blocks."""
 
     def registers(names: str) -> list[list[Any]]:
         return [[name, 0, of] for name, of in _parts(names)]
@@ -91,8 +91,8 @@ def _parts(names: str) -> list[list[Any]]:
 
 
 _USUAL = _usual()
-"""What zlib knows before a closed block. Without the same bytes no stored block can be read: they belong to the graph's
-version."""
+"""Preset dictionary before a closed block. Stored blocks can only be read with the same bytes: they belong to the
+graph's version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def open_block(slots: Mapping[int, Slot]) -> OpenBlock:
     """A block of these slots.
 
     Args:
-        slots: by place, from 0; at least one.
+        slots: slots by place, from 0; at least one.
     """
     frames = _Frames()
     for place in sorted(slots):
@@ -164,14 +164,14 @@ def closed(
     texts: Sequence[Mapping[int, str]],
     planes: Sequence[bytes],
 ) -> bytes:
-    """A closed block of its parts.
+    """Put a closed block together.
 
     Args:
         head: each structure with the texts of its first slot.
-        places: of the slots, ascending.
-        numbers: of each slot, that of its structure.
-        texts: of each slot, those that aren't the head's, by their place in it.
-        planes: of the slots' differences by structure and column: their lowest bytes, the second lowest ones, …
+        places: places of the slots, ascending.
+        numbers: index of each slot's structure.
+        texts: texts of each slot that differ from the head's, by their place in it.
+        planes: byte planes of the slots' differences by structure and column: lowest bytes, second lowest ones, …
     """
     deflate = zlib.compressobj(6, zdict=_USUAL)
     out = [deflate.compress(_FIVE + b"".join(map(_encoder.encode, (head, places, numbers, texts))) + _EIGHT)]
@@ -184,7 +184,7 @@ def closed(
 
 
 def read_closed(block: bytes) -> dict[int, Slot]:
-    """The slots of a closed block by place. Their numbers are read when they are asked for: some, or all of them."""
+    """Read the slots of a closed block by place. Their numbers are read lazily: some, or all of them."""
     inflate = zlib.decompressobj(zdict=_USUAL)
     data = inflate.decompress(block)
     if not inflate.eof:
@@ -201,11 +201,11 @@ def read_closed(block: bytes) -> dict[int, Slot]:
     read = [0] * len(structures)
     slots: dict[int, Slot] = {}
     for number, group in groupby(zip(places, numbers, texts, strict=True), key=itemgetter(1)):
-        alike = list(group)
+        members = list(group)
         shapes, base = structures[number]
-        rows = _Rows(differences[number], read[number], read[number] + len(alike))
-        read[number] += len(alike)
-        for at, (place, _, changed) in enumerate(alike):
+        rows = _Rows(differences[number], read[number], read[number] + len(members))
+        read[number] += len(members)
+        for at, (place, _, changed) in enumerate(members):
             slots[place] = Slot(shapes, _Numbers(rows, at), _texts(base, changed))
     return slots
 
@@ -214,10 +214,10 @@ class _Differences:
     """The differences of all slots of a structure, as they are stored.
 
     Args:
-        planes: of all structures of the block.
-        begin: where those of this one begin in each plane.
-        count: of its slots.
-        of: of its numbers.
+        planes: byte planes of all structures of the block.
+        begin: start of this structure's differences in each plane.
+        count: number of its slots.
+        of: predictor of its numbers.
     """
 
     def __init__(self, planes: Sequence[bytes], begin: int, count: int, of: Predictor) -> None:
@@ -235,12 +235,12 @@ class _Differences:
         return values
 
     def column(self, place: int, begin: int, end: int) -> Sequence[int]:
-        """Those at one place, of some slots."""
+        """Return the differences at one place, for some slots."""
         first = place * self._count
         return self._values[first + begin : first + end]
 
-    def first_if_alike(self, places: range) -> Sequence[int] | None:
-        """Those at some places of the first slot, if those of all others are 0; else None."""
+    def first_if_constant(self, places: range) -> Sequence[int] | None:
+        """Return the first slot's differences at some places, if those of all other slots are 0; else None."""
         begin, end = self._begin + places.start * self._count, self._begin + places.stop * self._count
         first = self._values[places.start * self._count : places.stop * self._count : self._count]
         zeros = sum([plane.count(0, begin, end) for plane in self._planes])
@@ -264,14 +264,14 @@ class _Rows:
 
     @property
     def width(self) -> int:
-        """How many numbers each slot has."""
+        """Number of numbers in each slot."""
         return self._of.count
 
     def row(self, at: int) -> list[int]:
         """All numbers of a slot."""
         self._read += 1
         if self._all is None and self._read <= _FEW:
-            return self._of.row(at, self._first, self._alike)
+            return self._of.row(at, self._first, self._constant)
         if self._all is None:
             self._all = self._of.rows(self._end - self._begin, self._given)
         return self._all[at]
@@ -286,13 +286,17 @@ class _Rows:
 
     def numbers(self, at: int, places: range) -> list[int]:
         """Some numbers of a slot."""
-        if self._all is None and all(map(self._of.goes_on, places)) and (alike := self._alike(places)) is not None:
-            return list(alike)
+        if (
+            self._all is None
+            and all(map(self._of.goes_on, places))
+            and (constant := self._constant(places)) is not None
+        ):
+            return list(constant)
         return [self.number(at, place) for place in places]
 
-    def _alike(self, places: range) -> Sequence[int] | None:
-        """Numbers that are the same in each slot, as partitions are; None where they aren't."""
-        return self._differences.first_if_alike(places) if self._begin == 0 else None
+    def _constant(self, places: range) -> Sequence[int] | None:
+        """Return numbers that are equal in each slot, as partitions usually are; None if they aren't."""
+        return self._differences.first_if_constant(places) if self._begin == 0 else None
 
     def _first(self, place: int, count: int) -> Sequence[int]:
         return self._differences.column(place, self._begin, self._begin + count)
@@ -381,11 +385,11 @@ def _slots(
     structures: list[tuple[Shapes, list[str]]], frames: Iterable[tuple[int, int, Sequence[int], Mapping[int, str]]]
 ) -> Iterator[tuple[int, Slot]]:
     for number, group in groupby(frames, key=itemgetter(1)):
-        alike = list(group)
+        members = list(group)
         shapes, base = structures[number]
-        given = list(zip(*(differences for _, _, differences, _ in alike), strict=True))
-        rows = predictor(shapes).rows(len(alike), given.__getitem__)
-        for (place, _, _, changed), numbers in zip(alike, rows, strict=True):
+        given = list(zip(*(differences for _, _, differences, _ in members), strict=True))
+        rows = predictor(shapes).rows(len(members), given.__getitem__)
+        for (place, _, _, changed), numbers in zip(members, rows, strict=True):
             yield place, Slot(shapes, numbers, _texts(base, changed))
 
 

@@ -1,4 +1,4 @@
-"""Whether what is plain to see of a stored segment is what follows from its micro-batches."""
+"""Checks that the stored summary of a segment follows from its micro-batches."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _BYTES = ("_block_", "_open", "_head", "_tail", "_last")
 def differences(
     place: Place, record: Mapping[str, Any], intervals: Mapping[int, IntervalFacts], before: Neighbour | None
 ) -> dict[str, Any]:
-    """What a segment has that doesn't follow from its micro-batches, or lacks: properties and relationships by name.
+    """List properties and relationships, by name, in which a segment's summary differs from its micro-batches.
 
     Args:
         place: the segment.
-        record: of the statement `dump_segment`, times as aware datetimes.
+        record: record of the statement `dump_segment`, times as aware datetimes.
         intervals: its micro-batches by ascending batch id.
         before: the last micro-batch of the segment before.
     """

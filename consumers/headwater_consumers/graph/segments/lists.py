@@ -37,23 +37,23 @@ class Columns:
     rows_in: list[int] = field(default_factory=list)
 
     def add(self, batch_id: int, time: int, duration: int, rows: int) -> None:
-        """A micro-batch that comes after all others."""
+        """Add a micro-batch that comes after all others."""
         self.batch_ids.append(batch_id)
         self.processing_times.append(time)
         self.durations_ms.append(duration)
         self.rows_in.append(rows)
 
     def extend(self, other: Columns) -> None:
-        """Those of a later part."""
+        """Add the lists of a later part."""
         for name in COLUMNS:
             getattr(self, name).extend(getattr(other, name))
 
     def cut(self, count: int) -> Columns:
-        """The lists of the first so many micro-batches."""
+        """Return the lists of the first `count` micro-batches."""
         return Columns(*(getattr(self, name)[:count] for name in COLUMNS))
 
     def properties(self, part: str) -> dict[str, Any]:
-        """Of the node."""
+        """Return the lists as properties of the node."""
         return {f"{name}_{part}": getattr(self, name) for name in COLUMNS}
 
     @classmethod
@@ -102,14 +102,14 @@ class Offsets:
         self.ends += ends
 
     def cut(self, count: int, rows: int) -> Offsets:
-        """The lists of the first `count` of so many micro-batches."""
+        """Return the lists of the first `count` of `rows` micro-batches."""
         kept = Offsets.empty(len(self.from_), 0)
         for row in self.rows(rows)[:count]:
             kept.add(row)
         return kept
 
     def rows(self, count: int) -> list[list[tuple[int, int] | None]]:
-        """The offsets of each of so many micro-batches."""
+        """Return the offsets of each of `count` micro-batches."""
         width, out = len(self.from_), []
         before = [0] * width
         for at in range(0, width * count, width):
@@ -125,12 +125,12 @@ class Offsets:
         return out
 
     def properties(self, part: str) -> dict[str, Any]:
-        """Of the relationship; None for one that isn't there."""
+        """Return the lists as properties of the relationship; None for a list that isn't there."""
         return {f"from_{part}": self.from_, f"ends_{part}": self.ends, f"starts_{part}": self.starts}
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> dict[str, Offsets]:
-        """The parts that are among properties of the relationship."""
+        """Read the parts that are among the properties of the relationship."""
         out = {}
         for name, from_ in stored.items():
             if name.startswith("from_") and from_ is not None:
@@ -151,4 +151,4 @@ class Offsets:
 
 
 OFFSETS = ("from_", "ends_", "starts_")
-"""How the names of a relationship's lists begin."""
+"""Prefixes of the names of a relationship's lists."""

@@ -1,10 +1,10 @@
-"""Segments: 512 places for micro-batches of a query, in 8 blocks of 64.
+"""Segments: storage of 512 consecutive micro-batches of a query, in 8 blocks of 64.
 
-A micro-batch's place follows from its batch id. The block with the latest micro-batch is open, the others are closed.
-A micro-batch that follows on all others is appended to the open block. Any other report is joined with what is stored:
-its block is read, and made again if that changes it.
+A micro-batch's position follows from its batch id. The block with the latest micro-batch is open, the others closed.
+A micro-batch after all others is appended to the open block. Any other report is joined with the stored one: its block
+is read, and rewritten if that changes it.
 
-The bytes are what counts. What people and statements find segments by (`summary`) is derived from them.
+The bytes are authoritative. The properties by which people and statements find segments (`summary`) are derived.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ BLOCKS = 8
 SIZE = PLACES * BLOCKS
 """Batch ids of a segment."""
 TAIL = 16
-"""Batch ids whose lists are apart from those of their block while the last micro-batch is among them (`lists`)."""
+"""Batch ids whose lists are stored apart from their block's while they include the last micro-batch (`lists`)."""
 
 
 class At(NamedTuple):
-    """Where a micro-batch is stored."""
+    """Storage position of a micro-batch."""
 
     segment: int
     block: int
@@ -41,24 +41,24 @@ class At(NamedTuple):
 
 
 def at(batch_id: int) -> At:
-    """Where a micro-batch is stored: number of the segment, block in it, place in that."""
+    """Return the storage position of a batch id: segment number, block in it, place in the block."""
     segment, rest = divmod(batch_id, SIZE)
     return At(segment, *divmod(rest, PLACES))
 
 
 def block_property(number: int) -> str:
-    """The property with a closed block."""
+    """Name of the property with a closed block."""
     return f"_block_{number}"
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A segment that may be there.
+    """Address of a segment, whether it is stored or not.
 
     Attributes:
-        tenant, query_id: of the query.
-        query: its key.
-        number: of the segment, from 0.
+        tenant, query_id: tenant and id of the query.
+        query: key of the query.
+        number: number of the segment, from 0.
     """
 
     tenant: str
@@ -68,22 +68,22 @@ class Place:
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> Place:
-        """The one with these properties of the node."""
+        """Address of a stored segment, from its node's properties."""
         return cls(stored["tenant"], stored["query_id"], stored["query"], at(stored["start"]).segment)
 
     @property
     def key(self) -> str:
-        """Of the node."""
+        """Key of the node."""
         return segment_key(self.tenant, self.query, self.number)
 
     @property
     def owner(self) -> Owner:
-        """Whose micro-batches it has."""
+        """Query whose micro-batches it holds."""
         return Owner(self.tenant, self.query_id)
 
     @property
     def start(self) -> int:
-        """The first batch id that it may have."""
+        """First batch id that it may hold."""
         return self.number * SIZE
 
     def identity(self) -> Props:
@@ -98,14 +98,14 @@ class Place:
         }
 
     def interval(self, batch_id: int) -> IntervalFacts:
-        """A micro-batch of which nothing is known yet."""
+        """Return an empty micro-batch."""
         key = interval_key(self.tenant, self.query, batch_id)
         identity = interval_identity(key, self.tenant, self.query, self.query_id, batch_id)
         return IntervalFacts(identity, self.query, batch_id)
 
 
 def put_slot_together(place: Place, batch_id: int, slot: Slot, names: dict[str, Names]) -> IntervalFacts:
-    """The micro-batch of a slot; `names` gets those of the datasets that it used, by key."""
+    """Rebuild the micro-batch of a slot; `names` gets those of the datasets that it used, by key."""
     interval = place.interval(batch_id)
     interval.variants = put_together(place.owner, batch_id, slot, names)
     return interval
@@ -127,9 +127,9 @@ class Stored:
     """The blocks of a segment.
 
     Attributes:
-        closed: by number.
+        closed: closed blocks by number.
         open: the one that grows.
-        open_at: its number.
+        open_at: number of the open block.
     """
 
     closed: dict[int, bytes] = field(default_factory=dict)
@@ -166,12 +166,12 @@ class Stored:
         }
 
     def some(self, place: Place, names: dict[str, Names], batch_ids: Iterable[int]) -> dict[int, IntervalFacts]:
-        """Those of some micro-batches that are in blocks that are here, by batch id in ascending order.
+        """Return the micro-batches with these batch ids that are in the blocks at hand, by ascending batch id.
 
         Args:
             place: the segment.
             names: gets the names of the datasets that they used, by key.
-            batch_ids: of the micro-batches.
+            batch_ids: batch ids to look for.
 
         Raises:
             SegmentDamagedError: as `slots`.
@@ -210,8 +210,8 @@ class Stored:
 
         Args:
             place: the segment.
-            intervals: by batch id; with all others of the same blocks.
-            names: of the datasets that they used, by key.
+            intervals: micro-batches by batch id; with all others of the same blocks.
+            names: names of the datasets that they used, by key.
         """
         made: dict[int, dict[int, Any]] = defaultdict(dict)
         for batch_id, interval in intervals.items():
@@ -233,7 +233,7 @@ class Stored:
         """Properties that change when micro-batches are added behind all others; they are stored here, too.
 
         Args:
-            slots_: by batch id.
+            slots_: slots by batch id.
         """
         out: dict[str, Any] = {}
         made: dict[int, dict[int, Slot]] = defaultdict(dict)
@@ -258,7 +258,7 @@ class Stored:
         """Properties that change when the open block is made anew; they are stored here, too.
 
         Args:
-            slots_: by batch id; all of the open block, and what comes behind it.
+            slots_: slots by batch id; all of the open block, and those after it.
         """
         self.open = self.open_at = None
         return self.appended(slots_)

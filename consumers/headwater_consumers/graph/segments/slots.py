@@ -31,16 +31,16 @@ from headwater_consumers.graph.keys import dataset_key
 from headwater_schemas.identity import end_digest, from_micros, identity_id, micros
 
 Shape: TypeAlias = "str | int | tuple[tuple[str, Shape], ...]"
-"""Of a value: `s` a text, `i` an integer, `t` a time, `j` JSON; a number: so many integers; pairs: of a group."""
+"""Structure of a value: `s` text, `i` integer, `t` time, `j` JSON; a number: as many integers; pairs: a group."""
 
 _TEXT, _INTEGER, _TIME, _JSON = "s", "i", "t", "j"
 _COMPUTED, _STORED = "c", "s"
-"""Whether a digest or event id follows from the rest, or is among the texts."""
+"""Codes for a digest or event id: computed from the other values, or stored among the texts."""
 _INTEGERS = {int}
 _OFFSET = 1 << 63
 _SPAN = 1 << 64
 _LONG = 4
-"""Numbers of a list that are looked at together."""
+"""Shortest list whose numbers are read together."""
 
 
 class Names(NamedTuple):
@@ -51,17 +51,17 @@ class Names(NamedTuple):
 
 
 class Owner(NamedTuple):
-    """What all micro-batches of a query have in common."""
+    """Query that owns the micro-batches."""
 
     tenant: str
     query_id: str
 
 
 class VariantShape(NamedTuple):
-    """Of a variant.
+    """Structure of a variant.
 
     Attributes:
-        digest: `c` where it follows from the uses, `s` where it is stored.
+        digest: `c` if it follows from the uses, `s` if it is stored.
         registers: name, place of its stamp, and shape of each.
         uses: type, ordinal and registers of each.
         stamps: certainty, and `c` or `s` of the event id, of each.
@@ -88,10 +88,10 @@ def take_apart(owner: Owner, batch_id: int, variants: Mapping[str, Variant], nam
     """The slot of a micro-batch.
 
     Args:
-        owner: whose it is.
-        batch_id: which.
-        variants: what is reported of it, by source end digest.
-        names: of the datasets that it used, by key.
+        owner: query of the micro-batch.
+        batch_id: its batch id.
+        variants: reports of it, by source end digest.
+        names: names of the datasets that it used, by key.
     """
     numbers: list[int] = []
     texts: list[str] = []
@@ -122,8 +122,8 @@ def put_together(owner: Owner, batch_id: int, slot: Slot, known: dict[str, Names
     """The inverse of `take_apart`: what is reported of a micro-batch, by source end digest.
 
     Args:
-        owner: whose it is.
-        batch_id: which.
+        owner: query of the micro-batch.
+        batch_id: its batch id.
         slot: taken apart.
         known: gets the names of the datasets that it used, by key.
     """
@@ -156,7 +156,7 @@ def positions(tenant: str, slot: Slot, of: tuple[RelType, str] | None = None) ->
     """The positions of what a micro-batch with one variant used: a part of `put_together`, in less time.
 
     Args:
-        tenant: of the graph.
+        tenant: tenant of the graph.
         slot: taken apart.
         of: only what it read, or wrote, of the dataset with this key, with lists that are read when they are looked
             into; None: all.
@@ -213,7 +213,7 @@ class _Part(Sequence[int]):
 
 @lru_cache(1 << 12)
 def _places(shapes: Shapes) -> list[tuple[RelType, int, int, Shape, slice, int]]:
-    """Where the positions of uses are: type, ordinal, place of the names, shape, its numbers, place of its texts."""
+    """Locate the positions of uses: type, ordinal, place of the names, shape, its numbers, place of its texts."""
     (shape,) = shapes
     numbers = texts = 0
 
@@ -329,18 +329,18 @@ def _plain(value: object) -> Any:
 
 
 def _event_id(owner: Owner, batch_id: int, digest: str) -> str:
-    """Of the event that has this micro-batch alone (`identity.event_id`)."""
+    """Id of the event with this micro-batch alone (`identity.event_id`)."""
     return identity_id((owner.tenant, "INTERVAL", owner.query_id, batch_id, digest))
 
 
 class Predictor:
-    """What each number of a slot is likely to be near, so that the difference is small.
+    """Prediction of each number of a slot from a number nearby, so that the stored difference is small.
 
     The start of an offset range is near the end of the previous one, an end near its own start, a stamp's time near the
     processing time, anything else near its value in the previous slot.
 
     Args:
-        shapes: of the slot, and of the previous one.
+        shapes: structure of the slot, and of the previous one.
     """
 
     def __init__(self, shapes: Shapes) -> None:
@@ -380,20 +380,20 @@ class Predictor:
         self._sums = [place for place in sums if place not in of_lists]
         self._others = sorted({*range(count)} - of_ranges - {*sums})
         self.count = count
-        """How many numbers a slot has."""
+        """Count of numbers in a slot."""
         self.time = time if len(shapes) == 1 else None
         """Place of the processing time, in microseconds; None: there is none, or several variants have their own."""
 
     def goes_on(self, place: int) -> bool:
-        """Whether a number is near the one at the same place of the previous slot."""
+        """Return True if a number is predicted by the one at the same place of the previous slot."""
         return self._near[place] == place
 
     def differences(self, before: Sequence[int] | None, numbers: Sequence[int]) -> list[int]:
-        """Of a slot's numbers from what they are near; each in 64 bits with sign.
+        """Return the differences between a slot's numbers and their predictions; each in 64 bits with sign.
 
         Args:
             before: numbers of the previous slot; None: there is none with this structure.
-            numbers: of the slot.
+            numbers: numbers of the slot.
         """
         known = [*(before or [0] * self.count), *numbers]
         out = [number - known[near] for number, near in zip(numbers, self._near, strict=True)]
@@ -405,7 +405,7 @@ class Predictor:
         By column: additions along a column take a fifth of the time that they take slot by slot.
 
         Args:
-            count: of the slots.
+            count: number of slots.
             given: the differences at a place, of all these slots.
         """
         if not self.count:
@@ -417,18 +417,18 @@ class Predictor:
         self,
         at: int,
         given: Callable[[int, int], Sequence[int]],
-        alike: Callable[[range], Sequence[int] | None] = lambda _: None,
+        constant: Callable[[range], Sequence[int] | None] = lambda _: None,
     ) -> list[int]:
         """One of `rows`: all numbers of a slot.
 
         Args:
-            at: which of the slots.
-            given: the differences at a place, of the first so many of these slots.
-            alike: the numbers at some places, where they are the same in all of these slots; None: they aren't.
+            at: index of the slot.
+            given: returns the differences at a place, for the first slots up to a count.
+            constant: returns the numbers at some places if they are equal in all of these slots, else None.
         """
         out, count = [0] * self.count, at + 1
         for places in self._lists:
-            known = alike(places)
+            known = constant(places)
             out[places.start : places.stop] = known or [sum(given(place, count)) for place in places]
         for place in self._sums:
             out[place] = sum(given(place, count))
@@ -453,16 +453,16 @@ class Predictor:
         """The numbers at one place, of consecutive slots with this structure, of which the first has none before.
 
         Args:
-            place: which.
-            given: the differences at a place, of all these slots.
-            columns: what is known of the slots by place; gets what is found on the way.
+            place: place of the numbers.
+            given: returns the differences at a place, for all these slots.
+            columns: numbers by place, as far as they have been computed; more are added.
         """
         return _wrapped(self._column(place, given, columns))
 
     def _column(self, place: int, given: Callable[[int], Sequence[int]], columns: dict[int, list[int]]) -> list[int]:
         if place in columns:
             return columns[place]
-        # What is near a number of the same slot is, with the difference of that one, near what that one is near.
+        # A number predicted by one of the same slot adds that one's difference, and follows that one's prediction.
         own, near = given(place), self._near[place]
         while near >= self.count:
             own = list(map(add, own, given(near - self.count)))

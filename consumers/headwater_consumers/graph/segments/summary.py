@@ -1,4 +1,4 @@
-"""What of a segment is plain to see: properties of the node and of CONSUMED and PRODUCED, IN_RUN, READ and WROTE.
+"""Summary of a segment: properties of its node and of CONSUMED and PRODUCED, IN_RUN, READ and WROTE.
 
 All of it is derived from the segment's micro-batches.
 """
@@ -20,15 +20,15 @@ from headwater_schemas.events import Provenance
 from headwater_schemas.identity import micros
 
 StoredUse: TypeAlias = "tuple[str, str, Mapping[str, Any], Iterable[tuple[str, Any]]]"
-"""Of a CONSUMED or PRODUCED: its type, key of the dataset, properties, and further ones in pairs."""
+"""CONSUMED or PRODUCED: its type, key of the dataset, properties, and further ones in pairs."""
 
 
 class StoredSummary(NamedTuple):
-    """What is plain to see of a segment in the graph.
+    """Summary of a segment as the graph has it.
 
     Attributes:
         node: properties of the node, times as aware datetimes, with the lists that are needed.
-        runs: how many micro-batches of each run, by key.
+        runs: number of micro-batches of each run, by key.
         uses: properties of each CONSUMED and PRODUCED, with the lists that are needed.
     """
 
@@ -38,7 +38,7 @@ class StoredSummary(NamedTuple):
 
     @classmethod
     def of(cls, node: Mapping[str, Any], runs: Iterable[tuple[str, int]], uses: Iterable[StoredUse]) -> StoredSummary:
-        """As statements return it."""
+        """Read the summary from rows of a statement."""
         return cls(
             node,
             dict(runs),
@@ -50,7 +50,7 @@ class StoredSummary(NamedTuple):
 
 
 NOTHING = StoredSummary({}, {}, {})
-"""Of a segment that isn't there yet."""
+"""Summary of a segment that isn't stored yet."""
 
 _FAULTS = ("missing", "gaps", "overlaps")
 """Properties beside `broken`, a number for each batch of it."""
@@ -58,13 +58,13 @@ _FAULTS = ("missing", "gaps", "overlaps")
 
 @dataclass(slots=True)
 class Range:
-    """What of a dataset the micro-batches of a segment used.
+    """Offset ranges, files and versions of one dataset that a segment's micro-batches used.
 
     Attributes:
         positions: types of position.
         offsets: lowest and highest offset (half-open) by Kafka partition, in the order in which they are first used.
-        marks: of paths and partitions.
-        batches: how many.
+        marks: marks of paths and partitions.
+        batches: number of micro-batches that used it.
         lists: offsets of each micro-batch, by part.
     """
 
@@ -75,7 +75,7 @@ class Range:
     lists: dict[str, Offsets] = field(default_factory=dict)
 
     def properties(self) -> dict[str, Any]:
-        """Of the relationship; None for one that isn't there."""
+        """Return the properties of the relationship; None for one that isn't there."""
         out: dict[str, Any] = {
             "batches": self.batches,
             "positions": sorted(self.positions) or None,
@@ -101,7 +101,7 @@ class Range:
         )
 
     def see(self, position: Mapping[str, Any]) -> None:
-        """Widen the range by what a micro-batch used."""
+        """Widen the range by a micro-batch's position."""
         self.positions.add(position["position"])
         self.marks.update(position.get("_marks", ()))
         if position["position"] == "kafka":
@@ -110,11 +110,11 @@ class Range:
                 self.offsets[partition] = pair if known is None else (min(known[0], pair[0]), max(known[1], pair[1]))
 
     def list_offsets(self, position: Mapping[str, Any], rows: int) -> None:
-        """Add the offsets of the micro-batch that was added to the node's lists.
+        """Add offsets of the micro-batch that was added to the node's lists.
 
         Args:
-            position: what it used of the dataset; empty: nothing.
-            rows: how many micro-batches the tail of the node's lists has but for this one.
+            position: its position in the dataset; empty: it didn't use it.
+            rows: number of micro-batches in the tail of the node's lists, without this one.
         """
         if not self.offsets:
             return
@@ -127,9 +127,9 @@ class Range:
         """Add the tail of the lists to those of its block.
 
         Args:
-            part: of the block.
-            rows: how many micro-batches the block's lists have.
-            more: how many the tail has.
+            part: name of the block's lists.
+            rows: number of micro-batches in the block's lists.
+            more: number of micro-batches in the tail.
         """
         if (tail := self.lists.pop(TAIL, None)) is None:
             return
@@ -139,14 +139,14 @@ class Range:
 
 
 def _pairs(position: Mapping[str, Any]) -> dict[int, tuple[int, int]]:
-    """First offset and the one behind the last by partition."""
+    """Map partitions to their offset range (half-open)."""
     pairs = zip(position["from"], position["to_exclusive"], strict=True)
     return dict(zip(position["partitions"], pairs, strict=True))
 
 
 @dataclass(slots=True)
 class VersionUse:
-    """What of a segment read, or wrote, one version.
+    """Micro-batches of a segment that read, or wrote, one version.
 
     Attributes:
         batches: batch ids, ascending.
@@ -157,7 +157,7 @@ class VersionUse:
     first_time: datetime | None = None
 
     def add(self, batch_id: int, time: object) -> None:
-        """A micro-batch that isn't before the last one; again where several reports of it have the version."""
+        """Add a micro-batch at or after the last one. It comes again if several reports of it have the version."""
         if batch_id not in self.batches[-1:]:
             self.batches.append(batch_id)
         if isinstance(time, datetime) and (self.first_time is None or time < self.first_time):
@@ -166,13 +166,13 @@ class VersionUse:
 
 @dataclass(slots=True)
 class Summary:
-    """What of a segment is plain to see: derived from its micro-batches.
+    """Summary of a segment, derived from its micro-batches.
 
     Attributes:
-        batches: how many it has.
+        batches: number of its micro-batches.
         first, last: lowest and highest batch id.
         began, ended: lowest and highest processing time.
-        timed: how many micro-batches have one.
+        timed: number of micro-batches with a processing time.
         contested: batch ids with conflicts, once for each of them.
         broken: batch ids that don't follow on the one before (`derive.next_properties`): how many batches are missing,
             and how many partitions have a gap and an overlap.
@@ -181,10 +181,10 @@ class Summary:
         reconciled: batch ids that were read from the checkpoint afterwards.
         late: batch ids with rows that were dropped since they were late for the watermark, and how many.
         last_passed: the highest batch id with assertions of which none failed.
-        runs: how many micro-batches of each run, by key.
-        ranges: by use.
+        runs: number of micro-batches of each run, by key.
+        ranges: ranges by use.
         versions: uses by READ or WROTE and the version's key.
-        lists: the micro-batches one by one, by part.
+        lists: values of each micro-batch, by part.
     """
 
     batches: int = 0
@@ -207,7 +207,7 @@ class Summary:
 
     @classmethod
     def of(cls, before: StoredSummary) -> Summary:
-        """What of a stored segment is plain to see, but for its versions."""
+        """Return the summary of a stored segment, without its versions."""
         stored = before.node
         return cls(
             stored["batches"],
@@ -244,7 +244,7 @@ class Summary:
         """Add a micro-batch that comes after all others; returns it as the neighbour of the next.
 
         Args:
-            tenant: of the graph.
+            tenant: tenant of the graph.
             interval: the micro-batch.
             before: the one before, of this segment or an earlier one.
         """
@@ -279,13 +279,13 @@ class Summary:
         return here
 
     def take_back(self, last: Mapping[int, IntervalFacts]) -> None:
-        """Forget what the last micro-batches add up to, so that they can be added again with others between them.
+        """Take the last micro-batches out of the summary, so that they can be added again with others between them.
 
         What is a bound or a set stays: those that are added again have it, too.
 
         Args:
-            last: by batch id; all in one block, of which the lists are here where they aren't all in the tail, and the
-                one before them is in it, too. Each has one report, without versions and assertions.
+            last: the last ones by batch id; all in one block, whose lists are here unless all of them are in the tail.
+                The one before them is in that block, too. Each has one report, without versions and assertions.
         """
         first = min(last)
         self.batches -= len(last)

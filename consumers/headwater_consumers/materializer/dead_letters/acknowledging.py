@@ -1,4 +1,4 @@
-"""Acknowledging: which letters of the dead-letter topic somebody has dealt with.
+"""Acknowledged dead letters: those that somebody has dealt with.
 
 Kafka keeps it, as the offsets that a group of its own has committed on the topic; the group never has a member. Letters
 from there on wait. The letters themselves stay: accounting and `graph verify` need them.
@@ -28,30 +28,30 @@ def letters_group(group: str) -> str:
 
 
 class Acknowledged:
-    """How far letters are acknowledged, as the brokers had it when this was made.
+    """Acknowledged offsets of the dead-letter topic, as the brokers had them when this was read.
 
     Args:
-        positions: of the topic's partitions, with what `letters_group` has committed.
+        positions: the topic's partitions, with what `letters_group` has committed.
     """
 
     def __init__(self, positions: Iterable[PartitionOffsets]) -> None:
         self._positions = {each.partition.number: each for each in positions}
 
     def covers(self, letter: StoredDeadLetter) -> bool:
-        """Whether the letter is acknowledged."""
+        """Return True if the letter is acknowledged."""
         known = self._positions.get(letter.record.partition.number)
         return known is not None and letter.record.offset < (known.committed or 0)
 
     def everything(self) -> Acknowledged:
-        """With all letters that were on the topic then."""
+        """Return the offsets with all letters acknowledged that were on the topic then."""
         return Acknowledged(replace(each, committed=each.end) for each in self._positions.values())
 
     def through(self, letters: Iterable[StoredDeadLetter], settled: frozenset[str]) -> Acknowledged:
-        """With each further letter, up to the first one of its partition that isn't settled.
+        """Return the offsets with further letters acknowledged, up to the first of each partition that isn't settled.
 
         Args:
-            letters: of the topic, each partition's in order.
-            settled: where those are that nobody has to look at any more.
+            letters: letters of the topic, each partition's in order.
+            settled: locations (`topic[partition]@offset`) of letters that nobody has to look at any more.
         """
         reached = {number: each.committed or 0 for number, each in self._positions.items()}
         stopped: set[int] = set()
@@ -67,12 +67,12 @@ class Acknowledged:
         return Acknowledged(replace(each, committed=reached[number]) for number, each in self._positions.items())
 
     def offsets(self) -> list[PartitionOffsets]:
-        """Of each partition."""
+        """Positions by partition."""
         return list(self._positions.values())
 
 
 def acknowledged(client: Mapping[str, Any], *, group: str, dead_letters: str) -> Acknowledged:
-    """How far letters are acknowledged.
+    """Read which dead letters are acknowledged.
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
@@ -92,7 +92,7 @@ def acknowledge(client: Mapping[str, Any], *, group: str, letters: Acknowledged)
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
         group: the materializer's.
-        letters: how far.
+        letters: acknowledged offsets of the topic.
 
     Raises:
         KafkaException: the brokers don't answer in time or refuse.

@@ -24,7 +24,7 @@ class LetterFilter:
 
     Attributes:
         reasons: one of these.
-        job: of this job or dataset: `namespace/name`, or the name alone.
+        job: job or dataset of the letters: `namespace/name`, or the name alone.
         since: published then or later.
         until: published before.
     """
@@ -35,7 +35,10 @@ class LetterFilter:
     until: datetime | None = None
 
     def takes(self, letter: StoredDeadLetter) -> bool:
-        """Whether the letter is meant. One without a time is meant only where no time is asked for."""
+        """Return True if the letter matches.
+
+        A letter without a time matches only if neither `since` nor `until` is given.
+        """
         if self.reasons and letter.reason not in self.reasons:
             return False
         if self.job is not None and not _is_called(letter.job, self.job):
@@ -51,10 +54,9 @@ class LetterFilter:
 
 
 class LatestLetters:
-    """Which letters of a topic stand for themselves: sent once, and not overtaken by a later one of the same record.
+    """Latest dead letter of each record: the one that wasn't superseded by a resent or replayed letter.
 
-    A crash may send a letter twice, and a replay that fails makes another letter of the same bytes. Of each record the
-    last letter stands.
+    A crash may send a letter twice, and a replay that fails makes another letter of the same bytes.
     """
 
     def __init__(self, letters: Iterable[StoredDeadLetter]) -> None:
@@ -67,7 +69,7 @@ class LatestLetters:
                 self._overtaken.add(letter.replayed_from)
 
     def stands(self, letter: StoredDeadLetter) -> bool:
-        """Whether it is the last of its record."""
+        """Return True if the letter is the latest of its record."""
         if letter.source is None:
             return True
         return self._last[letter.source] == letter.where and named(letter.source) not in self._overtaken
@@ -88,10 +90,10 @@ class LetterGroup:
 
     Attributes:
         job: `namespace/name`; None where the records' keys don't hold it.
-        letters: how many.
-        bytes: of their keys and values.
-        oldest, newest: when the first and the last of them were published.
-        sample: where one of them is, for `dlq show`.
+        letters: number of letters.
+        bytes: total size of their keys and values.
+        oldest, newest: publication times of the first and the last letter.
+        sample: location of one of them, for `dlq show`.
     """
 
     reason: str
@@ -103,7 +105,7 @@ class LetterGroup:
     sample: str = ""
 
     def add(self, letter: StoredDeadLetter) -> None:
-        """Count it."""
+        """Count a letter."""
         self.letters += 1
         self.bytes += letter.record.size
         self.sample = letter.where
@@ -116,7 +118,7 @@ class Census:
     """Groups of the letters added so far.
 
     Attributes:
-        overtaken: letters besides that were sent twice, or whose record was replayed and has a later letter.
+        overtaken: letters that were sent twice, or whose record was replayed and has a later letter; not in the groups.
         acknowledged: letters of the groups that somebody has dealt with.
     """
 
@@ -125,7 +127,7 @@ class Census:
         self._groups: dict[tuple[str, str | None], LetterGroup] = {}
 
     def add(self, letter: StoredDeadLetter) -> None:
-        """Count it."""
+        """Count a letter."""
         of = (letter.reason, letter.job)
         self._groups.setdefault(of, LetterGroup(*of)).add(letter)
 
@@ -136,12 +138,12 @@ class Census:
 
     @property
     def letters(self) -> int:
-        """How many, of all groups."""
+        """Number of letters, in all groups."""
         return sum(group.letters for group in self._groups.values())
 
     @property
     def waiting(self) -> int:
-        """How many of them nobody has dealt with yet."""
+        """Number of letters that nobody has dealt with yet."""
         return self.letters - self.acknowledged
 
     @property
@@ -162,10 +164,10 @@ class Content:
     """A value.
 
     Attributes:
-        bytes: how long it is.
+        bytes: length of the value.
         starts: its first 10 bytes, in hexadecimal.
-        problem: what is wrong with it by this release; None where it is a good event now.
-        fields: what was decoded, redacted; None where the bytes don't follow a known schema.
+        problem: fault by this release's rules; None if it is a valid event now.
+        fields: decoded fields, redacted; None if the bytes don't follow a known schema.
     """
 
     bytes: int

@@ -23,7 +23,7 @@ OURS = "headwater."
 TOPIC = CONNECT + "topic"
 PARTITION = CONNECT + "partition"
 OFFSET = CONNECT + "offset"
-# Of a letter without bytes: the first offset behind those that it stands for, and how long the value is.
+# Headers of a letter without bytes: the offset after the last one that it covers, and the size of the value.
 OFFSET_END = OURS + "offset.end"
 LEFT_OUT = OURS + "left.out.bytes"
 TOPIC_ID = OURS + "topic.id"
@@ -33,8 +33,8 @@ ATTEMPT = OURS + "attempt"
 BY = CONNECT + "class.name"
 MATERIALIZER = "headwater_consumers.materializer"
 BRIDGE = "headwater_consumers.bridge"
-"""Who made the letter, which is also what its value is: an event, or an OpenLineage document."""
-# Of a record that a replay brought back: the source of the letter it was.
+"""Producer of the letter, which also tells its value: an event, or an OpenLineage document."""
+# Header of a record that a replay brought back: the source of its letter.
 REPLAYED_FROM = OURS + "replayed.from"
 
 # The dead-letter topic takes the events topic's largest record and 64 KiB. Names and ids are bounded by Kafka; the
@@ -44,7 +44,7 @@ MAX_EVENT_ID_CHARACTERS = 200
 
 
 class Stage(StrEnum):
-    """Where a record failed, by Connect's names: reading its value, or putting it into the sink."""
+    """Stage in which a record failed, by Kafka Connect's names: reading its value, or putting it into the sink."""
 
     DECODE = "VALUE_CONVERTER"
     APPLY = "TASK_PUT"
@@ -56,9 +56,9 @@ class DeadLetter:
 
     Attributes:
         error: class of the error.
-        message: what is wrong, without any of the payload.
-        event_id: where it could be read.
-        by: who made the letter, MATERIALIZER or BRIDGE.
+        message: the fault, without any of the payload.
+        event_id: id of the event, if it could be read.
+        by: producer of the letter, MATERIALIZER or BRIDGE.
     """
 
     record: Record
@@ -102,7 +102,7 @@ _UNKNOWN = "unknown"
 
 
 def is_replay(headers: Headers) -> bool:
-    """Whether a replay of dead letters brought the record back."""
+    """Return True if a replay of dead letters brought the record back."""
     return any(name == REPLAYED_FROM for name, _ in headers)
 
 
@@ -115,7 +115,7 @@ def _attempt(headers: Headers) -> int:
 
 
 def coordinate(headers: Iterable[tuple[str, bytes | None]] | None) -> RecordCoordinates | None:
-    """Where a dead letter came from, by its headers; None where they aren't ours."""
+    """Parse the source coordinates of a dead letter from its headers; None if they aren't Headwater's."""
     values = {name: value for name, value in headers or () if isinstance(value, bytes)}
     try:
         topic = values[TOPIC].decode()
@@ -136,11 +136,11 @@ _ADDED_HEADERS = (CONNECT, TOPIC_ID, REASON, EVENT_ID, ATTEMPT, OFFSET_END, LEFT
 
 @dataclass(frozen=True, slots=True)
 class RecordCoordinates:
-    """Where a record was read that became a letter. A topic made anew has another id.
+    """Source coordinates of a dead letter: topic, partition and offset. A recreated topic has another id.
 
     Attributes:
-        offset: of the record, or the first of those that a letter without bytes stands for.
-        end: the first offset behind them.
+        offset: offset of the record, or the first offset that a letter without bytes covers.
+        end: the offset after the last one covered.
     """
 
     partition: Partition
@@ -159,12 +159,12 @@ class StoredDeadLetter:
     Attributes:
         record: as it is on the dead-letter topic; key and value are the original's, byte for byte, and so is the
             timestamp.
-        source: where the original was; None where the headers don't hold it.
+        source: coordinates of the original; None if the headers don't hold them.
         reason: a `DeadLetterReason`, or UNKNOWN.
         attempt: 1, or which replay of the record ended here.
         replayed_from: the source of the letter whose replay ended here; None for a first attempt.
-        by: who made it, MATERIALIZER or BRIDGE; empty where another program put it there.
-        left_out: how many bytes of the original aren't in it, or "unknown"; None: it is the original, byte for byte.
+        by: producer of the letter, MATERIALIZER or BRIDGE; empty if another program wrote it.
+        left_out: number of bytes of the original that it lacks, or "unknown"; None: it is the original, byte for byte.
     """
 
     record: Record
@@ -180,17 +180,17 @@ class StoredDeadLetter:
     left_out: str | None = None
 
     def back_to(self, events: str) -> str:
-        """The topic that a replay sends it to: that of OpenLineage documents which it was read from, or `events`."""
+        """Return the topic for a replay: the OpenLineage topic that the record came from, or `events`."""
         return self.source.partition.topic if self.by == BRIDGE and self.source is not None else events
 
     @property
     def where(self) -> str:
-        """Its place on the dead-letter topic, `partition@offset`, as `dlq show` takes it."""
+        """Location on the dead-letter topic, `partition@offset`, as `dlq show` takes it."""
         return f"{self.record.partition.number}@{self.record.offset}"
 
     @property
     def time(self) -> datetime | None:
-        """When the original was published."""
+        """Time at which the original record was published."""
         milliseconds = self.record.timestamp_ms
         return None if milliseconds is None else datetime.fromtimestamp(milliseconds / 1000, UTC)
 

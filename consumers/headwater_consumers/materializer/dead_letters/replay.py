@@ -4,7 +4,7 @@ That is the events topic, or of a letter of the bridge the topic of OpenLineage 
 
 A replayed record has the original's key, value and headers, and with them `headwater.attempt`, one higher, and
 `headwater.replayed.from`, which names the record that the letter is of. Events are idempotent, so replaying a letter
-twice changes nothing in the graph. What fails again comes back as another letter, which overtakes this one.
+twice changes nothing in the graph. A record that fails again becomes another letter, which supersedes this one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _DELIVERY_SECONDS = 30
 
 @dataclass(slots=True)
 class Replayed:
-    """What a replay came to.
+    """Result of a replay.
 
     Attributes:
         sent: letters acknowledged by the topic they came from.
@@ -47,7 +47,7 @@ def replay(
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
         topic: the events topic.
-        letters: which.
+        letters: letters to send.
         sent: called once for each that is acknowledged.
 
     Raises:
@@ -92,7 +92,7 @@ def replay(
 
 
 def replay_headers(letter: StoredDeadLetter) -> tuple[tuple[str, bytes | None], ...]:
-    """Headers of the record that goes back: the original's, which attempt this is, and what it is an attempt at."""
+    """Headers of the record to send: the original's, the number of the attempt, and the source of the letter."""
     kept = tuple((name, value) for name, value in letter.original_headers if name != header.REPLAYED_FROM)
     added = [(header.ATTEMPT, str(letter.attempt + 1))]
     if letter.source is not None:

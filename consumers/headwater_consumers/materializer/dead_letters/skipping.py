@@ -20,7 +20,7 @@ class NotNextError(Exception):
     """The record isn't the one that the group consumes next: skipping it would skip others, or nothing.
 
     Attributes:
-        next_offset: that the group consumes next; None: the topic has no such partition.
+        next_offset: offset that the group consumes next; None: the topic has no such partition.
     """
 
     def __init__(self, next_offset: int | None) -> None:
@@ -33,11 +33,11 @@ def skip(client: Mapping[str, Any], *, group: str, dead_letters: str, topic: str
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
-        group: whose offset goes on behind it.
+        group: consumer group that goes on after it.
         dead_letters: the dead-letter topic.
-        topic: of the record.
-        number: of its partition.
-        offset: its own.
+        topic: topic of the record.
+        number: number of its partition.
+        offset: offset of the record.
 
     Raises:
         NotNextError: the group consumes another next.

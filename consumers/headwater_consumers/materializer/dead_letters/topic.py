@@ -33,7 +33,7 @@ class DeadLettersUndeliveredError(TransientError):
 
 
 class DeadLetterSink(Protocol):
-    """Where dead letters go."""
+    """Destination of dead letters."""
 
     def send(self, letters: Sequence[DeadLetter]) -> None:
         """Return once each letter is acknowledged by the topic's in-sync replicas.
@@ -83,7 +83,7 @@ class KafkaDeadLetters:
             raise self._undelivered(unsent, failures)
 
     def _sent(self, letters: Sequence[DeadLetter]) -> tuple[list[DeadLetter], list[Undelivered]]:
-        """Those that aren't acknowledged, in order, and why."""
+        """Send letters; return those that aren't acknowledged, in order, and the failures."""
         producer = self._producer or self._connect()
         unsent = dict(enumerate(letters))
         failures: list[Undelivered] = []
@@ -145,7 +145,7 @@ class KafkaDeadLetters:
 
 
 def _without_bytes(letter: DeadLetter, topic: str) -> DeadLetter:
-    """It, by the record's coordinates alone."""
+    """Strip a letter to the coordinates of its record."""
     if letter.record.unread is not None:
         return letter
     left_out = f"its {len(letter.record.value or b''):,} bytes are more than {topic} takes"

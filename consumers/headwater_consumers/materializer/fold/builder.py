@@ -49,7 +49,7 @@ from headwater_schemas.events import (
 
 
 class Builder:
-    """Where the rules of the bodies put their facts. Each method returns the facts of one node, made if need be."""
+    """Accumulator of base facts. Each method returns the facts of one node, created if new."""
 
     def __init__(self) -> None:
         self.delta = GraphDelta()
@@ -151,7 +151,7 @@ class Builder:
         return node
 
     def retention(self, tenant: str, namespace: str | None, job: str | None) -> RetentionFacts:
-        """How long micro-batches are kept one by one, of all jobs, those of a namespace, or one."""
+        """Facts of a retention scope: all jobs, those of a namespace, or one job."""
         key = keys.retention_key(tenant, namespace, job)
         node = self.delta.retentions.get(key)
         if node is None:
@@ -249,7 +249,7 @@ def job_cell(job: JobRef, run_id: str) -> Props:
 
 
 def query_cell(tenant: str, query_id: str | None) -> Props | None:
-    """The streaming query that a run is a start of, with its key, which an index takes however long the id is."""
+    """Return the streaming query that a run started, with its key, which an index takes however long the id is."""
     return None if query_id is None else {"query_id": query_id, "_query": query_key(tenant, query_id)}
 
 
@@ -268,8 +268,8 @@ def quality_cell(results: Iterable[QualityResult], job: str | None = None) -> Pr
     """Outcomes of assertions as parallel lists, sorted; lists of which no outcome has anything are left out.
 
     Args:
-        results: of a micro-batch or run.
-        job: of a run, its job's key: an index finds the runs of a job that have outcomes.
+        results: results of a micro-batch or run.
+        job: for a run, its job's key: an index finds the runs of a job that have outcomes.
     """
     rows = sorted({_outcome(result) for result in results})
     if not rows:

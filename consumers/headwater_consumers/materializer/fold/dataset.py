@@ -90,12 +90,12 @@ def _fold_changes(into: Builder, tenant: str, dataset: str, changes: ColumnChang
 
 
 class _Cells(NamedTuple):
-    """What a schema puts into registers; nothing changes a value that is in one.
+    """Register values of one schema. Nothing changes a value once it is in a register.
 
     Attributes:
-        schema: of the dataset.
-        fields: by path, of each column.
-        version: properties of its SchemaVersion that aren't of the dataset.
+        schema: register of the dataset.
+        fields: register of each column, by path.
+        version: properties of its SchemaVersion that the dataset doesn't have.
     """
 
     schema: Props
@@ -104,7 +104,7 @@ class _Cells(NamedTuple):
 
 
 _known_cells: LatestOf[_Cells] = LatestOf(100_000)
-"""Of schemas that a decoder gives again for equal bytes; sizes in columns."""
+"""Cache by schema: the decoder returns one object for equal bytes. Sizes in columns."""
 
 
 def _cells(schema: SchemaDefinition) -> _Cells:

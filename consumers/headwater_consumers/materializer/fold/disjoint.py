@@ -13,82 +13,85 @@ from headwater_consumers.graph.keys import dataset_key, job_key
 from headwater_schemas.events import DatasetRef, DatasetUse, LineageEvent, QualityResult
 
 _WORTH_IT = 100
-"""Of a part that costs less, the further statements take longer than is saved."""
+"""A part that costs less isn't worth a transaction: its statements take longer than the parallel write saves."""
 
 _OTHERS = 3
 
 
 def disjoint(events: Sequence[LineageEvent], most: int, *, least: int = _WORTH_IT) -> list[Sequence[LineageEvent]]:
-    """At most so many parts, of much the same size; events stay in their order.
+    """Split events into at most `most` parts of similar cost; events keep their order.
 
     Events that name a job or dataset in common, directly or by way of others, are in one part.
 
     Args:
-        events: of a batch.
-        most: how many parts, 1 or more.
-        least: what each must cost to be worth a transaction, in micro-batches; or there is one part.
+        events: events of a batch.
+        most: maximum number of parts, 1 or more.
+        least: minimum cost of a part, in micro-batches; if any part would cost less, there is one part.
     """
     if most == 1:
         return [events]
-    names = _Names()
-    places = [names.of_event(event) for event in events]
+    sets = _DisjointSets()
+    roots = [sets.join(event) for event in events]
     groups: dict[int, _Part] = {}
-    for at, (event, place) in enumerate(zip(events, places, strict=True)):
-        groups.setdefault(names.first(place), _Part()).add([at], _cost(event))
+    for at, (event, root) in enumerate(zip(events, roots, strict=True)):
+        groups.setdefault(sets.find(root), _Part()).add([at], _cost(event))
     parts = [_Part() for _ in range(most)]
     for group in sorted(groups.values(), key=lambda group: group.cost, reverse=True):
-        min(parts, key=lambda part: part.cost).add(group.places, group.cost)
+        min(parts, key=lambda part: part.cost).add(group.events, group.cost)
     if min(part.cost for part in parts) < least:
         return [events]
-    return [[events[at] for at in sorted(part.places)] for part in parts]
+    return [[events[at] for at in sorted(part.events)] for part in parts]
 
 
 def _cost(event: LineageEvent) -> int:
-    """What the database takes for it, about, in micro-batches."""
+    """Estimate the database's cost of an event, in micro-batches."""
     return 1 if event.interval_event is not None else _OTHERS
 
 
 @dataclass(slots=True)
 class _Part:
-    places: list[int] = field(default_factory=list)
+    events: list[int] = field(default_factory=list)
     cost: int = 0
 
-    def add(self, places: Sequence[int], cost: int) -> None:
-        self.places += places
+    def add(self, events: Sequence[int], cost: int) -> None:
+        self.events += events
         self.cost += cost
 
 
-class _Names:
-    """Which names go together: a forest of disjoint sets, https://en.wikipedia.org/wiki/Disjoint-set_data_structure."""
+class _DisjointSets:
+    """Disjoint sets of job and dataset keys that events name together.
+
+    https://en.wikipedia.org/wiki/Disjoint-set_data_structure
+    """
 
     def __init__(self) -> None:
-        self._places: dict[str, int] = {}
-        self._above: list[int] = []
+        self._indexes: dict[str, int] = {}
+        self._parents: list[int] = []
 
-    def first(self, place: int) -> int:
-        """The one that stands for all that go together with it."""
-        above = self._above
-        while above[place] != place:
-            above[place] = place = above[above[place]]
-        return place
+    def find(self, index: int) -> int:
+        """Return the representative of a set."""
+        parents = self._parents
+        while parents[index] != index:
+            parents[index] = index = parents[parents[index]]
+        return index
 
-    def of_event(self, event: LineageEvent) -> int:
-        """The place of its names, which go together from now on."""
+    def join(self, event: LineageEvent) -> int:
+        """Join the sets of all names of an event, and return the index of one of them."""
         names = _named(event)
-        one = self._place(next(names, ""))
+        one = self._index(next(names, ""))
         for name in names:
-            other = self._place(name)
+            other = self._index(name)
             if other != one:
-                self._above[other] = one
+                self._parents[other] = one
         return one
 
-    def _place(self, name: str) -> int:
-        place = self._places.get(name)
-        if place is None:
-            place = self._places[name] = len(self._above)
-            self._above.append(place)
-            return place
-        return self.first(place)
+    def _index(self, name: str) -> int:
+        index = self._indexes.get(name)
+        if index is None:
+            index = self._indexes[name] = len(self._parents)
+            self._parents.append(index)
+            return index
+        return self.find(index)
 
 
 def _named(event: LineageEvent) -> Iterator[str]:

@@ -23,7 +23,7 @@ def fold(events: Sequence[LineageEvent]) -> GraphDelta:
     """The base facts of `events`, joined. Pure; the order and number of times that an event is there change nothing.
 
     Args:
-        events: which `reject` has no objection to.
+        events: events that `reject` accepts.
 
     Raises:
         ValueError: an event that `reject` would have rejected.
@@ -100,7 +100,7 @@ def fold_event(into: Builder, event: LineageEvent) -> None:
 
 
 def _provenance_rank(event: LineageEvent) -> int:
-    """How certain an event is. Runs were reported without a provenance at first: one that has none was observed."""
+    """Rank an event's provenance. Early run events had none: they count as observed."""
     if event.interval_event is not None:
         return PROVENANCE_RANKS[event.interval_event.provenance]
     if event.run_event is not None and event.run_event.provenance is Provenance.RECONCILED:

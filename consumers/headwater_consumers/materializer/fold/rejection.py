@@ -37,12 +37,12 @@ from headwater_schemas.rules import first_violation
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """Why an event can't become part of the graph, for good.
+    """Permanent reason why an event can't become part of the graph.
 
     Attributes:
-        reason: of the closed list.
+        reason: member of the closed list.
         field: path of the field at fault, e.g. `interval_event.entries[2].batch_id`.
-        detail: what is wrong with it; no value that came from a payload but numbers.
+        detail: what is wrong with the field; from a payload it quotes numbers only.
     """
 
     reason: DeadLetterReason
@@ -317,9 +317,9 @@ CHECKS: Mapping[str, tuple[str, Callable[[LineageEvent], None]]] = {
 
 
 def reject(event: LineageEvent) -> Rejection | None:
-    """Why `event` can't be folded; None when it can.
+    """Check that `event` can be folded; return the reason for rejection, or None.
 
-    An event of which this returns None never makes `fold` raise, nor the database refuse its values.
+    An event for which this returns None never makes `fold` raise, nor the database refuse its values.
     """
     try:
         check_storable(event)
@@ -330,10 +330,10 @@ def reject(event: LineageEvent) -> Rejection | None:
 
 
 def reject_decoded(event: LineageEvent) -> Rejection | None:
-    """The same of an event that `Decoder` decoded, in half of the time.
+    """Check an event that `Decoder` decoded, as `reject` does, in half of the time.
 
-    Avro has no integer over 64 bits and no text with a lone surrogate, so no value of it is unstorable but numbers that
-    are none, which are looked for all the same.
+    Avro has no integer over 64 bits and no text with a lone surrogate, so its only unstorable values are NaN and
+    infinite numbers, which are checked here, too.
     """
     try:
         _check(event)

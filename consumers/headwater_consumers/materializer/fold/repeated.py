@@ -1,8 +1,8 @@
-"""Repeated: what several events with one body state, folded once.
+"""Folds events that share a body once per batch.
 
-Producers repeat with every run what they know of a dataset, a plan or a job, and the decoder gives equal bodies as one
-object. Such events differ in stamp and time alone: of their registers the greatest stamp counts, of their times the
-first and the last. So they are joined before they are folded, which changes nothing but how long it takes.
+Producers repeat a dataset, plan or job with every run, and the decoder returns equal bodies as one
+object. Such events differ only in stamp and time: the greatest stamp counts for their registers, the first and the last
+time for their spans. Joining them before the fold changes nothing but its duration.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ Body: TypeAlias = DatasetEvent | PlanEvent | JobEvent
 
 
 class Repeated:
-    """What is the same of some events, and what counts of the rest.
+    """Events of one body, with the values that the fold needs of them.
 
     Attributes:
-        body: of all of them.
-        tenant: of all of them.
-        job: of all of them; None of a dataset, where it doesn't count.
-        stamp: the greatest.
-        first, last: event times.
+        body: shared by all of them.
+        tenant: shared by all of them.
+        job: shared by all of them; None for a dataset, where it doesn't count.
+        stamp: the greatest one.
+        first, last: the earliest and the latest event time.
     """
 
     __slots__ = ("body", "first", "job", "last", "stamp", "tenant")
@@ -36,16 +36,16 @@ class Repeated:
         self.first = self.last = event.event_time
 
     def see(self, stamp: str, time: datetime) -> None:
-        """Another event."""
+        """Add another event."""
         self.stamp = max(self.stamp, stamp)
         self.first = min(self.first, time)
         self.last = max(self.last, time)
 
 
 def repeatable(event: LineageEvent) -> tuple[Body, JobRef | None] | None:
-    """The body of an event that others may have, and the job that it is of; None of any other event.
+    """Return the body of an event if others may share it, and the job that it describes; None for any other event.
 
-    What happened to a dataset did so at the time of its event, which is the dataset's then.
+    A dataset event with a lifecycle change isn't repeatable: its time is the time of the change.
     """
     if (plan := event.plan_event) is not None:
         return plan, event.job

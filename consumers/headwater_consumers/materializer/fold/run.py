@@ -77,12 +77,12 @@ def fold_mention(into: Builder, tenant: str, above: ParentRun, stamp: str) -> No
     job_key, _ = into.job(tenant, above.job)
     _, run = into.run(tenant, above.run_id)
     run.jobs.add(job_key)
-    # As certain as nothing else: what the run's own events report of its job wins.
+    # The highest rank: a run's own report of its job wins.
     join(run.registers, {"job": ("0" + stamp[1:], job_cell(above.job, above.run_id))})
 
 
 def _uses(into: Builder, tenant: str, body: RunEvent, stamp: str) -> dict[UseKey, Registers]:
-    """What the run read and wrote. It read what its outputs were made from, whether that is among its inputs or not.
+    """Fold the run's inputs and outputs. The sources that an output lists count as inputs, too.
 
     So an output that is later made from everything is still made from what it listed (`join_uses`).
     """
@@ -97,7 +97,7 @@ def _uses(into: Builder, tenant: str, body: RunEvent, stamp: str) -> dict[UseKey
 
 
 def _is_uncommitted(body: RunEvent, registers: Registers) -> bool:
-    """Whether a report of an output claims nothing: of a run that failed, with no word of what was committed."""
+    """Return True if a report of an output claims nothing: its run failed without saying what was committed."""
     committed = body.publication in {PublicationState.PUBLISHED, PublicationState.PARTIAL}
     return body.type is RunEventType.FAIL and not committed and "position" not in registers
 

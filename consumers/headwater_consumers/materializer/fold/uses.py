@@ -80,9 +80,9 @@ def position_properties(position: Position, certainty: Certainty, added: AddedFi
     """The register `position`; None for a position of a sort that this version doesn't know.
 
     Args:
-        position: of a use.
-        certainty: how sure it is.
-        added: of a table's version, the files that it added, where they are known.
+        position: position of a use.
+        certainty: certainty of the position.
+        added: files that a table's version added, if they are known.
     """
     found = _position(position)
     if found is None:

@@ -69,7 +69,7 @@ def _reports_schema(facts: DatasetFacts) -> bool:
 
 
 def _since(delta: GraphDelta, schemas: Mapping[str, Joined]) -> dict[str, datetime | None]:
-    """Of datasets of which the delta has one schema, by key: since when that was stored before."""
+    """Map each dataset with one schema in the delta to the time since when that schema has been stored."""
     since: dict[str, datetime | None] = {}
     several: set[str] = set()
     for key, schema in delta.schemas.items():
@@ -80,12 +80,12 @@ def _since(delta: GraphDelta, schemas: Mapping[str, Joined]) -> dict[str, dateti
 
 
 def _is_repeated(facts: DatasetFacts, joined: Joined, since: datetime | None) -> bool:
-    """Whether the delta's schemas bring nothing new of any column: the newest is the stored one, none is older.
+    """Return True if the delta's schemas bring nothing new of any column: the newest is the stored one, none is older.
 
     Args:
-        facts: of the dataset in the delta.
-        joined: its registers.
-        since: when the delta's only schema was first seen, as stored. Every column of it has been seen since then.
+        facts: the dataset in the delta.
+        joined: joined registers of the dataset.
+        since: when the delta's only schema was first seen, as stored. All of its columns have been seen since then.
     """
     before = joined.before.get("schema")
     if before is None or before[1] != facts.registers["schema"][1]:

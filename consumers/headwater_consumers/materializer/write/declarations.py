@@ -19,10 +19,10 @@ from headwater_consumers.graph.declarations import (
     ITEMS,
     MISSING,
     REVISED,
-    Standing,
+    DeclarationState,
     declaration_links,
+    declaration_state,
     set_properties,
-    standing,
 )
 from headwater_consumers.graph.keys import feeds_identity
 from headwater_consumers.materializer.write.bolt import to_bolt
@@ -40,12 +40,12 @@ _STATEMENTS = {
 
 @dataclass(slots=True)
 class Changes:
-    """What a transaction changes of declarations.
+    """Changes of declarations in one transaction.
 
     Attributes:
-        created: keys of declarations that weren't there.
-        begin, end: declarations that hold from now on, and no longer, by key.
-        sets: properties to be set, by key of the set.
+        created: keys of new declarations.
+        begin, end: declarations that hold from now on, and those that no longer do, by key.
+        sets: properties to be set, by key of the declaration set.
     """
 
     created: list[str] = field(default_factory=list)
@@ -54,7 +54,7 @@ class Changes:
     sets: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def subjects(self, kind: str) -> set[str]:
-        """Keys of the jobs or consumers whose relationships change; they have to be locked."""
+        """Return keys of the jobs or consumers whose relationships change; they have to be locked."""
         rows = (*self.begin.values(), *self.end.values())
         return {str(row["subject"]) for row in rows if row["subject_type"] == kind}
 
@@ -69,7 +69,7 @@ def lock_declarations(tx: WriteTransaction, delta: GraphDelta) -> Changes:
     before, after = {}, {}
     asked = set(delta.declarations)
     for key, declared in delta.declaration_sets.items():
-        before[key] = Standing(tuple(stored[key][ITEMS] or ()), tuple(stored[key][MISSING] or ()))
+        before[key] = DeclarationState(tuple(stored[key][ITEMS] or ()), tuple(stored[key][MISSING] or ()))
         revision = declared.revision
         if revision is not None and not _is_newer(revision, stored[key]):
             revision = None
@@ -85,10 +85,14 @@ def lock_declarations(tx: WriteTransaction, delta: GraphDelta) -> Changes:
 
 
 def _revise(
-    changes: Changes, key: str, before: Standing, revision: Revision | None, there: Mapping[str, Mapping[str, Any]]
+    changes: Changes,
+    key: str,
+    before: DeclarationState,
+    revision: Revision | None,
+    there: Mapping[str, Mapping[str, Any]],
 ) -> None:
     known: Collection[str] = there.keys() | before.held
-    now = standing(before.items if revision is None else revision.items, known)
+    now = declaration_state(before.items if revision is None else revision.items, known)
     changes.begin |= {item: there[item] for item in now.held - before.held}
     changes.end |= {item: there[item] for item in before.held - now.held}
     if revision is not None:

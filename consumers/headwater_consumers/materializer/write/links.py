@@ -18,7 +18,7 @@ from headwater_consumers.materializer.write.transaction import Index, WriteTrans
 
 
 class JobName(NamedTuple):
-    """What a FEEDS relationship shows of its job."""
+    """Tenant and name of a FEEDS relationship's job."""
 
     tenant: str
     name: str
@@ -29,7 +29,7 @@ def job_name(job: NodeFacts) -> JobName:
     return JobName(str(job.identity["tenant"]), str(job.identity["name"]))
 
 
-# What is written, in this order, with the labels of both ends.
+# Relationships to write, in this order, with the labels of both ends.
 OBSERVED = {
     "job_reads": ("jobs", "datasets"),
     "job_writes": ("jobs", "datasets"),
@@ -59,7 +59,7 @@ class LinkRows:
     """Relationships that were seen: to be created, or their spans widened.
 
     Args:
-        delta: whose links they are.
+        delta: delta with the links.
     """
 
     def __init__(self, delta: GraphDelta) -> None:
@@ -68,14 +68,14 @@ class LinkRows:
         self._rows = self._made(delta.links, {key: job_name(job) for key, job in delta.jobs.items()})
 
     def write(self, tx: WriteTransaction, more: Mapping[Link, TimeSpan], jobs: Mapping[str, JobName]) -> None:
-        """Create or widen them.
+        """Create or widen the relationships.
 
         Args:
             tx: the transaction.
             more: links of the transaction's runs.
-            jobs: by key, those that FEEDS among `more` are by.
+            jobs: jobs of FEEDS among `more`, by key.
         """
-        # Of FEEDS seen both ways the last row counts: it has the whole span.
+        # For FEEDS with both kinds of evidence the last row counts: it has the whole span.
         spans = {link: _both(span, self._delta.links.get(link)) for link, span in more.items()}
         made = self._made(spans, jobs)
         rows = {name: self._rows[name] + made[name] for name in OBSERVED}
@@ -101,7 +101,7 @@ class LinkRows:
 
 
 def write_declared(tx: WriteTransaction, delta: GraphDelta, jobs: Mapping[str, Joined]) -> None:
-    """What jobs declare now, and no longer."""
+    """Write the relationships that jobs declare now, and end those that they no longer declare."""
     for word, rows in (("undeclare", _declared(delta, jobs, gone=True)), ("declare", _declared(delta, jobs))):
         for type_ in (RelType.READS, RelType.WRITES, RelType.FEEDS):
             tx.send_rows(f"{word}_{type_.value.lower()}", rows[type_])
@@ -124,7 +124,7 @@ def write_aliases(tx: WriteTransaction, delta: GraphDelta, datasets: Mapping[str
 
 
 def _excluded(links: Iterable[Link]) -> dict[tuple[str, str], list[str]]:
-    """By job and dataset that it wrote: keys of datasets that it read, and didn't make that one from."""
+    """Map job and written dataset to the datasets that the job read, but didn't use for it."""
     found: dict[tuple[str, str], list[str]] = defaultdict(list)
     for link in links:
         if link.evidence is Evidence.EXCLUDED:

@@ -33,10 +33,10 @@ class NodeRows:
     """Nodes of one label that have registers and a span, and nothing else to be written with them.
 
     Args:
-        label: of the nodes.
-        name: of the statement that creates them; `update_<name>` changes them.
-        nodes: by key.
-        needs_state: whether a node that is there has to be read; else it is only locked.
+        label: label of the nodes.
+        name: name of the statement that creates them; `update_<name>` changes them.
+        nodes: nodes by key.
+        needs_state: existing nodes have to be read; else they are only locked.
     """
 
     def __init__(

@@ -19,14 +19,14 @@ class PartsWriter:
     """Writes batches. `apply` is called from one thread at a time.
 
     Args:
-        writers: at least as many as a batch has parts. A part has the same one in each attempt, with its patience.
+        writers: at least as many as a batch has parts. Each attempt at a part uses the same writer, with its patience.
     """
 
     def __init__(self, writers: Sequence[GraphWriter]) -> None:
         self._writers = writers
 
     def ensure_schema(self) -> None:
-        """As `GraphWriter.ensure_schema`."""
+        """Make constraints, indexes and the graph's version: `GraphWriter.ensure_schema`."""
         self._writers[0].ensure_schema()
 
     def apply(self, parts: Sequence[PreparedDelta]) -> WriteCounters:

@@ -1,4 +1,4 @@
-"""Moves micro-batches that aren't kept one by one out of their segments, into summaries or away.
+"""Moves micro-batches past retention out of their segments, into summaries or away.
 
 Retention takes effect in dumps and for late reports with its event. What is stored is moved by this, some segments of
 one query in a transaction, so that it can end at any time and is continued by doing it again, beside the consumers.
@@ -34,12 +34,12 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(slots=True)
 class Moved:
-    """What was done.
+    """Counts of one run of retention.
 
     Attributes:
-        queries: that had micro-batches to be moved.
-        micro_batches: that are in summaries now, or gone.
-        summaries_dropped: summaries of days of which nothing is kept.
+        queries: queries with micro-batches that had to be moved.
+        micro_batches: micro-batches that are in summaries now, or gone.
+        summaries_dropped: summaries of days for which nothing is kept.
     """
 
     queries: int = 0
@@ -48,7 +48,7 @@ class Moved:
 
 
 def retentions(driver: Driver, database: str | None) -> list[RetentionFacts]:
-    """What holds, in order of tenant, namespace and job.
+    """List the retention rules that are stored, in order of tenant, namespace and job.
 
     Raises:
         neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
@@ -62,9 +62,9 @@ def retire(driver: Driver, database: str | None, progress: Callable[[Moved, int]
     """Move all micro-batches that aren't kept one by one.
 
     Args:
-        driver: of the database.
-        database: its name; None: the user's home database.
-        progress: called with what is done, and how many queries are still to be looked at.
+        driver: driver of the database.
+        database: name of the database; None: the user's home database.
+        progress: called with the counts so far, and the number of queries left.
 
     Raises:
         SegmentDamagedError: micro-batches of a segment can't be read; what was moved before stays moved.
@@ -119,7 +119,7 @@ def move_some(tx: ManagedTransaction, query: str) -> tuple[int, int]:
         keeping.summarize(writing, old)
         retired: Any = retired_property(ranges_of([*keeping.retired[query], *batches_of(old)]))
         writing.send_rows("update_queries", [{"key": query, "properties": {"_retired": retired}}])
-        # What is kept of them is written as if it were new, and so is joined to its neighbours.
+        # Micro-batches that stay are written as if they were new, and so are joined to their neighbours.
         writing.send_rows("delete_segments", [properties["key"] for properties in found])
         write_segments(writing, left)
     _ = writing.summary  # what was sent is through

@@ -166,13 +166,13 @@ class _Stored(NamedTuple):
 
     @property
     def because(self) -> Because | None:
-        """Why it has ended, if that is inferred."""
+        """Rule by which its end was inferred; None if the end was reported or there is none."""
         because = self.shown.get("inferred_because")
         return None if because is None else Because(because)
 
     @property
     def own(self) -> RunEnd | None:
-        """Its end, where that ends what it started, too."""
+        """Inferred end of the run, if it also ends runs that this one started."""
         if self.because not in _OF_ITSELF:
             return None
         shown = self.shown
@@ -191,8 +191,8 @@ class _Family(NamedTuple):
     """A run with what it started.
 
     Attributes:
-        own: it.
-        last: when any run that it started was last seen.
+        own: inferred end of the run.
+        last: time when any run that it started was last seen.
         children: those of them that reported no end.
     """
 

@@ -1,7 +1,7 @@
-"""Micro-batches: the segments that hold them, with what leaves those.
+"""Writes micro-batches into the segments of their query.
 
-Nearly every micro-batch follows on all others of its query, and is appended. What comes late or again is joined with
-what is stored, and changes a segment only if it brings anything new. The query is locked, so a segment that is read
+Nearly every micro-batch follows on all others of its query, and is appended. A late or repeated one is joined with
+the stored facts, and changes a segment only if it brings anything new. The query is locked, so a segment that is read
 stays as it was read.
 """
 
@@ -30,7 +30,7 @@ from headwater_consumers.materializer.write.transaction import IndexedRows, Writ
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """What a delta has for one segment, by ascending batch id; the slots are those that would be appended."""
+    """Micro-batches of one segment in a delta, by ascending batch id; `slots` are those that would be appended."""
 
     place: Place
     intervals: Mapping[int, IntervalFacts]
@@ -39,18 +39,18 @@ class Incoming:
 
 @dataclass(slots=True)
 class SegmentRows:
-    """What a delta has for segments.
+    """Micro-batches of a delta by segment.
 
     Attributes:
-        segments: by key.
-        names: of the datasets that micro-batches used, by key.
+        segments: segments by key.
+        names: names of the datasets that micro-batches used, by key.
     """
 
     segments: dict[str, Incoming] = field(default_factory=dict)
     names: dict[str, Names] = field(default_factory=dict)
 
     def add(self, place: Place, intervals: Mapping[int, IntervalFacts]) -> None:
-        """Micro-batches of one segment, by ascending batch id; the names of what they used are here already."""
+        """Add micro-batches of one segment, by ascending batch id. `names` has those of their datasets already."""
         slots = {
             batch_id: take_apart(place.owner, batch_id, interval.variants, self.names)
             for batch_id, interval in intervals.items()
@@ -59,7 +59,7 @@ class SegmentRows:
 
 
 def segment_rows(delta: GraphDelta) -> SegmentRows:
-    """The micro-batches of a delta by segment."""
+    """Group the micro-batches of a delta by segment."""
     rows = SegmentRows()
     if not delta.intervals:
         return rows
@@ -83,12 +83,12 @@ class _Segment:
     """A segment that was read, or is to be written.
 
     Attributes:
-        place: which.
-        before: what is plain to see of it in the graph; `NOTHING`: it isn't there yet.
-        after: what will be.
+        place: address of the segment.
+        before: its summary in the graph; `NOTHING`: it isn't stored yet.
+        after: its summary after the write.
         properties: blocks to be set, those to be removed as None; None: nothing is written.
-        first, last: of its micro-batches, where they are known.
-        whole: whether `after` is of all of its micro-batches, so that its versions are complete.
+        first, last: the first and the last of its micro-batches, if they are known.
+        whole: `after` covers all of its micro-batches, so that its versions are complete.
     """
 
     place: Place
@@ -109,7 +109,7 @@ def write_segments(tx: WriteTransaction, rows: SegmentRows) -> None:
     if not rows.segments:
         return
     segments: dict[str, _Segment] = {}
-    beside: list[dict[str, Any]] = []
+    neighbours: list[dict[str, Any]] = []
     again: list[str] = []
     wanted = [
         {
@@ -134,7 +134,7 @@ def write_segments(tx: WriteTransaction, rows: SegmentRows) -> None:
         if min(incoming.intervals) > stored["last_batch"]:
             segments[key] = _appended(incoming, blocks, StoredSummary.of(stored, runs, uses))
             if has_next:
-                beside.append(_after(incoming.place))
+                neighbours.append(_after(incoming.place))
         elif _adds(incoming, blocks):
             late = put_in(incoming, blocks, StoredSummary.of(stored, runs, uses), rows.names)
             if late is None:
@@ -142,21 +142,21 @@ def write_segments(tx: WriteTransaction, rows: SegmentRows) -> None:
                 continue
             segments[key] = late
             if has_next:
-                beside.append(_after(incoming.place))
+                neighbours.append(_after(incoming.place))
     for key, properties, runs, uses in tx.find_rows("whole_segments", again):
         stored = from_bolt(properties)
         segments[key] = _joined(rows, key, Stored.of(stored), StoredSummary.of(stored, runs, uses))
-    beside += [
+    neighbours += [
         {"query": one.place.query, "start": one.place.start, "sides": ["before", "after"]}
         for one in segments.values()
         if one.whole
     ]
-    links = _join_to_neighbours(segments, _read_beside(tx, beside, segments))
+    links = _join_to_neighbours(segments, _read_neighbours(tx, neighbours, segments))
     _send(tx, segments, links)
 
 
 def _after(place: Place) -> dict[str, Any]:
-    """Of a segment that has another last micro-batch than before: it, and the one behind it."""
+    """Rows that read a segment whose last micro-batch changes, and the one after it."""
     return {"query": place.query, "start": place.start, "sides": ["after", "self"]}
 
 
@@ -174,7 +174,7 @@ def _appended(incoming: Incoming, blocks: Stored, before: StoredSummary) -> _Seg
 
 
 def _adds(incoming: Incoming, blocks: Stored) -> bool:
-    """Whether micro-batches change anything of the blocks that they are in."""
+    """Return True if micro-batches change anything in the blocks that hold them."""
     place = incoming.place
     known = blocks.some(place, {}, incoming.intervals)
     for batch_id in incoming.intervals:
@@ -189,10 +189,10 @@ def _adds(incoming: Incoming, blocks: Stored) -> bool:
 
 
 def put_in(incoming: Incoming, blocks: Stored, before: StoredSummary, names: Mapping[str, Names]) -> _Segment | None:
-    """The segment with micro-batches that came a little late; None where it has to be made of all that it has.
+    """Return the segment with micro-batches that came a little late; None if it has to be rebuilt from all that it has.
 
     Only the last few are taken back and added again: those from the one before the first that is late. They are in the
-    open block, and all are alike, but for their numbers. What comes behind them is appended.
+    open block and have the same layout (`_layout`). Micro-batches after them are appended.
     """
     place, cut, last_batch = incoming.place, min(incoming.intervals), before.node["last_batch"]
     if at(cut).block != blocks.open_at:
@@ -207,9 +207,9 @@ def put_in(incoming: Incoming, blocks: Stored, before: StoredSummary, names: Map
         for batch_id, slot in slots.items()
         if batch_id >= earlier
     }
-    like = _alike(facts[earlier])
+    layout = _layout(facts[earlier])
     stored = {batch_id: interval for batch_id, interval in facts.items() if batch_id > earlier}
-    if like is None or any(_alike(interval) != like for interval in stored.values()):
+    if layout is None or any(_layout(interval) != layout for interval in stored.values()):
         return None
     after = Summary.of(before)
     last: Neighbour | None = neighbour_of(facts[earlier])
@@ -218,7 +218,7 @@ def put_in(incoming: Incoming, blocks: Stored, before: StoredSummary, names: Map
     behind = {batch_id: one for batch_id, one in incoming.intervals.items() if batch_id > last_batch}
     for batch_id in incoming.intervals.keys() - behind.keys():
         facts_now = _joined_late(stored.get(batch_id), incoming.intervals[batch_id])
-        if facts_now is None or _alike(facts_now) != like:
+        if facts_now is None or _layout(facts_now) != layout:
             return None
         stored[batch_id], slots[batch_id] = facts_now, take_apart(place.owner, batch_id, facts_now.variants, known)
     last = after.add_all(place.tenant, (interval for _, interval in sorted(stored.items())), last)
@@ -228,7 +228,7 @@ def put_in(incoming: Incoming, blocks: Stored, before: StoredSummary, names: Map
 
 
 def _joined_late(stored: IntervalFacts | None, incoming: IntervalFacts) -> IntervalFacts | None:
-    """A micro-batch that came late; None where a bound may be another by it."""
+    """Join a micro-batch that came late; None if a bound may change by it."""
     if stored is None:
         return incoming
     shown_before = reports_of(stored)
@@ -236,10 +236,10 @@ def _joined_late(stored: IntervalFacts | None, incoming: IntervalFacts) -> Inter
     return stored if reports_of(stored) == shown_before else None
 
 
-def _alike(interval: IntervalFacts) -> Mapping[UseKey, Any] | None:
-    """What of a micro-batch has to be as it is of its neighbours: its uses, and the partitions of each.
+def _layout(interval: IntervalFacts) -> Mapping[UseKey, Any] | None:
+    """Layout of a micro-batch, which its neighbours have to share: its uses, and the partitions of each.
 
-    None where it has conflicts, assertions or positions that aren't Kafka offsets.
+    None if it has conflicts, assertions or positions that aren't Kafka offsets.
     """
     if len(interval.variants) != 1:
         return None
@@ -267,7 +267,7 @@ def _joined(rows: SegmentRows, key: str, blocks: Stored, before: StoredSummary) 
     return _Segment(place, before, after, blocks.rewritten(place, rewritten, names), first, last, whole=True)
 
 
-def _read_beside(
+def _read_neighbours(
     tx: WriteTransaction, rows: list[dict[str, Any]], segments: dict[str, _Segment]
 ) -> dict[str, _Segment]:
     """The segments next to others, as they are stored."""
@@ -352,11 +352,11 @@ def _row(rows: IndexedRows, key: str, one: _Segment) -> dict[str, Any]:
 
 
 def _use(use: UseKey, before: Mapping[str, Any] | None, after: Range) -> dict[str, Any]:
-    """What changes of a relationship's properties."""
+    """Changed properties of a relationship."""
     properties = after.properties()
     if before is None:
         return properties | ({"ordinal": use.ordinal} if use.ordinal else {})
-    # Of a use that has no offsets any more, the lists go.
+    # A use that has no offsets any more loses its lists, too.
     gone = {name: None for name in before if name.startswith(OFFSETS) and name not in properties}
     return gone | _changed(before, properties)
 

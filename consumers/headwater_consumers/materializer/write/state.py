@@ -26,7 +26,7 @@ def read_node(label: Label, stored: Mapping[str, Any]) -> NodeFacts:
 
 
 def node_changes(stored: Mapping[str, Any], before: NodeFacts, after: NodeFacts) -> dict[str, Any]:
-    """What to set on a stored node so that it holds what `after` does; empty when it does already."""
+    """Return the properties to set on a stored node so that it holds what `after` does; empty if it does already."""
     out: dict[str, Any] = dict(changes(before.registers, after.registers))
     out.update({name: time for name, time in _span(after.seen).items() if stored.get(name) != time})
     if (base := stored.get("_stamp")) is None:
@@ -37,7 +37,7 @@ def node_changes(stored: Mapping[str, Any], before: NodeFacts, after: NodeFacts)
 
 
 def batch_changes(stored: Mapping[str, Any], incoming: Batches) -> dict[str, Any]:
-    """What to set on a stored query or run so that its range of batches takes in the incoming ones."""
+    """Return the properties to set on a stored query or run so that its range of batches includes the incoming ones."""
     known = Batches(stored.get("first_batch"), stored.get("last_batch"))
     known.see(incoming.first, incoming.last)
     return {name: batch for name, batch in known.properties().items() if stored.get(name) != batch}

@@ -16,7 +16,7 @@ from headwater_consumers.materializer.write.transaction import WriteTransaction
 
 
 def write_retentions(tx: WriteTransaction, retentions: Mapping[str, RetentionFacts]) -> None:
-    """Store from which days on micro-batches are kept. What is in segments is moved by `retention`, later."""
+    """Store retention rules. Micro-batches in segments are moved by `retention`, later."""
     tx.send_rows(
         "retentions",
         [
@@ -35,7 +35,7 @@ def without_retired(rows: SegmentRows, retired: Mapping[str, Ranges]) -> tuple[S
     """Micro-batches of segments without those that aren't kept one by one any more; and these.
 
     Args:
-        rows: of a delta.
+        rows: rows of a delta.
         retired: batch ids by key of the query; of those that have any.
     """
     if not retired:
@@ -55,7 +55,7 @@ def without_retired(rows: SegmentRows, retired: Mapping[str, Ranges]) -> tuple[S
 
 
 class Keeping:
-    """What is known of retention of some queries.
+    """Retention rules and summaries of some queries.
 
     Args:
         tx: the transaction, which has locked the queries.

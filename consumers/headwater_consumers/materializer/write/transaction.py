@@ -20,11 +20,11 @@ _KEEP_PLAN = "CYPHER replan=skip\n"
 
 @dataclass(frozen=True, slots=True)
 class WriteCounters:
-    """What one transaction did.
+    """Counters of one transaction.
 
     Attributes:
-        nodes_created, nodes_deleted, relationships_created, relationships_deleted, properties_set: as Neo4j counts.
-        statements: how many were sent.
+        nodes_created, nodes_deleted, relationships_created, relationships_deleted, properties_set: Neo4j's counters.
+        statements: number of statements sent.
         duplicates, stale: events of the delta that added nothing another of them had not (`GraphDelta`).
     """
 
@@ -101,7 +101,7 @@ class WriteTransaction:
 
     @property
     def summary(self) -> WriteCounters:
-        """What was done so far, once all that was sent is through.
+        """Return the counters so far, once every statement sent has succeeded.
 
         Raises:
             neo4j.exceptions.Neo4jError, DriverError: as the driver raises them, of a statement that was sent before.
@@ -135,8 +135,8 @@ class IndexedRows:
         indexes: names of the statement's parameters that hold the hot nodes' keys.
 
     Attributes:
-        rows: of the statement.
-        indexes: by name.
+        rows: rows of the statement.
+        indexes: indexes by name.
     """
 
     def __init__(self, *indexes: str) -> None:

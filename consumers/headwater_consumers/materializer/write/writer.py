@@ -110,7 +110,7 @@ class GraphWriter:
 
     Args:
         driver: the Neo4j driver.
-        database: its name; None: the user's home database.
+        database: name of the database; None: the user's home database.
         timeout_seconds: after which Neo4j ends a transaction; None: as Neo4j is configured. Without a limit, a process
             that is suspended within a transaction would keep its locks and block every other writer forever. After a
             timeout the next transaction has a longer limit (`Patience`).
