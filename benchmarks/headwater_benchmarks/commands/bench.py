@@ -24,8 +24,8 @@ from headwater_benchmarks.intake.options import FULL as INTAKE_FULL
 from headwater_benchmarks.intake.options import QUICK as INTAKE_QUICK
 from headwater_benchmarks.intake.run import run as run_intake
 from headwater_benchmarks.intake.show import view as view_intake
-from headwater_benchmarks.intervals.options import SCALED, YEAR
-from headwater_benchmarks.intervals.options import Options as IntervalsOptions
+from headwater_benchmarks.intervals.one_query import YEAR
+from headwater_benchmarks.intervals.one_query import Options as IntervalsOptions
 from headwater_benchmarks.intervals.run import run as run_intervals
 from headwater_benchmarks.intervals.show import view as view_intervals
 from headwater_benchmarks.query.run import Options, run
@@ -224,12 +224,10 @@ def intake(  # noqa: PLR0917  Typer's options are parameters
 
 
 @app.command()
-def intervals(  # noqa: PLR0917  Typer's options are parameters
-    year: Annotated[int, typer.Option(min=0, help="Micro-batches of the one query; 0: without it.")] = YEAR,
+def intervals(
     micro_batches: Annotated[
-        int, typer.Option(min=0, help="Of the graph that is made in bulk; 0: without it. The goal is for 100,000,000.")
-    ] = SCALED,
-    queries: Annotated[int, typer.Option(min=1, help="Of the graph that is made in bulk.")] = 300,
+        int, typer.Option(min=1, help="Of the query. Default: a year's.", show_default=False)
+    ] = YEAR,
     rounds: RoundsOption = ROUNDS,
     questions: Annotated[int, typer.Option(min=1, help="Traces in each round.")] = 40,
     seed: SeedOption = 1,
@@ -240,15 +238,12 @@ def intervals(  # noqa: PLR0917  Typer's options are parameters
 ) -> None:
     """What a streaming query's years take: nodes, bytes on disk, traces to a micro-batch, and the rate all along.
 
-    A query with a micro-batch each ten seconds is ingested for a year, event by event, by the consumer's own loop. A
-    graph of many queries is made in bulk, and compared with one of 1,000,000 micro-batches. A hundred million of them
-    take 45 GB of disk while they are made.
+    A query with a micro-batch each ten seconds is ingested, event by event, by the consumer's own loop. It makes
+    3,153,600 micro-batches in a year.
     """
     document = run_intervals(
         IntervalsOptions(
-            year=year,
             micro_batches=micro_batches,
-            queries=queries,
             rounds=rounds,
             questions=questions,
             seed=seed,
