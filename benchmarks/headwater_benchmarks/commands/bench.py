@@ -20,8 +20,9 @@ from headwater_benchmarks.ingest.options import FULL as INGEST_FULL
 from headwater_benchmarks.ingest.options import QUICK as INGEST_QUICK
 from headwater_benchmarks.ingest.run import run as run_ingest
 from headwater_benchmarks.ingest.show import view as view_ingest
-from headwater_benchmarks.intake.options import FULL as INTAKE_FULL
-from headwater_benchmarks.intake.options import QUICK as INTAKE_QUICK
+from headwater_benchmarks.intake.run import FULL as INTAKE_FULL
+from headwater_benchmarks.intake.run import QUICK as INTAKE_QUICK
+from headwater_benchmarks.intake.run import Options as IntakeOptions
 from headwater_benchmarks.intake.run import run as run_intake
 from headwater_benchmarks.intake.show import view as view_intake
 from headwater_benchmarks.intervals.one_query import YEAR
@@ -181,12 +182,9 @@ def intake(  # noqa: PLR0917  Typer's options are parameters
     events: Annotated[
         int | None, typer.Option(min=100, help="In each turn. Default: 1,000.", show_default=False)
     ] = None,
-    warm_up: Annotated[int, typer.Option(min=1, help="Before these, of the same jobs.")] = INTAKE_QUICK.warm_up,
+    warm_up: Annotated[int, typer.Option(min=1, help="Before these, of the same jobs.")] = 500,
     rounds: RoundsOption = ROUNDS,
-    batch: Annotated[int, typer.Option(min=2, max=1_000, help="Events in a request of batches.")] = INTAKE_QUICK.batch,
-    latency_seconds: Annotated[
-        float | None, typer.Option(min=0, help="How long events are posted at half the rate; 0: not. Default: 20.")
-    ] = None,
+    batch: Annotated[int, typer.Option(min=1, max=1_000, help="Events in a request over HTTP.")] = 1,
     rentgen: Annotated[
         Path | None,
         typer.Option(
@@ -195,29 +193,25 @@ def intake(  # noqa: PLR0917  Typer's options are parameters
         ),
     ] = None,
     seed: SeedOption = 1,
-    heap_mb: Annotated[int, typer.Option(min=512, help="Heap of Neo4j.")] = INTAKE_QUICK.heap_mb,
-    page_cache_mb: Annotated[int, typer.Option(min=64, help="Page cache of Neo4j.")] = INTAKE_QUICK.page_cache_mb,
+    heap_mb: Annotated[int, typer.Option(min=512, help="Heap of Neo4j.")] = 1_024,
+    page_cache_mb: Annotated[int, typer.Option(min=64, help="Page cache of Neo4j.")] = 512,
     output: OutputOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """OpenLineage events per second from a client's POST to the graph, processor time of each, and how long one takes.
+    """OpenLineage events per second to the graph, over HTTP and from a Kafka topic, and processor time of each.
 
-    Beside Headwater's own events of the same runs, and Data.Rentgen where it and PostgreSQL are installed: the page of
-    this benchmark in the documents has how.
+    Beside Data.Rentgen where it and PostgreSQL are installed: the page of this benchmark in the documents has how.
     """
-    wanted: dict[str, Any] = {"events": events, "latency_seconds": latency_seconds}
-    chosen = {name: value for name, value in wanted.items() if value is not None}
     document = run_intake(
-        replace(
-            INTAKE_FULL if full else INTAKE_QUICK,
-            warm_up=warm_up,
+        IntakeOptions(
+            events=events or (INTAKE_FULL if full else INTAKE_QUICK),
             rounds=rounds,
+            warm_up=warm_up,
             batch=batch,
             rentgen=rentgen,
             seed=seed,
             heap_mb=heap_mb,
             page_cache_mb=page_cache_mb,
-            **chosen,
         )
     )
     _finish(document, output, view_intake(document))
