@@ -20,12 +20,13 @@ from headwater_benchmarks.ingest.options import FULL as INGEST_FULL
 from headwater_benchmarks.ingest.options import QUICK as INGEST_QUICK
 from headwater_benchmarks.ingest.run import run as run_ingest
 from headwater_benchmarks.ingest.show import view as view_ingest
-from headwater_benchmarks.intake.options import FULL as INTAKE_FULL
-from headwater_benchmarks.intake.options import QUICK as INTAKE_QUICK
+from headwater_benchmarks.intake.run import FULL as INTAKE_FULL
+from headwater_benchmarks.intake.run import QUICK as INTAKE_QUICK
+from headwater_benchmarks.intake.run import Options as IntakeOptions
 from headwater_benchmarks.intake.run import run as run_intake
 from headwater_benchmarks.intake.show import view as view_intake
-from headwater_benchmarks.intervals.options import SCALED, YEAR
-from headwater_benchmarks.intervals.options import Options as IntervalsOptions
+from headwater_benchmarks.intervals.one_query import YEAR
+from headwater_benchmarks.intervals.one_query import Options as IntervalsOptions
 from headwater_benchmarks.intervals.run import run as run_intervals
 from headwater_benchmarks.intervals.show import view as view_intervals
 from headwater_benchmarks.query.run import Options, run
@@ -50,8 +51,8 @@ def query(  # noqa: PLR0917  Typer's options are parameters
         bool,
         typer.Option(
             "--full",
-            help="The sizes that the goals are about: 100,000 datasets, 1,000,000 columns, 3,200,000 micro-batches, "
-            "5,000,000 relationships. Takes 3 GB of disk, kept in the cache; 5 minutes to make, once.",
+            help="The sizes that the goals are about: 100,000 datasets, 1,000,000 columns, 180,000 micro-batches, "
+            "3,200,000 relationships. Takes 2 GB of disk, kept in the cache; 5 minutes to make, once.",
         ),
     ] = False,
     datasets: Annotated[int | None, typer.Option(min=1_000, help="Default: 5,000.", show_default=False)] = None,
@@ -181,12 +182,9 @@ def intake(  # noqa: PLR0917  Typer's options are parameters
     events: Annotated[
         int | None, typer.Option(min=100, help="In each turn. Default: 1,000.", show_default=False)
     ] = None,
-    warm_up: Annotated[int, typer.Option(min=1, help="Before these, of the same jobs.")] = INTAKE_QUICK.warm_up,
+    warm_up: Annotated[int, typer.Option(min=1, help="Before these, of the same jobs.")] = 500,
     rounds: RoundsOption = ROUNDS,
-    batch: Annotated[int, typer.Option(min=2, max=1_000, help="Events in a request of batches.")] = INTAKE_QUICK.batch,
-    latency_seconds: Annotated[
-        float | None, typer.Option(min=0, help="How long events are posted at half the rate; 0: not. Default: 20.")
-    ] = None,
+    batch: Annotated[int, typer.Option(min=1, max=1_000, help="Events in a request over HTTP.")] = 1,
     rentgen: Annotated[
         Path | None,
         typer.Option(
@@ -195,41 +193,35 @@ def intake(  # noqa: PLR0917  Typer's options are parameters
         ),
     ] = None,
     seed: SeedOption = 1,
-    heap_mb: Annotated[int, typer.Option(min=512, help="Heap of Neo4j.")] = INTAKE_QUICK.heap_mb,
-    page_cache_mb: Annotated[int, typer.Option(min=64, help="Page cache of Neo4j.")] = INTAKE_QUICK.page_cache_mb,
+    heap_mb: Annotated[int, typer.Option(min=512, help="Heap of Neo4j.")] = 1_024,
+    page_cache_mb: Annotated[int, typer.Option(min=64, help="Page cache of Neo4j.")] = 512,
     output: OutputOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """OpenLineage events per second from a client's POST to the graph, processor time of each, and how long one takes.
+    """OpenLineage events per second to the graph, over HTTP and from a Kafka topic, and processor time of each.
 
-    Beside Headwater's own events of the same runs, and Data.Rentgen where it and PostgreSQL are installed: the page of
-    this benchmark in the documents has how.
+    Beside Data.Rentgen where it and PostgreSQL are installed: the page of this benchmark in the documents has how.
     """
-    wanted: dict[str, Any] = {"events": events, "latency_seconds": latency_seconds}
-    chosen = {name: value for name, value in wanted.items() if value is not None}
     document = run_intake(
-        replace(
-            INTAKE_FULL if full else INTAKE_QUICK,
-            warm_up=warm_up,
+        IntakeOptions(
+            events=events or (INTAKE_FULL if full else INTAKE_QUICK),
             rounds=rounds,
+            warm_up=warm_up,
             batch=batch,
             rentgen=rentgen,
             seed=seed,
             heap_mb=heap_mb,
             page_cache_mb=page_cache_mb,
-            **chosen,
         )
     )
     _finish(document, output, view_intake(document))
 
 
 @app.command()
-def intervals(  # noqa: PLR0917  Typer's options are parameters
-    year: Annotated[int, typer.Option(min=0, help="Micro-batches of the one query; 0: without it.")] = YEAR,
+def intervals(
     micro_batches: Annotated[
-        int, typer.Option(min=0, help="Of the graph that is made in bulk; 0: without it. The goal is for 100,000,000.")
-    ] = SCALED,
-    queries: Annotated[int, typer.Option(min=1, help="Of the graph that is made in bulk.")] = 300,
+        int, typer.Option(min=1, help="Of the query. Default: a year's.", show_default=False)
+    ] = YEAR,
     rounds: RoundsOption = ROUNDS,
     questions: Annotated[int, typer.Option(min=1, help="Traces in each round.")] = 40,
     seed: SeedOption = 1,
@@ -240,15 +232,12 @@ def intervals(  # noqa: PLR0917  Typer's options are parameters
 ) -> None:
     """What a streaming query's years take: nodes, bytes on disk, traces to a micro-batch, and the rate all along.
 
-    A query with a micro-batch each ten seconds is ingested for a year, event by event, by the consumer's own loop. A
-    graph of many queries is made in bulk, and compared with one of 1,000,000 micro-batches. A hundred million of them
-    take 45 GB of disk while they are made.
+    A query with a micro-batch each ten seconds is ingested, event by event, by the consumer's own loop. It makes
+    3,153,600 micro-batches in a year.
     """
     document = run_intervals(
         IntervalsOptions(
-            year=year,
             micro_batches=micro_batches,
-            queries=queries,
             rounds=rounds,
             questions=questions,
             seed=seed,

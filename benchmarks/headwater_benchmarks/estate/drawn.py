@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from headwater_benchmarks.estate import columns, feeds, lines, names
 from headwater_benchmarks.estate.sizes import Sizes
-from headwater_consumers.graph.segments.segment import SIZE
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,29 +48,9 @@ class Estate:
         """Id of the first run; there is one for each job."""
         return self.first_plan + len(self.jobs)
 
-    @property
-    def first_query(self) -> int:
-        """Id of the first streaming query."""
-        return self.first_run + len(self.jobs)
-
-    @property
-    def first_segment(self) -> int:
-        """Id of the first segment: of query after query, each in order."""
-        return self.first_query + len(self.lines.queries)
-
-    @property
-    def segments_per_query(self) -> int:
-        """How many segments each query has."""
-        return -(-self.lines.batches // SIZE)
-
-    @property
-    def first_version(self) -> int:
-        """Id of the first version of a table that a streaming query writes."""
-        return self.first_segment + len(self.lines.queries) * self.segments_per_query
-
 
 def draw(sizes: Sizes) -> Estate:
-    """Draw everything but offsets, which are drawn query by query as they are written."""
+    """Draw everything but offsets, which are drawn query by query as micro-batches are written."""
     pipelines = lines.lines_of(sizes)
     edges = feeds.feeds_of(sizes, pipelines)
     return Estate(

@@ -9,10 +9,14 @@ from dataclasses import dataclass
 from headwater_benchmarks.estate.feeds import Feeds
 from headwater_benchmarks.estate.lines import DATASETS, Lines
 from headwater_benchmarks.estate.sizes import Sizes
+from headwater_benchmarks.estate.times import BEGIN
+from headwater_consumers.facts.registers import stamp
 from headwater_consumers.graph import keys
 from headwater_consumers.graph.words import dataset_title
 
 TENANT = "default"
+STAMP = stamp(BEGIN, str(uuid.uuid5(uuid.NAMESPACE_URL, "estate")))
+"""Of everything that is imported, so that the writer of micro-batches can join it."""
 JOBS_NAMESPACE = "estate"
 TOPICS_NAMESPACE = "kafka://estate"
 TABLES_NAMESPACE = "s3://estate"

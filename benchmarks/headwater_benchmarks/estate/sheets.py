@@ -25,18 +25,15 @@ class Sheet:
     Attributes:
         path: where.
         kind: its label or relationship type.
-        rows: how many were written.
     """
 
     path: Path
     kind: str
-    rows: int = 0
     _file: TextIO = field(init=False, repr=False)
 
     def add(self, *values: object) -> None:
         """One row."""
         self._file.write(",".join(map(str, values)) + "\n")
-        self.rows += 1
 
 
 class Sheets:
@@ -50,24 +47,16 @@ class Sheets:
 
     def node(self, label: str, *columns: str) -> Sheet:
         """The file of a label; its columns, after the id, as `name` or `name:type`."""
-        return self._sheet(self.nodes, label, label, (":ID", *columns))
+        return self._sheet(self.nodes, label, (":ID", *columns))
 
-    def relationship(self, type_: str, *columns: str, of: str = "") -> Sheet:
-        """A file of a relationship type; `of` distinguishes several of one type."""
-        return self._sheet(self.relationships, type_, f"{type_}{of}", (":START_ID", ":END_ID", *columns))
+    def relationship(self, type_: str, *columns: str) -> Sheet:
+        """The file of a relationship type; its columns, after the two ids, as `name` or `name:type`."""
+        return self._sheet(self.relationships, type_, (":START_ID", ":END_ID", *columns))
 
     def arguments(self) -> list[str]:
         """The import's arguments for them."""
         nodes = [f"--nodes={PREFIX}{sheet.kind}={sheet.path}" for sheet in self.nodes]
         return nodes + [f"--relationships={sheet.kind}={sheet.path}" for sheet in self.relationships]
-
-    def counts(self) -> dict[str, dict[str, int]]:
-        """Nodes by label, relationships by type."""
-        counted: dict[str, dict[str, int]] = {"nodes": {}, "relationships": {}}
-        for name, sheets in (("nodes", self.nodes), ("relationships", self.relationships)):
-            for sheet in sheets:
-                counted[name][sheet.kind] = counted[name].get(sheet.kind, 0) + sheet.rows
-        return counted
 
     def __enter__(self) -> Self:
         """Files are opened as they are declared."""
@@ -79,8 +68,8 @@ class Sheets:
         """Close them all."""
         self._open.close()
 
-    def _sheet(self, kept: list[Sheet], kind: str, name: str, columns: tuple[str, ...]) -> Sheet:
-        sheet = Sheet(self._folder / f"{name}.csv", kind)
+    def _sheet(self, kept: list[Sheet], kind: str, columns: tuple[str, ...]) -> Sheet:
+        sheet = Sheet(self._folder / f"{kind}.csv", kind)
         sheet._file = self._open.enter_context(sheet.path.open("w", encoding="utf-8", buffering=_BUFFER_BYTES))  # noqa: SLF001
         sheet._file.write(",".join(columns) + "\n")  # noqa: SLF001
         kept.append(sheet)

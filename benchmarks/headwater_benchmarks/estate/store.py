@@ -3,8 +3,9 @@
     estate-<digest>-…/manifest.json     written last: what is in the store, and how long it took
     estate-<digest>-…/neo4j/            Neo4j's home folder
 
-It is imported by Neo4j's own `neo4j-admin database import`, whose class is among the embedded stack's jars; then the
-materializer's `ensure_schema` makes constraints and indexes. Questions only read, so nobody has to copy it.
+All but micro-batches is imported by Neo4j's own `neo4j-admin database import`, whose class is among the jars of the
+embedded stack. Then the materializer's `ensure_schema` makes constraints and indexes, and its writer writes the
+micro-batches. Questions only read.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headwater.errors import HeadwaterError
 from headwater.stack import ensure_jars, java_runtime, ports
@@ -25,16 +26,21 @@ from headwater.stack.embedded import locked_version
 from headwater.stack.neo4j import ADD_OPENS, USER, Neo4jServer
 from headwater.stack.process import GuardedProcess
 from headwater_benchmarks.estate.drawn import Estate, draw
+from headwater_benchmarks.estate.micro_batches import write_micro_batches
 from headwater_benchmarks.estate.sheets import LIST, Sheets
 from headwater_benchmarks.estate.sizes import Sizes
 from headwater_benchmarks.estate.starts import Record, Starts, draw_starts
 from headwater_benchmarks.estate.write_columns import write_columns
 from headwater_benchmarks.estate.write_datasets import write_datasets
 from headwater_benchmarks.estate.write_jobs import write_jobs
-from headwater_benchmarks.estate.write_segments import write_segments
+from headwater_consumers.cypher import load
+from headwater_consumers.facts.model import PREFIX
 from headwater_consumers.graph.connection import Neo4jTarget
 from headwater_consumers.graph.schema import GRAPH_VERSION, ensure_schema
 from headwater_consumers.materializer.graph import writing_driver
+
+if TYPE_CHECKING:
+    from neo4j import Driver
 
 STARTS = 100
 _IMPORT_HEAP_MB = 1024
@@ -112,14 +118,20 @@ def _make(sizes: Sizes, folder: Path, report: Callable[[str], None]) -> None:
         writing_driver(target) as driver,
     ):
         ensure_schema(driver, target.database)
+        indexed = time.monotonic()
+        report(f"Writing {estate.lines.intervals:,} micro-batches")
+        write_micro_batches(estate, driver, target.database)
+        made = time.monotonic()
+        counts = {name: _counts(driver, target.database, name) for name in ("nodes", "relationships")}
     manifest = {
         "sizes": asdict(sizes),
-        **sheets.counts(),
+        **counts,
         "micro_batches": estate.lines.intervals,
         "seconds": {
             "generate": round(written - begun, 1),
             "import": round(imported - written, 1),
-            "indexes": round(time.monotonic() - imported, 1),
+            "indexes": round(indexed - imported, 1),
+            "micro_batches": round(made - indexed, 1),
         },
         "starts": asdict(starts),
     }
@@ -129,13 +141,12 @@ def _make(sizes: Sizes, folder: Path, report: Callable[[str], None]) -> None:
 
 
 def write_sheets(estate: Estate, folder: Path, report: Callable[[str], None]) -> Sheets:
-    """The estate in a folder: nodes and relationships as in docs/graph.md, with the materializer's own keys."""
+    """The estate without its micro-batches, as in docs/graph.md, with the materializer's own keys."""
     with Sheets(folder) as sheets:
         for what, step in (
             ("datasets", write_datasets),
             ("columns", write_columns),
             ("jobs, plans and runs", write_jobs),
-            ("micro-batches", write_segments),
         ):
             report(what)
             step(estate, sheets)
@@ -198,6 +209,12 @@ def server_up(folder: Path, *, heap_mb: int, page_cache_mb: int) -> Iterator[tup
     finally:
         if server.started:
             server.process.stop()
+
+
+def _counts(driver: Driver, database: str, name: str) -> dict[str, int]:
+    with driver.session(database=database) as session:
+        rows = session.run(load("headwater_benchmarks.estate", f"counts/{name}"))
+        return {row["kind"].removeprefix(PREFIX): row["many"] for row in rows}
 
 
 @contextlib.contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headwater_benchmarks.estate.drawn import Estate
-from headwater_benchmarks.estate.names import TENANT
+from headwater_benchmarks.estate.names import STAMP, TENANT
 from headwater_benchmarks.estate.sheets import LIST, Sheets
 from headwater_benchmarks.estate.times import DAY, SPAN, moment
 from headwater_consumers.graph.keys import feeds_key
@@ -19,7 +19,7 @@ def write_datasets(estate: Estate, sheets: Sheets) -> None:
     nodes = sheets.node(
         "Dataset", "key", "name", "tenant", "namespace", "title", "type", "storage_layer", "columns:string[]",
         "owners:string[]", "owner_types:string[]", "tags:string[]", "tag_values:string[]", "criticality", "_words",
-        "_owner_words", "_tag_words",
+        "_owner_words", "_tag_words", "_stamp",
     )  # fmt: skip
     firsts = estate.columns.firsts
     for index, dataset in enumerate(estate.datasets):
@@ -30,7 +30,7 @@ def write_datasets(estate: Estate, sheets: Sheets) -> None:
         nodes.add(
             index, dataset.key, dataset.name, TENANT, dataset.namespace, dataset.title, dataset.type,
             dataset.type.lower(), paths, owner, "team" if owner else "", *tag, "" if index % _CRITICAL else "HIGH",
-            dataset_words(TENANT, dataset.namespace, dataset.name), text_words([owner]), text_words(tag),
+            dataset_words(TENANT, dataset.namespace, dataset.name), text_words([owner]), text_words(tag), STAMP,
         )  # fmt: skip
     edges = sheets.relationship(
         "FEEDS", "key", "job", "job_name", "observed:boolean", "first_seen:datetime", "last_seen:datetime"

@@ -1,25 +1,30 @@
-"""The runs of a made-up company twice: as documents that an OpenLineage client sends, and as Headwater's own events."""
+"""The runs of the made-up company's batch jobs, as the documents that an OpenLineage client sends.
+
+A START and an end of each run, with the schemas of all of its datasets; the end also has the column lineage. Both have
+statistics.
+
+https://openlineage.io/spec/2-0-2/OpenLineage.json
+"""
 
 from __future__ import annotations
 
 import json
 import random
 import uuid
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-import msgspec
-
-from headwater_benchmarks.intake.as_openlineage import openlineage
-from headwater_benchmarks.workload.company import EPOCH, Job, described_table
+from headwater_benchmarks.workload.company import EPOCH, Job, described_table, table
 from headwater_consumers.intake.receiving import Refusal, receive
-from headwater_schemas.events import DatasetRef, LineageEvent, RunRef
-from headwater_schemas.identity import event_id
+from headwater_schemas.events import ColumnLineage, DatasetRef, DatasetUse, LineageEvent, RunEvent, RunEventType
 
 JOBS, TABLES = 200, 500
 _TENANT = "default"
+_SPEC = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs"
+_FACETS = "https://openlineage.io/spec/facets"
 Json = dict[str, Any]
 
 
@@ -30,127 +35,127 @@ class Sent:
     Attributes:
         data: its bytes.
         run: id of its run.
-        run_event: id of the RUN event that it becomes.
         events: how many events it becomes.
     """
 
     data: bytes
     run: str
-    run_event: str
     events: int
 
 
-@dataclass(frozen=True, slots=True)
-class Material:
-    """What a turn brings to the graph.
-
-    Attributes:
-        documents: a START and an end of each run, with the schemas of all of its datasets; the end has the column
-            lineage and statistics.
-        own: the same runs as Headwater's capture publishes them: column lineage and schemas once.
-    """
-
-    documents: Sequence[Sent]
-    own: Sequence[LineageEvent]
-
-    @property
-    def events(self) -> int:
-        """How many events the documents become."""
-        return sum(document.events for document in self.documents)
-
-
-def material(count: int, *, seed: int, after: int = 0) -> Material:
-    """So many documents, and the events of the same runs; one seed, one material.
+def documents(count: int, *, seed: int, after: int = 0) -> list[Sent]:
+    """So many documents of jobs that take turns; one seed, one list.
 
     Args:
         count: of documents.
         seed: of all that is drawn.
         after: how many documents were sent before. They are those of the same seed, so that most jobs are known.
     """
-    company, documents, own = _Company(seed), [], []
-    passed = 0
-    for event in company:
-        if passed == after:
-            own.append(event)
-        if event.run_event is None:
-            continue
-        if passed < after:
-            passed += 1
-            continue
-        documents.append(_sent(company.document(event)))
-        if len(documents) == count:
-            break
-    return Material(documents, own)
-
-
-@dataclass(slots=True)
-class _Company:
-    """Jobs whose runs take turns.
-
-    Attributes:
-        seed: of everything that is drawn.
-    """
-
-    seed: int
-    _runs: dict[str, RunRef] = field(default_factory=dict)
-    _plans: dict[str, dict[DatasetRef, Json]] = field(default_factory=dict)
-    _schemas: dict[DatasetRef, Json] = field(default_factory=dict)
-
-    def __iter__(self) -> Iterator[LineageEvent]:
-        dice = random.Random(self.seed)  # noqa: S311  no secret
-        jobs = [Job(number, dice, tables=TABLES) for number in range(JOBS)]
-        for number in range(TABLES):
-            described = described_table(number, EPOCH)
-            document = openlineage(described)["dataset"]
-            ref = described.dataset_event.dataset if described.dataset_event else DatasetRef("", "")
-            self._schemas[ref] = {"schema": document["facets"]["schema"]}
-            yield described
-        while True:
-            event = dice.choice(jobs).next()
-            if event.plan_event is not None:
-                facets = {_ref(each): each["facets"] for each in openlineage(event)["outputs"]}
-                self._plans[event.plan_event.digest] = facets
-            yield self._with_time_in_run_id(event)
-
-    def _with_time_in_run_id(self, event: LineageEvent) -> LineageEvent:
-        """With a run id of version 7, as OpenLineage's clients make them."""
-        if event.run is None:
-            return event
-        run = self._runs.setdefault(event.run.run_id, RunRef(uuid7(event.event_time, event.run.run_id)))
-        changed = msgspec.structs.replace(event, run=run)
-        return msgspec.structs.replace(changed, event_id=event_id(changed))
-
-    def document(self, event: LineageEvent) -> Json:
-        """What a client sends for a RUN event."""
-        body = event.run_event
-        document = openlineage(event)
-        plan = self._plans.get(body.plan_digest or "", {}) if body is not None else {}
-        ended = body is not None and body.type.value != "START"
-        for each in (*document["inputs"], *document["outputs"]):
-            each["facets"] = {**self._schemas.get(_ref(each), {})}
-        for each in document["outputs"] if ended else ():
-            each["facets"] |= plan.get(_ref(each), {})
-        document["job"]["facets"] = {
-            "jobType": {
-                "_producer": event.producer,
-                "_schemaURL": "https://openlineage.io/spec/facets/2-0-3/JobTypeJobFacet.json#/$defs/JobTypeJobFacet",
-                "processingType": "BATCH",
-                "integration": "TRINO",
-                "jobType": "QUERY",
-            }
-        }
-        return document
+    dice = random.Random(seed)  # noqa: S311  no secret
+    jobs = [Job(number, dice, tables=TABLES) for number in range(JOBS)]
+    schemas = {table(number): _schema(number) for number in range(TABLES)}
+    plans: dict[str, dict[DatasetRef, Json]] = {}
+    runs: dict[str, str] = {}
+    found: list[Sent] = []
+    while len(found) < after + count:
+        event = dice.choice(jobs).next()
+        if event.plan_event is not None:
+            plans[event.plan_event.digest] = _column_lineage(event.producer, event.plan_event.lineage)
+        elif event.run_event is not None and event.run is not None:
+            run = runs.setdefault(event.run.run_id, uuid7(event.event_time, event.run.run_id))
+            plan = plans[event.run_event.plan_digest or ""]
+            found.append(_sent(_document(event, event.run_event, run, schemas, plan)))
+    return found[after:]
 
 
 def uuid7(at: datetime, other: str) -> str:
-    """A UUID of version 7 with this time, and the other bits of another UUID."""
+    """A run id as OpenLineage's clients make it: a UUID of version 7 with this time, and bits of another UUID."""
     bits = uuid.UUID(other).int & ((1 << 80) - 1)
     bits = bits & ~(0xF << 76) | 7 << 76
     return str(uuid.UUID(int=(int(at.timestamp() * 1_000) << 80) | bits))
 
 
-def _ref(entry: Json) -> DatasetRef:
-    return DatasetRef(entry["namespace"], entry["name"])
+def _document(
+    event: LineageEvent, body: RunEvent, run: str, schemas: Mapping[DatasetRef, Json], plan: Mapping[DatasetRef, Json]
+) -> Json:
+    producer, job = event.producer, event.job
+    assert job is not None  # noqa: S101  for the type checker
+    engine = (
+        {}
+        if body.versions is None or body.versions.engine is None
+        else {
+            "processing_engine": _facet(
+                producer,
+                "ProcessingEngineRunFacet",
+                name=body.versions.engine.name,
+                version=body.versions.engine.version,
+            )
+        }
+    )
+    job_type = _facet(
+        producer, "JobTypeJobFacet", "2-0-3", processingType="BATCH", integration="TRINO", jobType="QUERY"
+    )
+    ended = body.type is not RunEventType.START
+    return {
+        "eventTime": event.event_time.isoformat(),
+        "producer": producer,
+        "job": {"namespace": job.namespace, "name": job.name, "facets": {"jobType": job_type}},
+        "schemaURL": f"{_SPEC}/RunEvent",
+        "run": {"runId": run, "facets": engine},
+        "eventType": body.type.value,
+        "inputs": [_use(producer, use, "input", {"schema": schemas[use.dataset]}) for use in body.inputs],
+        "outputs": [
+            _use(producer, use, "output", {"schema": schemas[use.dataset], **(plan[use.dataset] if ended else {})})
+            for use in body.outputs
+        ],
+    }
+
+
+def _use(producer: str, use: DatasetUse, side: str, facets: Json) -> Json:
+    name = f"{side.title()}Statistics{side.title()}DatasetFacet"
+    counts = {"rowCount": use.rows, "size": use.bytes}
+    return {
+        **_name(use.dataset),
+        "facets": facets,
+        f"{side}Facets": {f"{side}Statistics": _facet(producer, name, **counts)},
+    }
+
+
+def _schema(number: int) -> Json:
+    event = described_table(number, EPOCH)
+    body = event.dataset_event
+    assert body is not None and body.schema is not None  # noqa: S101, PT018  for the type checker
+    fields = [{"name": field.path, "type": field.type} for field in body.schema.fields]
+    return _facet(event.producer, "SchemaDatasetFacet", fields=fields)
+
+
+def _column_lineage(producer: str, lineage: ColumnLineage) -> dict[DatasetRef, Json]:
+    """The facets of each output."""
+    fields: dict[int, dict[str, list[Json]]] = defaultdict(lambda: defaultdict(list))
+    for edge in lineage.edges:
+        if edge.input is None or edge.output_field is None:
+            continue
+        transformation = {"type": edge.type.value, "subtype": edge.subtype, "description": "", "masking": edge.masking}
+        source = {**_name(lineage.datasets[edge.input]), "field": edge.input_field, "transformations": [transformation]}
+        fields[edge.output][edge.output_field].append(source)
+    return {
+        lineage.datasets[output]: {
+            "columnLineage": _facet(
+                producer,
+                "ColumnLineageDatasetFacet",
+                fields={name: {"inputFields": sources} for name, sources in by_field.items()},
+            )
+        }
+        for output, by_field in fields.items()
+    }
+
+
+def _facet(producer: str, facet: str, version: str = "1-0-0", /, **content: Any) -> Json:
+    return {"_producer": producer, "_schemaURL": f"{_FACETS}/{version}/{facet}.json#/$defs/{facet}", **content}
+
+
+def _name(dataset: DatasetRef) -> Json:
+    return {"namespace": dataset.namespace, "name": dataset.name}
 
 
 def _sent(document: Json) -> Sent:
@@ -158,5 +163,9 @@ def _sent(document: Json) -> Sent:
     received = receive(data, tenant=_TENANT)
     if isinstance(received, Refusal):
         raise ValueError(f"{received.pointer}: {received.message}")  # noqa: TRY004  of the document, not its type
-    events = received.events
-    return Sent(data, document["run"]["runId"], events[0].event_id, len(events))
+    return Sent(data, document["run"]["runId"], len(received.events))
+
+
+def total(sent: Sequence[Sent]) -> int:
+    """How many events documents become."""
+    return sum(each.events for each in sent)

@@ -6,24 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from headwater_benchmarks.figures import percentile, ratio, spread
-from headwater_benchmarks.intake.ways import Turn
+from headwater_benchmarks.figures import ratio, spread
+from headwater_benchmarks.intake.turns import Turn
 from headwater_benchmarks.report import Goal
 
-ONE, BATCHES, OWN = "one by one", "in batches", "headwater's own events"
-KAFKA, RENTGEN = "from a kafka topic", "data-rentgen"
-SERVER = "server"
+HTTP, KAFKA, RENTGEN = "over http", "from a kafka topic", "data-rentgen"
 _ONE_MS, _BATCH_MS, _TIMES_AS_FAST = 1.0, 0.3, 5.0
 
 
-def measured(name: str, turns: Sequence[Turn], beside: Mapping[str, Sequence[Turn]]) -> dict[str, Any]:
-    """One way to the graph: rates in events a second, processor time in milliseconds an event.
-
-    Args:
-        name: of the way.
-        turns: one for each round.
-        beside: other ways' turns; their ratios are how many times as fast this way is, round by round.
-    """
+def measured(name: str, turns: Sequence[Turn]) -> dict[str, Any]:
+    """One way: rates in events a second, processor time in milliseconds an event; a turn for each round."""
     rates = [turn.events / turn.seconds for turn in turns]
     found: dict[str, Any] = {
         "name": name,
@@ -38,9 +30,6 @@ def measured(name: str, turns: Sequence[Turn], beside: Mapping[str, Sequence[Tur
     accepted = [turn.events / turn.accepted_seconds for turn in turns if turn.accepted_seconds]
     if accepted:
         found["accepted_per_second"] = _rounded(accepted, 1)
-    for other, others in beside.items():
-        pairs = list(zip(turns, others, strict=True))
-        found[f"times_{other}"] = ratio([theirs.seconds / ours.seconds for ours, theirs in pairs])
     return found
 
 
@@ -50,39 +39,26 @@ def compared(ours: Sequence[Turn], theirs: Sequence[Turn]) -> dict[str, Any]:
     def times(of: Callable[[Turn], float]) -> dict[str, Any]:
         return ratio([of(peer) / of(own) for own, peer in zip(ours, theirs, strict=True)])
 
+    seen = all(set(one.processor) == set(other.processor) for one, other in zip(ours, theirs, strict=True))
     return {
         "seconds": times(lambda turn: turn.seconds),
-        "processor": times(lambda turn: sum(turn.processor.values())) if _all_seen(ours, theirs) else None,
+        "processor": times(lambda turn: sum(turn.processor.values())) if seen else None,
     }
 
 
-def _all_seen(ours: Sequence[Turn], theirs: Sequence[Turn]) -> bool:
-    return all(set(one.processor) == set(other.processor) for one, other in zip(ours, theirs, strict=True))
+def goals(measurements: Sequence[Mapping[str, Any]], *, batch: int) -> list[Goal]:
+    """The goals, with what was measured.
 
-
-def latency(name: str, rate: float, turn: Turn) -> dict[str, Any]:
-    """From POST to graph at a steady rate, in milliseconds."""
-    return {
-        "name": f"latency, {name}",
-        "events": turn.events,
-        "events_per_second": round(rate, 1),
-        "p50_ms": round(percentile(turn.latencies_ms, 0.5), 1),
-        "p99_ms": round(percentile(turn.latencies_ms, 0.99), 1),
-    }
-
-
-def goals(measurements: Sequence[Mapping[str, Any]]) -> list[Goal]:
-    """What is wished for."""
+    Args:
+        measurements: of each way.
+        batch: documents in a request over HTTP.
+    """
     by_name = {each["name"]: each for each in measurements}
-
-    def server_ms(name: str) -> float:
-        value: float = by_name[name]["processor_ms_per_event"][SERVER]["median"]
-        return value
-
+    how, wished = ("one by one", _ONE_MS) if batch == 1 else ("in batches", _BATCH_MS)
+    server_ms = by_name[HTTP]["processor_ms_per_event"]["server"]["median"]
     beside = by_name[RENTGEN].get("times_headwater")
     return [
-        Goal("processor time of the server, one by one, ms an event", server_ms(ONE), _ONE_MS),
-        Goal("processor time of the server, in batches, ms an event", server_ms(BATCHES), _BATCH_MS),
+        Goal(f"processor time of the server, {how}, ms an event", server_ms, wished),
         Goal(
             "events/s from a topic of OpenLineage events, times Data.Rentgen's",
             None if beside is None else beside["seconds"]["ratio"]["median"],

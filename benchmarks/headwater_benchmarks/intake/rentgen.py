@@ -154,10 +154,6 @@ class Rentgen:
         finally:
             process.stop()
 
-    def bytes_on_disk(self, database: str) -> int:
-        """Of a database, without the write-ahead log."""
-        return int(self.server.run(database, "SELECT pg_database_size(current_database())"))
-
     def runs(self, database: str) -> int:
         """How many runs a database has."""
         return int(self.server.run(database, "SELECT count(*) FROM run"))

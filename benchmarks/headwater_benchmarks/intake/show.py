@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Group
 from rich.table import Table
@@ -11,41 +11,25 @@ from rich.table import Table
 from headwater_benchmarks.figures import shown_interval
 from headwater_benchmarks.intake.figures import RENTGEN
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
 
 def view(document: Mapping[str, Any]) -> Group:
-    """For people: ways, the peer, latency, goals; medians with the least and the greatest."""
+    """For people: ways, the peer, goals; medians with the least and the greatest."""
     by_name = {each["name"]: each for each in document["measurements"]}
-    parts: list[RenderableType] = [_ways(document), f"\n{_peer(by_name[RENTGEN])}"]
-    parts += [
-        (
-            f"{each['name']}, at {each['events_per_second']:,.0f} events/s: p50 {each['p50_ms']:,.0f} ms, "
-            f"p99 {each['p99_ms']:,.0f} ms"
-        )
-        for name, each in by_name.items()
-        if name.startswith("latency")
-    ]
-    return Group(*parts, "", _goals(document))
+    return Group(_ways(document), f"\n{_peer(by_name[RENTGEN])}", "", _goals(document))
 
 
 def _ways(document: Mapping[str, Any]) -> Table:
-    table = _table("", "events/s", "(least to most)", "accepted/s", "processor ms/event", "× headwater's own", "bytes")
+    table = _table("", "events/s", "(least to most)", "accepted/s", "processor ms/event")
     for each in document["measurements"]:
         if "samples" not in each:
             continue
         rate, accepted = each["events_per_second"], each.get("accepted_per_second")
-        own, size = each.get("times_headwater"), each.get("bytes_per_event")
-        processor = ", ".join(f"{name} {found['median']:.2f}" for name, found in each["processor_ms_per_event"].items())
         table.add_row(
             each["name"],
             f"{rate['median']:,.0f}",
             f"{rate['minimum']:,.0f} – {rate['maximum']:,.0f}",
             "" if accepted is None else f"{accepted['median']:,.0f}",
-            processor,
-            f"{own['ratio']['median']:.2f}" if own and "ratio" in own else "",
-            "" if size is None else f"{size:,}",
+            ", ".join(f"{name} {found['median']:.2f}" for name, found in each["processor_ms_per_event"].items()),
         )
     return table
 

@@ -3,45 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Group
 from rich.table import Table
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-_HEADINGS = (
-    *("micro-batches", "nodes", "relationships", "GB", "bytes each", "with logs"),
-    *("trace p50 ms", "p95 ms"),
-)
-
 
 def view(document: Mapping[str, Any]) -> Group:
-    """For people: graphs, the year's rates, goals."""
-    graphs = _table("graph", *_HEADINGS)
-    rates = _table("year up to micro-batch", "micro-batches/s", "consumer, µs", "Neo4j, µs")
-    for each in document["measurements"]:
-        figures: tuple[str, ...] = ("", "", "", "")
-        if "trace" in each:
-            times = each["trace"]
-            figures = (
-                f"{each['bytes_per_micro_batch']:,.1f}",
-                f"{each['bytes_per_micro_batch_with_logs']:,.1f}",
-                f"{times['p50_ms']['median']:,.1f}",
-                f"{times['p95_ms']['median']:,.1f}",
-            )
-        counts = (f"{each[name]:,}" for name in ("micro_batches", "nodes", "relationships"))
-        graphs.add_row(each["name"], *counts, f"{each['store_bytes'] / 1e9:,.2f}", *figures)
-        for stretch in each.get("stretches", ()):
-            names = ("micro_batches_per_second", "consumer_us", "neo4j_us")
-            rates.add_row(f"{stretch['micro_batches']:,}", *(f"{stretch[name]:,.0f}" for name in names))
+    """For people: the graph, the rates, the goals."""
+    [measured] = document["measurements"]
+    trace = measured["trace"]
+    graph = _table("micro-batches", "nodes", "relationships", "GB", "bytes each", "with logs", "trace p50 ms", "p95 ms")
+    graph.add_row(
+        *(f"{measured[name]:,}" for name in ("micro_batches", "nodes", "relationships")),
+        f"{measured['store_bytes'] / 1e9:,.2f}",
+        *(f"{measured[name]:,.1f}" for name in ("bytes_per_micro_batch", "bytes_per_micro_batch_with_logs")),
+        *(f"{trace[name]['median']:,.1f}" for name in ("p50_ms", "p95_ms")),
+    )
+    rates = _table("up to micro-batch", "micro-batches/s", "consumer, µs", "Neo4j, µs")
+    for stretch in measured["stretches"]:
+        names = ("micro_batches_per_second", "consumer_us", "neo4j_us")
+        rates.add_row(f"{stretch['micro_batches']:,}", *(f"{stretch[name]:,.0f}" for name in names))
     goals = _table("goal", "measured", "wished for", "")
     for goal in document["goals"]:
         wished = f"{'≤' if goal['direction'] == 'at_most' else '≥'} {goal['goal']:,}"
         goals.add_row(goal["name"], f"{goal['value']:,.2f}", wished, "met" if goal["met"] else "not met")
-    parts: list[RenderableType] = [graphs, "", rates] if rates.row_count else [graphs]
-    return Group(*parts, "", goals)
+    return Group(graph, "", rates, "", goals)
 
 
 def _table(*headings: str) -> Table:

@@ -6,19 +6,20 @@ Instead of Kafka, whose broker and producer would take more processor time than 
 from __future__ import annotations
 
 import contextlib
-import itertools
 import multiprocessing
+import random
 import time
 from collections.abc import Iterator, Mapping
 from multiprocessing.connection import Connection
 
-from headwater_benchmarks.estate.segments import CHUNK
-from headwater_benchmarks.intervals.encoded import EncodedStream
-from headwater_benchmarks.intervals.stream import Record as Sought
-from headwater_benchmarks.intervals.stream import Stream
+from headwater_benchmarks.intervals.traces import Sought
+from headwater_benchmarks.workload.company import Query
 from headwater_consumers.materializer.offsets import PartitionOffsets
 from headwater_consumers.materializer.records import Partition, Record
 from headwater_consumers.materializer.source import Polled, SourceListener
+from headwater_schemas.codec import encode
+from headwater_schemas.events import LineageEvent
+from headwater_schemas.identity import record_key
 
 _PARTITION = Partition("generated", 0)
 _PART = 500
@@ -120,11 +121,17 @@ class GeneratedSource:
 
 
 @contextlib.contextmanager
-def generated(stream: Stream, count: int) -> Iterator[GeneratedSource]:
-    """A source of the query's first micro-batches; a process makes them while the block runs."""
+def generated(seed: int, count: int, sought: frozenset[int]) -> Iterator[GeneratedSource]:
+    """A source of a query's first micro-batches; a process makes them while the block runs.
+
+    Args:
+        seed: of the query.
+        count: of micro-batches.
+        sought: batch ids of which a record is sought.
+    """
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_generate, args=(theirs, stream, count), daemon=True)
+    process = context.Process(target=_generate, args=(theirs, seed, count, sought), daemon=True)
     process.start()
     theirs.close()
     try:
@@ -135,11 +142,22 @@ def generated(stream: Stream, count: int) -> Iterator[GeneratedSource]:
         process.join()
 
 
-def _generate(connection: Connection, stream: Stream, count: int) -> None:
-    encoded = EncodedStream(stream)
+def _generate(connection: Connection, seed: int, count: int, sought: frozenset[int]) -> None:
+    query = Query(0, random.Random(seed), irregular=True)  # noqa: S311  no secret
+    records: list[Sought] = []
     with contextlib.suppress(BrokenPipeError):
-        for first in range(0, count, CHUNK):
-            values = encoded.values(stream.columns(first, min(first + CHUNK, count)), first)
-            while part := list(itertools.islice(values, _PART)):
-                connection.send((encoded.key, part))
-        connection.send(stream.records)
+        for first in range(0, count, _PART):
+            events = [query.next() for _ in range(first, min(first + _PART, count))]
+            records += [read_by(event, at) for at, event in enumerate(events, first) if at in sought]
+            connection.send((record_key(events[0]), list(map(encode, events))))
+        connection.send(records)
+
+
+def read_by(event: LineageEvent, batch_id: int) -> Sought:
+    """The last record that the micro-batch read of one of its partitions."""
+    assert event.interval_event is not None  # noqa: S101  for the type checker
+    use = event.interval_event.entries[0].inputs[0]
+    assert use.position is not None and use.position.kafka is not None  # noqa: S101, PT018  for the type checker
+    ranges = use.position.kafka.ranges
+    part = ranges[batch_id % len(ranges)]
+    return Sought(batch_id, use.dataset, part.partition, part.to_exclusive - 1)

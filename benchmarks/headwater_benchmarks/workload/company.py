@@ -44,6 +44,8 @@ PARTITIONS = 8
 """Of each topic that a query reads."""
 INPUTS, OUTPUTS, COLUMNS = 3, 2, 20
 """Of each run of a batch job; the columns are of each output."""
+_LATE_MS = 50
+"""An irregular query's micro-batch begins up to so much after its time."""
 _CLUSTER = "kafka://workload"
 _VERSIONS = Versions(code="3f2c1a9", engine=EngineRef("spark", "4.0.0"))
 
@@ -55,11 +57,14 @@ class Query:
         number: of its own.
         dice: of the workload.
         epoch: of the first micro-batch.
+        irregular: also draw the rows written and how late each micro-batch begins, so that no number follows from
+            another one and compresses to nothing.
     """
 
-    def __init__(self, number: int, dice: random.Random, epoch: datetime = EPOCH) -> None:
+    def __init__(self, number: int, dice: random.Random, epoch: datetime = EPOCH, *, irregular: bool = False) -> None:
         self._dice = dice
         self._now = epoch
+        self._irregular = irregular
         self._batch = 0
         self._query_id = _uuid(dice)
         self._run = RunRef(_uuid(dice))
@@ -87,21 +92,28 @@ class Query:
         )
 
     def _entry(self) -> IntervalEntry:
-        rows = [self._dice.randrange(1, 2_000) for _ in range(PARTITIONS)]
+        rows = written = self._rows()
+        began = self._now
+        if self._irregular:
+            written = self._rows()
+            began += timedelta(milliseconds=self._dice.randrange(_LATE_MS))
         entry = IntervalEntry(
             batch_id=self._batch,
-            processing_time=self._now,
+            processing_time=began,
             inputs=(self._use(self._topics[0], self._read, rows, Certainty.EXACT),),
-            outputs=(self._use(self._topics[1], self._written, rows, Certainty.UPPER_BOUND),),
-            watermark_before=self._now - timedelta(seconds=20),
-            watermark_after=self._now - timedelta(seconds=10),
+            outputs=(self._use(self._topics[1], self._written, written, Certainty.UPPER_BOUND),),
+            watermark_before=began - timedelta(seconds=20),
+            watermark_after=began - timedelta(seconds=10),
             duration_ms=self._dice.randrange(200, 9_000),
             rows_in=sum(rows),
-            rows_out=sum(rows),
+            rows_out=sum(written),
         )
         self._batch += 1
         self._now += timedelta(seconds=10)
         return entry
+
+    def _rows(self) -> list[int]:
+        return [self._dice.randrange(1, 2_000) for _ in range(PARTITIONS)]
 
     def _use(self, topic: str, ends: list[int], rows: list[int], certainty: Certainty) -> DatasetUse:
         ranges = tuple(

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter, defaultdict
-from collections.abc import Mapping
-from datetime import datetime
-from functools import partial
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -15,18 +12,15 @@ import pytest
 from headwater_benchmarks.estate import batches
 from headwater_benchmarks.estate.drawn import Estate, draw
 from headwater_benchmarks.estate.lines import QUERIES, lines_of
-from headwater_benchmarks.estate.segments import Row, Template
+from headwater_benchmarks.estate.micro_batches import Entries
 from headwater_benchmarks.estate.sizes import FEEDS_PER_DATASET, Sizes
 from headwater_benchmarks.estate.starts import draw_starts
 from headwater_benchmarks.estate.store import write_sheets
-from headwater_benchmarks.estate.write_segments import columns_of, event_of
-from headwater_benchmarks.ingest.floor.graph import Sent
 from headwater_consumers.facts.model import KEYED, Label, RelType
-from headwater_consumers.graph.keys import column_key, dataset_key, segment_key, use_key
-from headwater_consumers.graph.segments.segment import SIZE
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write.segments import segment_rows, write_segments
-from headwater_schemas.identity import from_micros
+from headwater_consumers.graph.keys import column_key, dataset_key
+from headwater_consumers.materializer.fold.rejection import reject
+from headwater_schemas.codec import Decoder, encode
+from headwater_schemas.events import IntervalEntry
 
 pytestmark = pytest.mark.nightly
 
@@ -115,11 +109,9 @@ def test_far_starts_reach_nearly_as_much_as_any(estate: Estate) -> None:
 
 
 def test_sheets_have_the_labels_and_types_of_the_model(sheets: dict[str, list[dict[str, str]]]) -> None:
-    kinds = {name.partition("-")[0] for name in sheets}
-    stored = {label.value for label in Label} - {Label.INTERVAL, Label.CONFLICT} | {"Segment"}
-    assert kinds <= stored | {type_.value for type_ in RelType}
+    assert set(sheets) <= {label.value for label in Label} | {type_.value for type_ in RelType}
     for name, rows in sheets.items():
-        assert ("key" in rows[0]) is (":ID" in rows[0] or name.partition("-")[0] in KEYED), name
+        assert ("key" in rows[0]) is (":ID" in rows[0] or name in KEYED), name
 
 
 def test_nodes_are_numbered_through_and_relationships_join_them(sheets: dict[str, list[dict[str, str]]]) -> None:
@@ -133,68 +125,48 @@ def test_nodes_are_numbered_through_and_relationships_join_them(sheets: dict[str
     assert set(ends["FEEDS"]) == {("Dataset", "Dataset")}
     assert set(ends["DERIVES"]) == {("Column", "Column")}
     assert set(ends["INFLUENCES"]) == {("Column", "Dataset")}
-    assert set(ends["OF-job"]) == {("Plan", "Job"), ("Run", "Job"), ("Query", "Job")}
-    assert set(ends["NEXT"]) == {("Segment", "Segment")}
-    assert set(ends["CONSUMED"]) == set(ends["PRODUCED"]) == {("Segment", "Dataset")}
-    assert set(ends["WROTE"]) == {("Segment", "Version")}
-    assert set(ends["READS"]) == {("Job", "Dataset"), ("Query", "Dataset")}
+    assert set(ends["OF"]) == {("Plan", "Job"), ("Run", "Job")}
+    assert set(ends["CONSUMED"]) == set(ends["PRODUCED"]) == {("Run", "Dataset")}
+    assert set(ends["READS"]) == set(ends["WRITES"]) == {("Job", "Dataset")}
 
 
 def test_keys_are_the_materializers_own_and_unique(sheets: dict[str, list[dict[str, str]]]) -> None:
     dataset, column = sheets["Dataset"][100], sheets["Column"][0]
     assert dataset["key"] == dataset_key("default", dataset["namespace"], dataset["name"])
     assert column["key"] == column_key("default", column["dataset"], column["name"])
-    segment, used = sheets["Segment"][1], sheets["CONSUMED"][1]
-    assert segment["key"] == segment_key("default", segment["query"], int(segment["start:long"]) // SIZE)
-    read = sheets["Dataset"][int(used[":END_ID"])]["key"]
-    assert used["key"] == use_key("default", "CONSUMED", segment["key"], read, 0)
     for name, rows in sheets.items():
         if "key" in rows[0]:
             assert len({row["key"] for row in rows}) == len(rows), name
 
 
-def test_segments_go_on_where_the_one_before_ended(sheets: dict[str, list[dict[str, str]]]) -> None:
-    for name in ("CONSUMED", "PRODUCED"):
-        first, second = sheets[name][0], sheets[name][1]
-        assert second["from:long[]"] == first["to_exclusive:long[]"]
-        many = {len(first[field].split(";")) for field in ("partitions:long[]", "from:long[]", "to_exclusive:long[]")}
-        assert many == {8} if name == "CONSUMED" else many <= set(range(8, 65))
-
-
 @pytest.mark.parametrize("number", [0, 7])
-def test_segments_are_those_that_the_writer_makes(estate: Estate, number: int) -> None:
+def test_micro_batches_go_on_where_the_one_before_ended(estate: Estate, number: int) -> None:
     query = estate.lines.queries[number]
     assert query.to_table is (number == 7)
-    columns, event = columns_of(estate, query), partial(event_of, estate, query)
-    delta = fold([event(Row(columns, batch), batch) for batch in range(estate.lines.batches)])
-    sent = Sent()
-    write_segments(sent, segment_rows(delta))
-    rows = {row["key"]: row for row in sent.rows}
-    made = list(Template(event).segments(lambda first, last: columns, estate.lines.batches))
-    assert sorted(one.place.key for one in made) == sorted(rows)
-    for one in made:
-        row = rows[one.place.key]
-        assert _there(one.properties) == _there(row["properties"])
-        assert {
-            use_key("default", use.type, one.place.key, use.dataset, 0): _there(range_.properties())
-            for use, range_ in one.summary.ranges.items()
-        } == {use["key"]: _there(use["properties"]) for type_ in ("consumed", "produced") for use in row[type_]}
-        assert one.summary.runs == {sent.keys["runs"][at]: count for at, count in row["runs"]}
+    event = Entries(estate, query).event(range(10, 30))
+    assert Decoder().decode(encode(event)) == event
+    assert reject(event) is None
+    assert event.interval_event is not None
+    entries = event.interval_event.entries
+    assert [entry.batch_id for entry in entries] == list(range(10, 30))
+    for one, other in pairwise(entries):
+        assert _positions(one)[1] == _positions(other)[0]
 
 
-def _there(properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: _time(value) if name in {"first_time", "last_time"} else value
-        for name, value in properties.items()
-        if value is not None
-    }
-
-
-def _time(value: Any) -> datetime:
-    if isinstance(value, datetime):
-        return value
-    seconds, nanoseconds, _ = value.fields
-    return from_micros(seconds * 1_000_000 + nanoseconds // 1_000)
+def _positions(entry: IntervalEntry) -> tuple[list[object], list[object]]:
+    """Where the micro-batch begins and ends in all that it used."""
+    begins: list[object] = []
+    ends: list[object] = []
+    for position in (use.position for use in (*entry.inputs, *entry.outputs)):
+        assert position is not None
+        if (snapshot := position.table_snapshot) is not None:
+            begins.append(snapshot.parent_id)
+            ends.append(snapshot.snapshot_id)
+        if position.kafka is not None:
+            begins += [part.from_ for part in position.kafka.ranges]
+            ends += [part.to_exclusive for part in position.kafka.ranges]
+    assert len(begins) > 8
+    return begins, ends
 
 
 def test_a_small_estate_has_one_whole_pipeline() -> None:

@@ -1,52 +1,54 @@
-"""`bench intervals`: a query's events as bytes, and its micro-batches from chunk to chunk."""
+"""`bench intervals`: the query's micro-batches follow on one another, and records are sought in them; the goals."""
 
 from __future__ import annotations
 
-from typing import Any
+import random
+from itertools import pairwise
 
-import numpy as np
 import pytest
 
-from headwater_benchmarks.estate.segments import Row
-from headwater_benchmarks.intervals.encoded import EncodedStream
 from headwater_benchmarks.intervals.run import goals
-from headwater_benchmarks.intervals.stream import Stream
-from headwater_schemas.codec import encode
-from headwater_schemas.identity import record_key
+from headwater_benchmarks.intervals.source import read_by
+from headwater_benchmarks.workload.company import Query
+from headwater_schemas.events import IntervalEntry, LineageEvent, OffsetRange
 
 pytestmark = pytest.mark.nightly
 
 
-def test_events_are_encoded_as_one_by_one() -> None:
-    stream = Stream(3, 1)
-    for first, last in ((0, 16_384), (16_384, 16_500)):
-        columns = stream.columns(first, last)
-        encoded = EncodedStream(stream)
-        values = list(encoded.values(columns, first))
-        assert len(values) == last - first
-        for row in (0, 1, 70, last - first - 1):
-            event = stream.event(Row(columns, row), first + row)
-            assert values[row] == encode(event)
-            assert encoded.key == record_key(event)
+def entry(event: LineageEvent) -> IntervalEntry:
+    assert event.interval_event is not None
+    return event.interval_event.entries[0]
 
 
-def test_micro_batches_go_on_where_those_before_ended_and_records_are_found() -> None:
-    stream = Stream(0, 1, wanted=frozenset({5, 16_390}))
-    one, other = stream.columns(0, 16_384), stream.columns(16_384, 16_400)
-    for name in ("in", "out"):
-        assert (one.numbers[f"{name} to"][-1] == other.numbers[f"{name} from"][0]).all()
-    assert [record.batch_id for record in stream.records] == [5, 16_390]
-    record = stream.records[1]
-    assert other.numbers["in from"][6, record.partition] <= record.offset < other.numbers["in to"][6, record.partition]
-    assert (Stream(0, 1).columns(9, 10).numbers["time"] == one.numbers["time"][9]).all(), "whatever part is asked for"
-    assert (np.diff(one.numbers["time"]) > 0).all()
+def ranges(event: LineageEvent, side: str) -> tuple[OffsetRange, ...]:
+    [use] = getattr(entry(event), side)
+    found: tuple[OffsetRange, ...] = use.position.kafka.ranges
+    return found
 
 
-@pytest.mark.parametrize(("large", "met"), [(3.0, True), (3.1, False)])
-def test_a_trace_may_take_half_as_long_again_in_a_larger_graph(large: float, met: bool) -> None:
-    def graph(name: str, milliseconds: float) -> dict[str, Any]:
-        return {"name": name, "bytes_per_micro_batch": 121.0, "trace": {"p95_ms": {"median": milliseconds}}}
+def test_nothing_of_an_irregular_query_follows_from_something_else() -> None:
+    query = Query(0, random.Random(1), irregular=True)
+    events = [query.next() for _ in range(200)]
+    for one, other in pairwise(events):
+        for side in ("inputs", "outputs"):
+            ends = [part.to_exclusive for part in ranges(one, side)]
+            assert ends == [part.from_ for part in ranges(other, side)]
+        assert entry(one).processing_time < entry(other).processing_time  # type: ignore[operator]
+    assert len({entry(event).processing_time.microsecond for event in events}) > 20  # type: ignore[union-attr]
+    assert sum(entry(event).rows_in == entry(event).rows_out for event in events) < 5
 
-    *disk, trace = goals([graph("small", 2.0), graph("large", large)])
-    assert [goal.met for goal in disk] == [False, False]
-    assert trace.met is met
+
+def test_a_sought_record_was_read_by_its_micro_batch() -> None:
+    query = Query(0, random.Random(1), irregular=True)
+    for batch_id in range(20):
+        event = query.next()
+        sought = read_by(event, batch_id)
+        part = ranges(event, "inputs")[sought.partition]
+        assert (sought.batch_id, part.partition) == (entry(event).batch_id, sought.partition)
+        assert part.from_ <= sought.offset < part.to_exclusive
+
+
+@pytest.mark.parametrize(("size", "met"), [(120.0, True), (120.1, False)])
+def test_goals_are_of_the_one_query(size: float, met: bool) -> None:
+    found = goals({"nodes_per_year": 10_001, "end_to_beginning": 0.9, "bytes_per_micro_batch": size})
+    assert [goal.met for goal in found] == [False, True, met]

@@ -1,4 +1,4 @@
-"""One query's year, event by event, through the consumer's loop: decode, check, fold, write.
+"""One query's micro-batches, event by event, through the consumer's loop: decode, check, fold, write.
 
 The loop is the consumer's own, with its settings, in this process. Only the source and the dead letters aren't Kafka's.
 """
@@ -11,24 +11,19 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from headwater.errors import HeadwaterError
 from headwater.settings import load_settings
 from headwater_benchmarks.estate.store import server_up
 from headwater_benchmarks.ingest.servers import Database
 from headwater_benchmarks.ingest.turn import server_seconds
-from headwater_benchmarks.intervals.disk import Disk, disk_of
-from headwater_benchmarks.intervals.options import YEAR, Options
+from headwater_benchmarks.intervals.disk import disk_of
 from headwater_benchmarks.intervals.source import GeneratedSource, generated
-from headwater_benchmarks.intervals.stream import Stream
-from headwater_benchmarks.intervals.traces import Graph, traced
+from headwater_benchmarks.intervals.traces import traced
 from headwater_benchmarks.memory import own_peak_mb
-from headwater_consumers.analysis.reader import reading_driver
+from headwater_consumers.analysis.reader import Reader, reading_driver
 from headwater_consumers.cypher import load
-from headwater_consumers.graph.connection import Neo4jTarget
 from headwater_consumers.materializer.backoff import BackoffPolicy
 from headwater_consumers.materializer.batch import Preparation
 from headwater_consumers.materializer.checkpoint import CheckpointContext
@@ -48,11 +43,30 @@ from headwater_consumers.materializer.write import GraphWriter, PreparedDelta, p
 from headwater_schemas.codec import Decoder
 from headwater_schemas.events import LineageEvent
 
-if TYPE_CHECKING:
-    from neo4j import Driver
-
+YEAR = 365 * 24 * 360
+"""Micro-batches of a query in a year, one each ten seconds."""
 STRETCHES = 20
-"""Parts of the year whose rates are reported."""
+"""Parts of equally many micro-batches, whose rates are reported."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What to measure.
+
+    Attributes:
+        micro_batches: of the query.
+        rounds: of traces, that count.
+        questions: traces in each round.
+        seed: decides everything that is drawn.
+        heap_mb, page_cache_mb: of Neo4j.
+    """
+
+    micro_batches: int = YEAR
+    rounds: int = 5
+    questions: int = 40
+    seed: int = 1
+    heap_mb: int = 1_024
+    page_cache_mb: int = 2_048
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +79,20 @@ class Moment:
     server: float
 
 
-def year(options: Options, report: Callable[[str], None], wrote: Callable[[int], None]) -> dict[str, Any]:
-    """Ingest it; its measurement.
+def one_query(options: Options, report: Callable[[str], None], wrote: Callable[[int], None]) -> dict[str, Any]:
+    """Ingest its micro-batches, and trace records to them; the measurement.
 
     Args:
-        options: with at least one micro-batch of a year.
+        options: what to measure.
         report: called with what is being done.
         wrote: called with how many micro-batches are written, after each transaction.
 
     Raises:
         HeadwaterError: a server or the consumer failed, or a trace found something else.
     """
-    dice = np.random.default_rng([options.seed, 1])
-    sought = frozenset(dice.integers(0, options.year, options.questions).tolist())
-    stream = Stream(0, options.seed, wanted=sought)
+    count = options.micro_batches
+    dice = random.Random(options.seed)  # noqa: S311  no secret
+    sought = frozenset(dice.sample(range(count), min(options.questions, count)))
     with tempfile.TemporaryDirectory(prefix="headwater-bench-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         memory = {"heap_mb": options.heap_mb, "page_cache_mb": options.page_cache_mb}
@@ -87,54 +101,33 @@ def year(options: Options, report: Callable[[str], None], wrote: Callable[[int],
             GraphWriter(driver, target.database).ensure_schema()
         empty = disk_of(folder / "neo4j", target.database)
         with server_up(folder, **memory) as (server, target), writing_driver(target) as driver:
-            report("one query's year")
-            with generated(stream, options.year) as source:
-                moments = _consume(source, Database(target, driver, server.process.pid), options.year, wrote)
+            report("micro-batches")
+            with generated(options.seed, count, sought) as source:
+                moments = _consume(source, Database(target, driver, server.process.pid), count, wrote)
                 records = source.sought()
         disk = disk_of(folder / "neo4j", target.database)
-        with server_up(folder, **memory) as (server, target), writing_driver(target) as driver:
-            report("traces in the year")
-            with reading_driver(target) as reading:
-                [times] = traced([Graph(reading, target, server.process.pid, records)], options)
+        with server_up(folder, **memory) as (server, target), reading_driver(target) as driver:
+            report("traces")
+            with driver.session(database=target.database) as session:
+                row = session.run(load("headwater_benchmarks.intervals", "database/nodes")).single(strict=True)
             return {
-                "name": "year",
-                "micro_batches": options.year,
-                **_counts(driver, target, options.year),
-                **sizes(disk, options.year),
+                "name": "one query",
+                "micro_batches": count,
+                "nodes": row["nodes"],
+                "relationships": row["relationships"],
+                "nodes_per_year": round(row["nodes"] * YEAR / count),
+                "store_bytes": disk.store,
+                "log_bytes": disk.logs,
+                "bytes_per_micro_batch": round(disk.store / count, 1),
+                "bytes_per_micro_batch_with_logs": round((disk.store + disk.logs) / count, 1),
                 "store_bytes_when_empty": empty.store,
                 "seconds": round(moments[-1].seconds, 1),
-                "micro_batches_per_second": round(options.year / moments[-1].seconds, 1),
-                "stretches": (stretches := _stretches(moments, options.year)),
+                "micro_batches_per_second": round(count / moments[-1].seconds, 1),
+                "stretches": (stretches := _stretches(moments, count)),
                 "end_to_beginning": _growth(stretches),
                 "peak_rss_mb": round(own_peak_mb(), 1),
-                "trace": times,
+                "trace": traced(Reader(driver, target), records, rounds=options.rounds, neo4j_pid=server.process.pid),
             }
-
-
-def sizes(disk: Disk, batches: int) -> dict[str, Any]:
-    """Of a store with so many micro-batches, for the report."""
-    return {
-        "store_bytes": disk.store,
-        "log_bytes": disk.logs,
-        "bytes_per_micro_batch": round(disk.store / batches, 1),
-        "bytes_per_micro_batch_with_logs": round((disk.store + disk.logs) / batches, 1),
-    }
-
-
-def counts(driver: Driver, target: Neo4jTarget) -> tuple[int, int]:
-    """How many nodes and relationships there are."""
-    with driver.session(database=target.database) as session:
-        row = session.run(load("headwater_benchmarks.intervals", "database/nodes")).single(strict=True)
-        return int(row["nodes"]), int(row["relationships"])
-
-
-def _counts(driver: Driver, target: Neo4jTarget, batches: int) -> dict[str, Any]:
-    nodes, relationships = counts(driver, target)
-    return {
-        "nodes": nodes,
-        "relationships": relationships,
-        "nodes_per_year": round(nodes * YEAR / batches),
-    }
 
 
 def _consume(source: GeneratedSource, database: Database, count: int, wrote: Callable[[int], None]) -> list[Moment]:
