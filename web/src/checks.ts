@@ -10,19 +10,22 @@ export interface Opened {
   timeline(job: string, name: string): void;
 }
 
-/** How many rules hold, those that took too long, and those that are broken, with the most findings first. */
+/** How many rules hold, those that took too long or of which not all is known, and those that are broken, with the most findings first. */
 export function checksPanel(found: Checks, opened: Opened): HTMLElement[] {
   const broken = found.rules.filter((rule) => rule.total).sort((one, other) => other.total - one.total);
   const late = found.unchecked;
-  const holding = found.rules.length - broken.length;
+  const unknown = found.rules.filter((rule) => rule.unknown !== null);
+  const holding = found.rules.filter((rule) => !rule.total && rule.unknown === null).length;
   const exempted = found.exempted ? `, ${number(found.exempted)} exempted` : "";
   return [
     h("header", {},
-      h("div", {}, h("span", { class: "chip" }, "checks"), h("h2", {}, found.total ? count(found.total, "finding") : late.length ? "Not all is checked" : "Nothing is found"),
+      h("div", {}, h("span", { class: "chip" }, "checks"), h("h2", {}, found.total ? count(found.total, "finding") : late.length ? "Not all is checked" : unknown.length ? "Not all is known" : "Nothing is found"),
         h("p", { class: "under" }, `${count(holding, "rule")} of ${number(found.rules.length + late.length)} hold${exempted}`)),
       h("button", { class: "icon", "aria-label": "Close", title: "Close (Esc)", onclick: opened.close }, "✕")),
     ...late.map(({ rule, title, reason }) =>
       h("section", { class: "rule" }, h("h3", {}, rule, h("small", {}, "not checked")), h("p", { class: "under" }, title), h("p", { class: "note" }, reason))),
+    ...unknown.map(({ rule, title, unknown: what }) =>
+      h("section", { class: "rule" }, h("h3", {}, rule, h("small", {}, "UNKNOWN")), h("p", { class: "under" }, title), h("p", { class: "note" }, `Not known is ${what}.`))),
     ...broken.map((rule) => section(rule, opened)),
   ];
 }

@@ -271,6 +271,7 @@ export interface CheckedRule {
   total: number;
   exempted: number;
   findings: Finding[];
+  unknown: string | null;
 }
 
 export interface Checks {

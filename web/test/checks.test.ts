@@ -13,7 +13,7 @@ const finding = (kind: string, name: string, since: string | null = null): Findi
   message: `${name} is <b>broken</b>`,
   since,
 });
-const rule = (name: string, total: number, findings: Finding[]): CheckedRule => ({ rule: name, title: `${name} holds`, fix: "Mend it.", total, exempted: 0, findings });
+const rule = (name: string, total: number, findings: Finding[]): CheckedRule => ({ rule: name, title: `${name} holds`, fix: "Mend it.", total, exempted: 0, findings, unknown: null });
 const opened = () => ({ close: vi.fn(), go: vi.fn(), timeline: vi.fn() });
 const shown = (rules: CheckedRule[], by = opened(), unchecked: Checks["unchecked"] = []): HTMLElement => {
   const panel = document.createElement("div");
@@ -34,6 +34,13 @@ test("where a rule took too long nothing is not the answer", () => {
   expect(panel.querySelector("h2")?.textContent).toBe("Not all is checked");
   expect(panel.querySelector("header .under")?.textContent).toBe("1 rule of 2 hold, 2 exempted");
   expect(panel.querySelector("section")?.textContent).toBe("slownot checkedAll is wellNo answer within the time limit of 30 s.");
+});
+
+test("where a job may break a rule unseen nothing is not the answer", () => {
+  const panel = shown([rule("none", 0, []), { ...rule("safe", 0, []), unknown: "what load may make of it" }]);
+  expect(panel.querySelector("h2")?.textContent).toBe("Not all is known");
+  expect(panel.querySelector("header .under")?.textContent).toBe("1 rule of 2 hold, 2 exempted");
+  expect(panel.querySelector("section")?.textContent).toBe("safeUNKNOWNsafe holdsNot known is what load may make of it.");
 });
 
 test("a dataset is opened, a job's timeline, and a consumer has neither", () => {

@@ -99,6 +99,12 @@ def command(
             f"{len(found.rules)} rules hold{exempted}. Not checked, for they took too long: {late}.",
             fix="--timeout allows more; HEADWATER_ANALYSIS_TIMEOUT_SECONDS does so for all.",
         )
+    if unknown := [rule for rule in found.rules if rule.unknown is not None]:
+        raise CheckFailedError(
+            f"UNKNOWN: no finding breaks {len(found.rules)} rules{exempted}, and of {unknown[0].rule} isn't known "
+            f"{unknown[0].unknown}.",
+            fix="Report or declare the column lineage of these jobs, or exempt them with --exemptions.",
+        )
     if reader.freshness.stale is not None:
         raise CheckFailedError(
             f"UNKNOWN: {len(found.rules)} rules hold{exempted}, and the graph is stale: {reader.freshness.stale}.",

@@ -36,6 +36,8 @@ def view(found: Checks) -> Fitted:
         parts.append(heading.append(f"  {visible(rule.title)}", "dim"))
         if rule.findings:
             parts += [_findings(rule), Text(f"  → {visible(rule.fix)}")]
+        if rule.unknown is not None:
+            parts.append(Text.assemble(("  UNKNOWN", "bold yellow"), f": {visible(rule.unknown)}"))
     for late in found.unchecked:
         heading = Text.assemble((visible(late.rule), "bold yellow"), "  not checked")
         parts.append(heading.append(f"  {visible(late.title)}", "dim"))
@@ -78,16 +80,19 @@ def _subject(finding: Finding) -> str:
 def junit(found: Checks) -> str:
     """The same as JUnit's XML: a suite for each rule, a case for each finding; one that passes where there is none.
 
-    Those beyond the limit are one case together. The case of a rule that wasn't checked is an error.
+    Those beyond the limit are one case together. The case of a rule that wasn't checked, or of which not all is known,
+    is an error.
     """
     more = {rule.rule: rule.total - len(rule.findings) for rule in found.rules}
     failures = sum(len(rule.findings) + (more[rule.rule] > 0) for rule in found.rules)
-    errors = str(len(found.unchecked))
+    errors = str(len(found.unchecked) + sum(rule.unknown is not None for rule in found.rules))
     root = ET.Element("testsuites", name="headwater check", failures=str(failures), errors=errors)
     for rule in found.rules:
         name = visible(rule.rule)
         failed = len(rule.findings) + (more[rule.rule] > 0)
-        suite = ET.SubElement(root, "testsuite", name=name, tests=str(max(1, failed)), failures=str(failed))
+        suite = ET.SubElement(
+            root, "testsuite", name=name, tests=str(max(1, failed + (rule.unknown is not None))), failures=str(failed)
+        )
         for each in rule.findings:
             case = ET.SubElement(suite, "testcase", classname=name, name=_subject(each))
             failure = ET.SubElement(case, "failure", message=visible(each.message), type=name)
@@ -95,7 +100,11 @@ def junit(found: Checks) -> str:
         if more[rule.rule] > 0:
             case = ET.SubElement(suite, "testcase", classname=name, name=f"{more[rule.rule]:,} more")
             ET.SubElement(case, "failure", message="Those beyond --limit.", type=name).text = visible(rule.fix)
-        if not failed:
+        if rule.unknown is not None:
+            suite.set("errors", "1")
+            case = ET.SubElement(suite, "testcase", classname=name, name=visible(rule.title))
+            ET.SubElement(case, "error", message=f"UNKNOWN: {visible(rule.unknown)}", type=name)
+        elif not failed:
             ET.SubElement(suite, "testcase", classname=name, name=visible(rule.title))
         if rule.exempted:
             ET.SubElement(suite, "system-out").text = f"{rule.exempted:,} exempted"

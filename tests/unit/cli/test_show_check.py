@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 from headwater.console import PlainConsole
@@ -35,6 +36,16 @@ def test_findings_of_one_kind_are_one_line_for_people() -> None:
     assert "n/j7" in lines[2]
     assert "no column lineage of it is known" in lines[2]
     assert "and 81 more" in lines[3]
+
+
+def test_a_rule_of_which_not_all_is_known_never_passes() -> None:
+    found = Checks((replace(rule("safe", 0, 0), unknown="what <load> may make of it"),), 0, 0)
+    out = io.StringIO()
+    PlainConsole(out).print(view(found))
+    assert "UNKNOWN: what <load> may make of it" in out.getvalue()
+    suite = ET.fromstring(junit(found))[0]
+    assert (suite.attrib["tests"], suite.attrib["errors"], suite.attrib["failures"]) == ("1", "1", "0")
+    assert suite[0][0].attrib["message"] == "UNKNOWN: what <load> may make of it"
 
 
 def test_findings_of_several_runs_are_one_kind() -> None:

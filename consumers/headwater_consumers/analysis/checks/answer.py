@@ -54,6 +54,7 @@ class CheckedRule:
         exempted: how many more are exempted.
         findings: the first of them, in order of id.
         next_cursor: where the next page of this rule begins; None on the last.
+        unknown: what isn't known and may break the rule as well, as a clause; None: everything is.
     """
 
     rule: str
@@ -63,6 +64,7 @@ class CheckedRule:
     exempted: int
     findings: tuple[Finding, ...]
     next_cursor: str | None
+    unknown: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

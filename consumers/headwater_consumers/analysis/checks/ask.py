@@ -131,6 +131,7 @@ def _checked(
     row = tx.one(rule.statement, exempt=exempt, after=after, **given)
     found = row["found"]
     following = paging.encode((found[limit - 1]["id"],), question=asked) if found[limit:] else None
+    unknown, left_out = rule.unknown(tx, exempt) if rule.unknown is not None else (None, set[str]())
     result = CheckedRule(
         rule.name,
         rule.title,
@@ -139,8 +140,9 @@ def _checked(
         row["exempted"],
         _findings(tx, rule, found[:limit]),
         following,
+        unknown,
     )
-    return result, list(_idle(keys, set(row["met"])))
+    return result, list(_idle(keys, left_out | set(row["met"])))
 
 
 def _idle(keys: Mapping[Exemption, Sequence[str]], met: set[str]) -> Iterable[UnusedExemption]:

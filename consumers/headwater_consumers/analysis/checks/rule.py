@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -22,6 +22,8 @@ class Rule:
         message: what a row of `found` means, as a sentence. Beside `found` the statement gives `total` and `exempted`.
         given: what its statement needs to know besides, by name, of the graph, of today, and of datasets with several
             names; None: nothing.
+        unknown: what isn't known and may break it as well, as a clause, and the exempted keys that it would have named;
+            None: its statement sees all there is.
     """
 
     name: str
@@ -29,6 +31,7 @@ class Rule:
     fix: str
     message: Callable[[Mapping[str, Any]], str]
     given: Callable[[Transaction, date, Mapping[str, list[str]]], Mapping[str, Any]] | None = None
+    unknown: Callable[[Transaction, Collection[str]], tuple[str | None, set[str]]] | None = None
 
     @property
     def statement(self) -> str:

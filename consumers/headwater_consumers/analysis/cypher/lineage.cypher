@@ -150,7 +150,7 @@ RETURN collect([other.key, other.title, f.job, f.job_name, d.key]) AS feeds
 
 // feeding: Datasets that one feeds, and the jobs that make them of it
 MATCH (d:HwDataset)-[:GOES_INTO*0..1]->()-[f:FEEDS]->(other)
-WHERE d.key IN $given.datasets AND NOT other.key IN $given.datasets
+WHERE d.key IN $given.datasets
   AND ($given.jobs IS NULL OR f.job IN $given.jobs)
   AND ($given.as_of IS NULL OR f.first_seen <= $given.as_of)
   AND ($given.since IS NULL OR f.last_seen >= $given.since OR (f.declared AND $given.as_of IS NULL))
@@ -329,3 +329,28 @@ RETURN collect([j.key, j.name, d.key]) AS jobs
 UNWIND $given.nodes AS node
 MATCH (n) WHERE id(n) = node
 RETURN collect(node) AS nodes, collect(coalesce(n.dataset, n.key)) AS datasets
+
+// written_since: Datasets that jobs wrote after a time and after all runs with plans; a run that goes on may report its plan yet
+UNWIND $given.made AS one
+MATCH (j:HwJob {key: one[0]})-[w:WRITES]->(:HwDataset {key: one[1]})
+WHERE w.last_seen > one[2] AND coalesce(w.declared, false) = false
+CALL (one) {
+  MATCH (o)-[u:USED]->(p:HwPlan) WHERE u._job = one[0]
+  WITH o, u, p ORDER BY u._job DESC, u.first_seen DESC LIMIT $given.most
+  WITH o, p WHERE one[1] IN p._outputs
+  RETURN max(o.last_seen) AS used
+}
+WITH one, j, w, used
+WHERE (used IS NULL OR w.last_seen > used)
+  AND NOT EXISTS {
+    MATCH (r:HwRun)
+    USING INDEX SEEK r:HwRun(open, last_seen)
+    WHERE r.open = true AND r.last_seen >= w.last_seen
+    MATCH (r)-[:OF]->(j)
+  }
+RETURN one[0] AS job, one[1] AS dataset
+
+// datasets_of: Keys of datasets, and of the datasets of columns, in order
+UNWIND $given.nodes AS id
+MATCH (n) WHERE id(n) = id
+RETURN collect(DISTINCT coalesce(n.dataset, n.key)) AS keys

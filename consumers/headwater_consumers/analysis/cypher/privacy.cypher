@@ -71,3 +71,12 @@ CALL (x) {
   RETURN c, x.sensitivity AS sensitivity
 }
 RETURN collect(id(c)) AS nodes, collect(sensitivity) AS sensitivities
+
+// sensitive_datasets: Datasets of which a column is declared sensitive
+MATCH (x:HwDeclaration)
+USING INDEX SEEK x:HwDeclaration(key)
+WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type = 'dataset'
+MATCH (x)-[s:DECLARES]->(c:HwColumn) WHERE s.sensitivity IN $given.sensitive
+WITH DISTINCT c.dataset AS key
+MATCH (d:HwDataset {key: key})
+RETURN collect([id(d), key]) AS datasets

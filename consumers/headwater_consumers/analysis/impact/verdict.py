@@ -15,11 +15,10 @@ from headwater_consumers.analysis.impact.spread import ImpactSpread
 from headwater_consumers.analysis.impact.start import Beginning
 from headwater_consumers.analysis.impact.steps import Cause, Influence, StepFacts
 from headwater_consumers.analysis.impact.stored_inputs import StoredInputs
-from headwater_consumers.analysis.impact.wording import called, short
+from headwater_consumers.analysis.impact.wording import MOST_NAMED, called, listed
 from headwater_consumers.analysis.lineage.ask import readers_without_outputs
 from headwater_consumers.analysis.reader import Transaction
 
-_MOST_NAMED: Final = 3
 _PATHS_AT_ONCE: Final = 500
 
 
@@ -113,17 +112,11 @@ def unknown_users(tx: Transaction, dataset: str, asset: Asset, *, is_used: bool)
     members = Identities.of(tx).members(dataset)
     if ending := readers_without_outputs(tx, members):
         verb = "does with what it reads" if len(ending) == 1 else "do with what they read"
-        yield f"what {_listed(ending)} {verb}: no output of that is known"
+        yield f"what {listed(ending)} {verb}: no output of that is known"
     if not is_used and not tx.one("impact/used", keys=members)["used"]:
         yield f"who uses {called(asset)}: no event reports a job that reads or writes it"
 
 
 def _named(tx: Transaction, jobs: Sequence[str]) -> str:
-    found = [job_asset(row["properties"]) for row in tx.one("impact/jobs", keys=jobs[:_MOST_NAMED])["jobs"]]
-    more = f" and {len(jobs) - _MOST_NAMED:,} more" if len(jobs) > _MOST_NAMED else ""
-    return ", ".join(sorted(short(job.name) for job in found)) + more
-
-
-def _listed(jobs: Sequence[Asset]) -> str:
-    more = f" and {len(jobs) - _MOST_NAMED:,} more" if len(jobs) > _MOST_NAMED else ""
-    return ", ".join(short(job.name) for job in jobs[:_MOST_NAMED]) + more
+    found = [job_asset(row["properties"]) for row in tx.one("impact/jobs", keys=jobs[:MOST_NAMED])["jobs"]]
+    return listed(sorted(found, key=lambda job: job.name), of=len(jobs))

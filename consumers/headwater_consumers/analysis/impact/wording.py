@@ -18,6 +18,8 @@ from headwater_consumers.durations import duration_text
 from headwater_schemas.ranges import range_text
 from headwater_schemas.visible import visible
 
+MOST_NAMED = 3
+"""Names of one sentence, the others are counted."""
 _MOST = 80
 _MOST_INPUTS = 3
 
@@ -46,6 +48,17 @@ _HAPPENS = {
     SchemaChange.MEANING: "means something else",
     SchemaChange.PARTITIONING: "is partitioned by other columns",
 }
+
+
+def listed(assets: Sequence[Asset], *, of: int | None = None) -> str:
+    """The first names, and how many more there are: `daily, hourly, weekly and 2 more`.
+
+    Args:
+        assets: in order.
+        of: how many there are in all, where `assets` are the first of them.
+    """
+    more = (len(assets) if of is None else of) - MOST_NAMED
+    return ", ".join(short(each.name) for each in assets[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def short(text: str, most: int = _MOST) -> str:

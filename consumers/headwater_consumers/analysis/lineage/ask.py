@@ -106,7 +106,7 @@ def loops_of(
 
 
 MOST_LOOKED_AT = 1_000
-"""Jobs and hops next to what is asked of, those seen last."""
+"""Datasets whose jobs are looked at, the nearest; and jobs of them, those seen last."""
 _MOST_NAMED = 3
 
 
@@ -123,27 +123,34 @@ class Caveats:
     others: tuple[str, ...]
 
 
-def caveats(tx: Transaction, scope: Scope, plans: Plans, dataset: str, *, of_columns: bool, nothing: bool) -> Caveats:
-    """Caveats of an answer.
+def caveats(
+    tx: Transaction, scope: Scope, plans: Plans, dataset: str, reached: Reached, *, depth: int | None, of_columns: bool
+) -> Caveats:
+    """Caveats of an answer, by the jobs of the dataset asked of and of all that was reached within the depth.
 
-    - Upstream: the column lineage of jobs that write the dataset is incomplete, so that it may come of more.
+    - Upstream: the column lineage of jobs that write one is incomplete, so that it may come of more.
     - Downstream of a column: the same of jobs that read its dataset.
-    - Downstream: jobs that read the dataset and write nothing that is known to be made of it.
-    - Of a column that nothing is listed of: datasets next to its own were seen all the same.
+    - Downstream: jobs that read a dataset and write nothing that is known to be made of it.
+    - Of a column that nothing was reached from: datasets next to its own were seen all the same.
 
     Args:
         tx: to look up in.
         scope: of the question.
         plans: as of its time.
         dataset: key of the one asked of, or that has the column asked of.
+        reached: from there.
+        depth: hops that were asked for; None: all.
         of_columns: whether a column is asked of.
-        nothing: whether nothing is listed.
     """
-    datasets = Identities.of(tx).members(dataset)
+    own = Identities.of(tx).members(dataset)
+    nodes = list(
+        dict.fromkeys(place >> 1 for place, found in reached.found.items() if depth is None or found.hops < depth)
+    )
+    datasets = _under_all_names(tx, own, nodes[:MOST_LOOKED_AT])
     bounds = {"datasets": datasets, "jobs": scope.jobs, "as_of": scope.as_of, "since": scope.since}
     upstream = scope.direction is LineageDirection.UPSTREAM
     feeds = []
-    if of_columns:
+    if of_columns and not (upstream and nodes):
         name = "lineage/fed_by" if upstream else "lineage/feeding"
         feeds = tx.one(name, **bounds, limit=MOST_LOOKED_AT)["feeds"]
     if upstream:
@@ -155,8 +162,27 @@ def caveats(tx: Transaction, scope: Scope, plans: Plans, dataset: str, *, of_col
     unseen = plans.unseen(asked) if of_columns else set(reasons)
     incomplete = sorted({(asked[written], reasons.get(written)) for written in unseen}, key=str)
     ending = [] if upstream else readers_without_outputs(tx, datasets, scope.jobs, scope.as_of, scope.since)
-    sentences = (*_incomplete(incomplete), *_without_outputs([job.name for job in ending]))
-    return Caveats(sentences, tuple(_seen(feeds, upstream=upstream)) if nothing else ())
+    sentences = (
+        *_incomplete(incomplete),
+        *_without_outputs([job.name for job in ending], "it or what is made of it" if nodes else "it"),
+        *_not_looked_at(len(nodes) - MOST_LOOKED_AT),
+    )
+    others = [] if reached.found else [feed for feed in feeds if feed[0] not in own]
+    return Caveats(sentences, tuple(_seen(others, upstream=upstream)))
+
+
+def _under_all_names(tx: Transaction, own: Sequence[str], nodes: Sequence[int]) -> list[str]:
+    """Keys of datasets under all their names: of `own`, and of these nodes or of the datasets of these columns."""
+    if not nodes:
+        return list(own)
+    identities = Identities.of(tx)
+    keys = tx.one("lineage/datasets_of", nodes=nodes)["keys"]
+    return list(dict.fromkeys([*own, *(name for key in keys for name in identities.members(key))]))
+
+
+def _not_looked_at(datasets: int) -> Iterator[str]:
+    if datasets > 0:
+        yield f"Which jobs use the {datasets:,} datasets and columns farthest away wasn't looked at: there may be more."
 
 
 def _incomplete(jobs: Sequence[tuple[str, str | None]]) -> Iterator[str]:
@@ -167,10 +193,9 @@ def _incomplete(jobs: Sequence[tuple[str, str | None]]) -> Iterator[str]:
         yield f"So it is with {len(jobs) - _MOST_NAMED:,} more."
 
 
-def _without_outputs(jobs: Sequence[str]) -> Iterator[str]:
+def _without_outputs(jobs: Sequence[str], what: str) -> Iterator[str]:
     if jobs:
-        reads = "reads it, and no output of that" if len(jobs) == 1 else "read it, and no output of that"
-        yield f"{_listed(jobs)} {reads} is known: there may be more."
+        yield f"{_listed(jobs)} read{'s' * (len(jobs) == 1)} {what}, and no output of that is known: there may be more."
 
 
 def _seen(feeds: Sequence[Sequence[str]], *, upstream: bool) -> Iterator[str]:
@@ -249,7 +274,7 @@ def lineage_in(tx: Transaction, question: LineageQuestion) -> Lineage:
     items = details.items(reached, shown)
     edges = edges_between(reached, shown, details, question.direction, question.as_of) if question.edges else ()
     loops = loops_of(reached, page.places, details, question.as_of)
-    more = caveats(tx, scope, plans, dataset, of_columns=of_columns, nothing=not listed)
+    more = caveats(tx, scope, plans, dataset, reached, depth=question.depth, of_columns=of_columns)
     vias = [via for item in items for via in item.via] + [via for edge in (*edges, *loops) for via in edge.via]
     indirect = sum(place & 1 for place in listed)
     return Lineage(

@@ -144,12 +144,32 @@ class Plans:
     def unseen(self, made: Iterable[Written]) -> set[Written]:
         """Where what a job does with columns to make a dataset isn't known, or not all of it.
 
-        So it is where one of the plans that count is incomplete, and where no plan of the job writes that dataset.
-        Where some did, and none of them counts, it is known that the job makes it so no more.
+        So it is where one of the plans that count is incomplete, where no plan of the job writes that dataset, and
+        where the job has written it since without reporting by which plan. Where some did, and none of them counts, it
+        is known that the job makes it so no more.
         """
         asked = list(made)
         counting = self.of_jobs(written.job for written in asked)
-        return {written for written in asked if self._is_unseen(written, counting.get(written, ()))}
+        unseen = {written for written in asked if self._is_unseen(written, counting.get(written, ()))}
+        return unseen | self._written_since([written for written in asked if written not in unseen])
+
+    def _written_since(self, made: Sequence[Written]) -> set[Written]:
+        """Where a job wrote a dataset after all of its plans that write it were last active; only known of now."""
+        active = {
+            written: max(
+                (
+                    plan.active
+                    for plan in self.of_job(written.job).values()
+                    if written.dataset in plan.outputs and plan.active is not None
+                ),
+                default=None,
+            )
+            for written in made
+        }
+        asked = [[*written, at] for written, at in active.items() if at is not None]
+        if self._as_of is not None or not asked:
+            return set()
+        return {Written(*row.values()) for row in self._tx.rows("lineage/written_since", made=asked, most=MOST_USES)}
 
     def unseen_under(self, made: Mapping[_Asked, Sequence[Written]]) -> set[_Asked]:
         """The same of datasets with several names: by what the job writes under those that it uses."""

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from headwater_consumers.analysis.checks.rule import Rule, of_dataset
+from headwater_consumers.analysis.impact.wording import listed
 from headwater_consumers.analysis.privacy import DEFAULT_THRESHOLD
 from headwater_consumers.analysis.privacy.reviewed import reviewed_edges
+from headwater_consumers.analysis.privacy.unknown_uses import unknown_uses
+from headwater_consumers.analysis.reader import Transaction
 
 CERTIFIED = Rule(
     "certified-datasets",
@@ -20,6 +25,13 @@ CONSUMERS = Rule(
     lambda _: "Nobody is declared as its owner.",
 )
 
+
+def _unknown(tx: Transaction, exempt: Collection[str]) -> tuple[str | None, set[str]]:
+    jobs, left_out = unknown_uses(tx, exempt)
+    what = f"what {listed(jobs)} may make of sensitive columns: the column lineage is missing or incomplete"
+    return (what if jobs else None), left_out
+
+
 SENSITIVE = Rule(
     "sensitive-downstream",
     "A column that is made from a sensitive one, unmasked, is classified itself.",
@@ -29,4 +41,5 @@ SENSITIVE = Rule(
         "sensitivity or classification."
     ),
     lambda tx, today, names: {"reviewed": reviewed_edges(tx, today, DEFAULT_THRESHOLD, names)},
+    _unknown,
 )
