@@ -39,9 +39,8 @@ from headwater_consumers.graph.segments.segment import (
     block_property,
     put_slot_together,
 )
-from headwater_consumers.graph.segments.slots import Slot, end_of, positions, predictor
+from headwater_consumers.graph.segments.slots import Slot, end_of, positions, processing_time_of
 from headwater_consumers.graph.summaries import retired_of
-from headwater_schemas.identity import from_micros
 
 T = TypeVar("T")
 
@@ -130,8 +129,7 @@ class Found:
 
     def processing_time(self) -> datetime | None:
         """Start of the micro-batch, where known."""
-        place = predictor(self._slot.shapes).time
-        return processing_time(self.interval()) if place is None else from_micros(self._slot.numbers[place])
+        return processing_time_of(self._slot) or processing_time(self.interval())
 
     def may_be(self, wanted: Wanted) -> bool:
         """Return whether it may be a wanted one."""

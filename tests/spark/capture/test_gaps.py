@@ -54,7 +54,7 @@ def test_a_query_that_ran_for_long_without_capture(
     with attach(forgetful, sink=sink, job_name="job", capture_drain_timeout_seconds=FLUSH_SECONDS) as capture:
         run(forgetful, tmp_path, 1)
     [gap] = capture.status().gaps
-    # Which files the oldest one took was known by the one before it alone; and Spark may forget one more when it commits
+    # Which files the oldest one took was known by the one before it alone; and Spark may forget one more at the commit of
     # the new micro-batch, before capture looks.
     assert gap.last in {oldest, oldest + 1}
     assert (gap.name, gap.first, gap.emitted) == ("q", 0, Emitted.UNKNOWN)

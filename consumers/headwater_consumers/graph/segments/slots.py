@@ -7,7 +7,7 @@ So a slot is taken apart into
     numbers     all integers and times (microseconds since the epoch), in the structure's order
     texts       all texts, in the structure's order; other values as JSON
 
-and `blocks` stores structures once, texts where they change, and numbers as differences (`Structure.predict`).
+and `blocks` stores structures once, texts where they change, and numbers as differences.
 
 Not stored, because they follow from the rest: the source end digest, and the event id in a stamp where the event had
 this micro-batch alone.
@@ -15,12 +15,11 @@ this micro-batch alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
-from itertools import accumulate, islice
-from operator import add
-from typing import Any, NamedTuple, TypeAlias, overload
+from itertools import islice
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -38,9 +37,6 @@ _COMPUTED, _STORED = "c", "s"
 """Codes for a digest or event id: computed from the other values, or stored among the texts."""
 _INTEGERS = {int}
 _OFFSET = 1 << 63
-_SPAN = 1 << 64
-_LONG = 4
-"""Shortest list whose numbers are read together."""
 
 
 class Names(NamedTuple):
@@ -158,90 +154,59 @@ def positions(tenant: str, slot: Slot, of: tuple[RelType, str] | None = None) ->
     Args:
         tenant: tenant of the graph.
         slot: taken apart.
-        of: only what it read, or wrote, of the dataset with this key, with lists that are read when they are looked
-            into; None: all.
+        of: only what it read, or wrote, of the dataset with this key; None: all.
     """
     out: dict[UseKey, Props] = {}
     for type_, ordinal, name, shape, number, text in _places(slot.shapes):
         if of is not None and type_ is not of[0]:
             continue
         use = UseKey(type_, dataset_key(tenant, *slot.texts[name : name + 2]), ordinal)
-        if of is None:
+        if of is None or use.dataset == of[1]:
             out[use] = _cell(shape, iter(slot.numbers[number]), iter(slot.texts[text:]))
-        elif use.dataset == of[1]:
-            out[use] = _cell(shape, _Cursor(slot.numbers, number.start), iter(slot.texts[text:]))
     return out
-
-
-class _Cursor:
-    """Numbers one after the other; lists of them aren't read yet."""
-
-    def __init__(self, numbers: Sequence[int], at: int) -> None:
-        self._numbers, self._at = numbers, at
-
-    def __next__(self) -> int:
-        self._at += 1
-        return self._numbers[self._at - 1]
-
-    def take(self, count: int) -> Sequence[int]:
-        """A list of the next numbers."""
-        self._at += count
-        return _Part(self._numbers, self._at - count, self._at)
-
-
-class _Part(Sequence[int]):
-    """Some of the numbers of a slot."""
-
-    __slots__ = ("_numbers", "_places")
-
-    def __init__(self, numbers: Sequence[int], begin: int, end: int) -> None:
-        self._numbers, self._places = numbers, range(begin, end)
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._numbers[self._places.start : self._places.stop])
-
-    @overload
-    def __getitem__(self, at: int) -> int: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[int]: ...
-    def __getitem__(self, at: int | slice) -> int | Sequence[int]:
-        return self._numbers[self._places[at]] if isinstance(at, int) else list(self)[at]
 
 
 @lru_cache(1 << 12)
 def _places(shapes: Shapes) -> list[tuple[RelType, int, int, Shape, slice, int]]:
     """Locate the positions of uses: type, ordinal, place of the names, shape, its numbers, place of its texts."""
     (shape,) = shapes
-    numbers = texts = 0
-
-    def skip(of: Shape) -> None:
-        nonlocal numbers, texts
-        if of in (_TEXT, _JSON):
-            texts += 1
-        elif of in (_INTEGER, _TIME):
-            numbers += 1
-        elif isinstance(of, int):
-            numbers += of
-        else:
-            assert isinstance(of, tuple)  # noqa: S101 - for the type checker
-            for _, part in of:
-                skip(part)
-
-    for _, _, of in shape.registers:
-        skip(of)
+    numbers, texts = map(sum, zip((0, 0), *(_counts(of) for _, _, of in shape.registers), strict=True))
     out = []
     for type_, ordinal, registers in shape.uses:
         names = texts
         texts += 2
         for name, _, of in registers:
-            begin, text = numbers, texts
-            skip(of)
+            own_numbers, own_texts = _counts(of)
             if name == "position":
-                out.append((RelType(type_), ordinal, names, of, slice(begin, numbers), text))
+                out.append((RelType(type_), ordinal, names, of, slice(numbers, numbers + own_numbers), texts))
+            numbers, texts = numbers + own_numbers, texts + own_texts
     return out
+
+
+def _counts(of: Shape) -> tuple[int, int]:
+    """How many numbers and texts a value has."""
+    if isinstance(of, tuple):
+        counts = [_counts(part) for _, part in of]
+        return sum(numbers for numbers, _ in counts), sum(texts for _, texts in counts)
+    if isinstance(of, int):
+        return of, 0
+    return (1, 0) if of in (_INTEGER, _TIME) else (0, 1)
+
+
+def processing_time_of(slot: Slot) -> datetime | None:
+    """Processing time of a micro-batch with one variant; None: it has none, or its variants have their own."""
+    place = _time_place(slot.shapes)
+    return None if place is None else from_micros(slot.numbers[place])
+
+
+@lru_cache(1 << 12)
+def _time_place(shapes: Shapes) -> int | None:
+    place = 0
+    for name, _, of in shapes[0].registers if len(shapes) == 1 else ():
+        if name == "processing_time":
+            return place if of == _TIME else None
+        place += _counts(of)[0]
+    return None
 
 
 def _shape_registers(
@@ -276,7 +241,7 @@ def _shape(cell: Cell, numbers: list[int], texts: list[str]) -> Shape:
     return _JSON
 
 
-def _cell(shape: Shape, numbers: Any, texts: Any) -> Any:
+def _cell(shape: Shape, numbers: Iterator[int], texts: Iterator[str]) -> Any:
     if shape == _TEXT:
         return next(texts)
     if shape == _INTEGER:
@@ -286,7 +251,7 @@ def _cell(shape: Shape, numbers: Any, texts: Any) -> Any:
     if shape == _JSON:
         return msgspec.json.decode(next(texts))
     if isinstance(shape, int):
-        return numbers.take(shape) if isinstance(numbers, _Cursor) else list(islice(numbers, shape))
+        return list(islice(numbers, shape))
     assert isinstance(shape, tuple)  # noqa: S101 - for the type checker
     return {name: _cell(of, numbers, texts) for name, of in shape}
 
@@ -331,177 +296,3 @@ def _plain(value: object) -> Any:
 def _event_id(owner: Owner, batch_id: int, digest: str) -> str:
     """Id of the event with this micro-batch alone (`identity.event_id`)."""
     return identity_id((owner.tenant, "INTERVAL", owner.query_id, batch_id, digest))
-
-
-class Predictor:
-    """Prediction of each number of a slot from a number nearby, so that the stored difference is small.
-
-    The start of an offset range is near the end of the previous one, an end near its own start, a stamp's time near the
-    processing time, anything else near its value in the previous slot.
-
-    Args:
-        shapes: structure of the slot, and of the previous one.
-    """
-
-    def __init__(self, shapes: Shapes) -> None:
-        self._near: list[int] = []
-        """Place in the previous numbers followed by these ones."""
-        marks: list[tuple[str, int]] = []
-        for shape in shapes:
-            for name, _, of in shape.registers:
-                _mark(name, of, marks)
-            for number, (_, _, of_use) in enumerate(shape.uses):
-                for name, _, of in of_use:
-                    _mark(f"{number}.{name}", of, marks)
-            marks += [("stamp", 0)] * len(shape.stamps)
-        count = len(marks)
-        at = {mark: place for place, mark in enumerate(marks)}
-        time = at.get(("processing_time", 0))
-        for place, (name, item) in enumerate(marks):
-            near = place
-            if name.endswith(".from") and (end := at.get((f"{name[:-5]}.to_exclusive", item))) is not None:
-                near = end
-            elif name.endswith(".to_exclusive") and (start := at.get((f"{name[:-13]}.from", item))) is not None:
-                near = count + start if start < place else place
-            elif name == "stamp" and time is not None and time < place:
-                near = count + time
-            self._near.append(near)
-        self._ranges = [
-            (start, end)
-            for start, end in enumerate(self._near)
-            if end < count and end != start and self._near[end] == count + start
-        ]
-        """Places of the start and the end of each range that goes on where it ended in the slot before."""
-        of_ranges = {place for pair in self._ranges for place in pair}
-        sums = [place for place, near in enumerate(self._near) if near == place]
-        self._lists = [each for each in _runs(sums, marks) if len(each) >= _LONG]
-        """Places of long lists, of which each number is near the one before."""
-        of_lists = {place for each in self._lists for place in each}
-        self._sums = [place for place in sums if place not in of_lists]
-        self._others = sorted({*range(count)} - of_ranges - {*sums})
-        self.count = count
-        """Count of numbers in a slot."""
-        self.time = time if len(shapes) == 1 else None
-        """Place of the processing time, in microseconds; None: there is none, or several variants have their own."""
-
-    def goes_on(self, place: int) -> bool:
-        """Return True if a number is predicted by the one at the same place of the previous slot."""
-        return self._near[place] == place
-
-    def differences(self, before: Sequence[int] | None, numbers: Sequence[int]) -> list[int]:
-        """Return the differences between a slot's numbers and their predictions; each in 64 bits with sign.
-
-        Args:
-            before: numbers of the previous slot; None: there is none with this structure.
-            numbers: numbers of the slot.
-        """
-        known = [*(before or [0] * self.count), *numbers]
-        out = [number - known[near] for number, near in zip(numbers, self._near, strict=True)]
-        return out if not out or (min(out) >= -_OFFSET and max(out) < _OFFSET) else [_wrap(number) for number in out]
-
-    def rows(self, count: int, given: Callable[[int], Sequence[int]]) -> list[list[int]]:
-        """The inverse of `differences`, of consecutive slots with this structure, of which the first has none before.
-
-        By column: additions along a column take a fifth of the time that they take slot by slot.
-
-        Args:
-            count: number of slots.
-            given: the differences at a place, of all these slots.
-        """
-        if not self.count:
-            return [[] for _ in range(count)]
-        columns: dict[int, list[int]] = {}
-        return [list(row) for row in zip(*(self.column(n, given, columns) for n in range(self.count)), strict=True)]
-
-    def row(
-        self,
-        at: int,
-        given: Callable[[int, int], Sequence[int]],
-        constant: Callable[[range], Sequence[int] | None] = lambda _: None,
-    ) -> list[int]:
-        """One of `rows`: all numbers of a slot.
-
-        Args:
-            at: index of the slot.
-            given: returns the differences at a place, for the first slots up to a count.
-            constant: returns the numbers at some places if they are equal in all of these slots, else None.
-        """
-        out, count = [0] * self.count, at + 1
-        for places in self._lists:
-            known = constant(places)
-            out[places.start : places.stop] = known or [sum(given(place, count)) for place in places]
-        for place in self._sums:
-            out[place] = sum(given(place, count))
-        for start, end in self._ranges:
-            differences = given(end, count)
-            out[end] = sum(differences) + sum(given(start, count))
-            out[start] = out[end] - differences[at]
-        for place in self._others:
-            out[place] = self._number(place, at, given)
-        return _wrapped(out) if out else out
-
-    def _number(self, place: int, at: int, given: Callable[[int, int], Sequence[int]]) -> int:
-        own, near = [given(place, at + 1)], self._near[place]
-        while near >= self.count:
-            own.append(given(near - self.count, at + 1))
-            near = self._near[near - self.count]
-        if near == place:
-            return sum(map(sum, own))
-        return sum(each[at] for each in own) + (self._number(near, at - 1, given) if at else 0)
-
-    def column(self, place: int, given: Callable[[int], Sequence[int]], columns: dict[int, list[int]]) -> list[int]:
-        """The numbers at one place, of consecutive slots with this structure, of which the first has none before.
-
-        Args:
-            place: place of the numbers.
-            given: returns the differences at a place, for all these slots.
-            columns: numbers by place, as far as they have been computed; more are added.
-        """
-        return _wrapped(self._column(place, given, columns))
-
-    def _column(self, place: int, given: Callable[[int], Sequence[int]], columns: dict[int, list[int]]) -> list[int]:
-        if place in columns:
-            return columns[place]
-        # A number predicted by one of the same slot adds that one's difference, and follows that one's prediction.
-        own, near = given(place), self._near[place]
-        while near >= self.count:
-            own = list(map(add, own, given(near - self.count)))
-            near = self._near[near - self.count]
-        if near == place:
-            columns[place] = list(accumulate(own))
-        else:
-            columns[place] = list(map(add, own, (0, *self._column(near, given, columns))))
-        return columns[place]
-
-
-def _wrapped(column: list[int]) -> list[int]:
-    return column if min(column) >= -_OFFSET and max(column) < _OFFSET else [_wrap(number) for number in column]
-
-
-def _wrap(number: int) -> int:
-    return (number + _OFFSET) % _SPAN - _OFFSET
-
-
-def _runs(places: Sequence[int], marks: Sequence[tuple[str, int]]) -> Iterator[range]:
-    """Places, ascending, as ranges that are of one list each."""
-    begin = 0
-    for n in range(1, len(places) + 1):
-        if n == len(places) or places[n] != places[n - 1] + 1 or marks[places[n]][1] == 0:
-            yield range(places[begin], places[n - 1] + 1)
-            begin = n
-
-
-def _mark(name: str, shape: Shape, marks: list[tuple[str, int]]) -> None:
-    if shape in (_INTEGER, _TIME):
-        marks.append((name, 0))
-    elif isinstance(shape, int):
-        marks += [(name, item) for item in range(shape)]
-    elif isinstance(shape, tuple):
-        for part, of in shape:
-            _mark(f"{name}.{part}", of, marks)
-
-
-@lru_cache(1 << 12)
-def predictor(shapes: Shapes) -> Predictor:
-    """The predictor of slots with these shapes."""
-    return Predictor(shapes)
