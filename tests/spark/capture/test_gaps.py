@@ -54,8 +54,8 @@ def test_a_query_that_ran_for_long_without_capture(
     with attach(forgetful, sink=sink, job_name="job", capture_drain_timeout_seconds=FLUSH_SECONDS) as capture:
         run(forgetful, tmp_path, 1)
     [gap] = capture.status().gaps
-    # Which files the oldest one took was known by the one before it alone; and Spark may forget one more at the commit of
-    # the new micro-batch, before capture looks.
+    # The files of the oldest one were known by the one before it alone. Spark may forget one more when it commits the
+    # new micro-batch, before capture looks.
     assert gap.last in {oldest, oldest + 1}
     assert (gap.name, gap.first, gap.emitted) == ("q", 0, Emitted.UNKNOWN)
     assert [entry.batch_id for entry in sink.entries("job.q")] == list(range(gap.last + 1, 7))
