@@ -163,7 +163,7 @@ CASES = [
     Case("through pandas, wrong", "impact customers --type data_incorrect", ("UNKNOWN", "newsletter"), UNSAFE),
     Case("through pandas, privacy", "privacy customers -c email", ("UNKNOWN", "newsletter"), UNSAFE),
     Case("through pandas, lineage", "downstream customers -c email", ("UNKNOWN", "newsletter"), UNSAFE),
-    Case("through pandas, deletion", "may-delete customers", ("isn't complete", "newsletter"), ("may be deleted",)),
+    Case("through pandas, deletion", "may-delete customers", ("is incomplete", "newsletter"), ("may be deleted",)),
     Case("a silent job", "impact people -c email --change removed", ("DEGRADED", "not known", "legacy"), UNSAFE),
     Case("a silent job, privacy", "privacy people -c email --as pii", ("UNKNOWN", "legacy"), UNSAFE),
     Case("a silent job, lineage", "downstream people -c email", ("UNKNOWN", "legacy"), UNSAFE),
@@ -204,7 +204,7 @@ CASES = [
     Case("columns of an earlier run, lineage", "downstream noted -c unused", ("UNKNOWN", "forgetful"), UNSAFE),
     Case("a later run goes on", "impact begun -c unused --change removed", ("NONE", "Nothing"), ("UNKNOWN",)),
     Case("nobody reports its use", "impact alone -c id --change removed", ("UNKNOWN", "no event"), UNSAFE),
-    Case("nobody reports its use, deletion", "may-delete alone", ("isn't complete", "No event"), ("may be deleted",)),
+    Case("nobody reports its use, deletion", "may-delete alone", ("is incomplete", "No event"), ("may be deleted",)),
     Case("a column that is gone", "upstream changed -c was", ("changed#was (gone)",)),
     Case("a column that is gone, downstream", "downstream changed -c was", ("changed#was (gone)",)),
     Case("a column that isn't gone", "upstream changed -c id", ("changed#id",), ("(gone)",)),
@@ -228,7 +228,7 @@ CREATE (:HwProgress {key: 'lineage.events/0', topic: 'lineage.events', topic_id:
 """
 STALE = [
     Case("impact", "impact leaf -c unused --change removed", ("UNKNOWN", "no consumer has reported"), UNSAFE),
-    Case("deletion", "may-delete end", ("isn't complete", "stale"), ("may be deleted",)),
+    Case("deletion", "may-delete end", ("is incomplete", "stale"), ("may be deleted",)),
     Case("review", "review --dataset leaf id.sql", ("UNKNOWN", "no consumer has reported"), UNSAFE),
     Case("rules", "check --rule broken-chains", ("UNKNOWN", "stale")),
     Case("privacy", "privacy leaf -c id --as pii", ("stale",)),
