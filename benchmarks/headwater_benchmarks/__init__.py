@@ -3,6 +3,7 @@
 figures     seconds measured ⇒ median, minimum, maximum, p50, p95
 rounds      the same questions put to every contestant in turn, round after round
 report      the JSON document that a benchmark ends with, goals and all
+tables      that document for people
 memory      peak resident memory
 estate/     a made-up company's lineage, of any size, as a Neo4j store
 query/      `bench query`

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from headwater_benchmarks.capture import jobs
 from headwater_benchmarks.capture.link import call
-from headwater_benchmarks.capture.round_trips import RoundTrips
 from headwater_benchmarks.memory import own_peak_mb, peak_mb, processor_seconds, processor_seconds_of
 from headwater_producers.spark import Capture
 
@@ -43,8 +42,7 @@ class Driver:
         if self._query is None:
             raise RuntimeError("no query")
         python, jvm = time.process_time(), processor_seconds_of(self._jvm_pid)
-        with RoundTrips() as round_trips:
-            self._query.processAllAvailable()
+        self._query.processAllAvailable()
         python, jvm = time.process_time() - python, processor_seconds_of(self._jvm_pid) - jvm
         found = jobs.trigger_milliseconds(self._query, skip=self._reported)
         self._reported = found[-1]["batch"] + 1 if found else self._reported
@@ -52,7 +50,6 @@ class Driver:
             "batches": found,
             "python_seconds": python,
             "jvm_seconds": jvm,
-            "round_trips": round_trips.total,
         }
 
     def stop_query(self) -> dict[str, Any]:

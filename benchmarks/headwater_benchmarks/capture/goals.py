@@ -27,7 +27,6 @@ def measurement(name: str, ours: Measured, base: Measured) -> dict[str, Any]:
         "processor_ms_per_micro_batch": round((ours.python_seconds + ours.jvm_seconds) * 1_000 / counted, 1),
         "python_us_per_micro_batch": round(ours.python_seconds * 1_000_000 / counted),
         "jvm_us_per_micro_batch": round(ours.jvm_seconds * 1_000_000 / counted),
-        "round_trips_per_micro_batch": round(ours.round_trips / counted, 2),
         "events": asdict(sent) if sent is not None else None,
         "events_per_micro_batch": round(sent.events / ours.micro_batches, 3) if sent is not None else None,
         "bytes_per_micro_batch": round(sent.bytes / ours.micro_batches) if sent is not None else None,

@@ -22,7 +22,6 @@ class Measured:
         triggers: for each round, the duration of each micro-batch's trigger in ms.
         writes: for each round, the seconds of each batch write.
         python_seconds, jvm_seconds: processor time of the driver and its JVM for all counted micro-batches.
-        round_trips: between the two, for the same.
         write_processor_seconds: the same for all counted writes, capture included.
         micro_batches: micro-batches of the query, including those before the first round.
         sent: events and bytes that the query sent, from its start to its end.
@@ -34,7 +33,6 @@ class Measured:
     writes: list[list[float]] = field(default_factory=list)
     python_seconds: float = 0.0
     jvm_seconds: float = 0.0
-    round_trips: int = 0
     write_processor_seconds: float = 0.0
     micro_batches: int = 0
     sent: Sent | None = None
@@ -62,7 +60,6 @@ class Runner:
             self.measured.triggers.append([batch["milliseconds"] for batch in batches])
             self.measured.python_seconds += answer["python_seconds"]
             self.measured.jvm_seconds += answer["jvm_seconds"]
-            self.measured.round_trips += answer["round_trips"]
 
     def writes(self, rows: int, columns: int, times: int, *, counts: bool) -> None:
         """A few batch writes."""

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Group
-from rich.table import Table
 
 from headwater_benchmarks.figures import shown_interval
+from headwater_benchmarks.tables import goals_table, table
 
 _FIGURES = (
     ("trigger p50, ms", "trigger_p50_ms"),
@@ -20,7 +20,6 @@ _FIGURES = (
     ("CPU ms per micro-batch", "processor_ms_per_micro_batch"),
     ("µs of it in Python", "python_us_per_micro_batch"),
     ("µs of it in the JVM", "jvm_us_per_micro_batch"),
-    ("round trips between them", "round_trips_per_micro_batch"),
     ("events per micro-batch", "events_per_micro_batch"),
     ("bytes per micro-batch", "bytes_per_micro_batch"),
     ("batch write, s", "write_seconds"),
@@ -33,21 +32,13 @@ _FIGURES = (
 
 def view(document: Mapping[str, Any]) -> Group:
     """A column for each contestant with medians, smallest and greatest values; below, the goals."""
-    table = Table(box=None, pad_edge=False)
-    table.add_column("")
-    for measurement in document["measurements"]:
-        table.add_column(measurement["name"], justify="right")
+    found = table("", *(measurement["name"] for measurement in document["measurements"]))
     for label, key in _FIGURES:
-        table.add_row(label, *(_figure(measurement[key]) for measurement in document["measurements"]))
+        found.add_row(label, *(_figure(measurement[key]) for measurement in document["measurements"]))
     for process in ("jvm", "python"):
         peaks = (_figure(measurement["peak_rss_mb"][process]) for measurement in document["measurements"])
-        table.add_row(f"peak RSS of {process}, MB", *peaks)
-    goals = Table(box=None, pad_edge=False)
-    for heading in ("goal", "measured", "wished for", ""):
-        goals.add_column(heading, justify="left" if heading in {"goal", ""} else "right")
-    for goal in document["goals"]:
-        goals.add_row(goal["name"], f"{goal['value']:,}", f"≤ {goal['goal']:,}", "met" if goal["met"] else "not met")
-    return Group(table, "", goals)
+        found.add_row(f"peak RSS of {process}, MB", *peaks)
+    return Group(found, "", goals_table(document))
 
 
 def _figure(value: Any) -> str:

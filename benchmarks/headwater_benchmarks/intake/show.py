@@ -3,35 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
-from rich.table import Table
 
 from headwater_benchmarks.figures import shown_interval
 from headwater_benchmarks.intake.figures import RENTGEN
+from headwater_benchmarks.tables import goals_table, table
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 def view(document: Mapping[str, Any]) -> Group:
     """For people: ways, the peer, goals; medians with the least and the greatest."""
     by_name = {each["name"]: each for each in document["measurements"]}
-    return Group(_ways(document), f"\n{_peer(by_name[RENTGEN])}", "", _goals(document))
+    return Group(_ways(document), f"\n{_peer(by_name[RENTGEN])}", "", goals_table(document))
 
 
 def _ways(document: Mapping[str, Any]) -> Table:
-    table = _table("", "events/s", "(least to most)", "accepted/s", "processor ms/event")
+    found = table("", "events/s", "(least to most)", "accepted/s", "processor ms/event")
     for each in document["measurements"]:
         if "samples" not in each:
             continue
         rate, accepted = each["events_per_second"], each.get("accepted_per_second")
-        table.add_row(
+        found.add_row(
             each["name"],
             f"{rate['median']:,.0f}",
             f"{rate['minimum']:,.0f} – {rate['maximum']:,.0f}",
             "" if accepted is None else f"{accepted['median']:,.0f}",
             ", ".join(f"{name} {found['median']:.2f}" for name, found in each["processor_ms_per_event"].items()),
         )
-    return table
+    return found
 
 
 def _peer(found: Mapping[str, Any]) -> str:
@@ -43,19 +46,3 @@ def _peer(found: Mapping[str, Any]) -> str:
     )
     text += f"({shown_interval(seconds['interval'])})"
     return text + (f", and {processor['ratio']['median']:.2f} × its processor time" if processor else "") + "."
-
-
-def _goals(document: Mapping[str, Any]) -> Table:
-    table = _table("goal", "measured", "wished for", "")
-    for goal in document["goals"]:
-        wished = f"{'≤' if goal['direction'] == 'at_most' else '≥'} {goal['goal']:,}"
-        value = "not measured" if goal["value"] is None else f"{goal['value']:,.2f}"
-        table.add_row(goal["name"], value, wished, "met" if goal["met"] else "not met")
-    return table
-
-
-def _table(*headings: str) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for place, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if place and heading else "left")
-    return table

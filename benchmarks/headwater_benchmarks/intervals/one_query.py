@@ -18,7 +18,6 @@ from headwater.settings import load_settings
 from headwater_benchmarks.estate.store import server_up
 from headwater_benchmarks.ingest.servers import Database
 from headwater_benchmarks.ingest.turn import server_seconds
-from headwater_benchmarks.intervals.disk import disk_of
 from headwater_benchmarks.intervals.source import GeneratedSource, generated
 from headwater_benchmarks.intervals.traces import traced
 from headwater_benchmarks.memory import own_peak_mb
@@ -99,13 +98,13 @@ def one_query(options: Options, report: Callable[[str], None], wrote: Callable[[
         # A server that stops has written everything into the store's files.
         with server_up(folder, **memory) as (_, target), writing_driver(target) as driver:
             GraphWriter(driver, target.database).ensure_schema()
-        empty = disk_of(folder / "neo4j", target.database)
+        empty = _disk_of(folder / "neo4j", target.database)
         with server_up(folder, **memory) as (server, target), writing_driver(target) as driver:
             report("micro-batches")
             with generated(options.seed, count, sought) as source:
                 moments = _consume(source, Database(target, driver, server.process.pid), count, wrote)
                 records = source.sought()
-        disk = disk_of(folder / "neo4j", target.database)
+        disk = _disk_of(folder / "neo4j", target.database)
         with server_up(folder, **memory) as (server, target), reading_driver(target) as driver:
             report("traces")
             with driver.session(database=target.database) as session:
@@ -242,3 +241,31 @@ def _growth(stretches: Sequence[dict[str, Any]]) -> float:
         sum(float(each["micro_batches_per_second"]) for each in part) for part in (kept[:tenth], kept[-tenth:])
     )
     return round(last / first, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class _Disk:
+    """Bytes of a database's files.
+
+    Attributes:
+        store: nodes, relationships, properties, indexes.
+        logs: of transactions, which Neo4j deletes in time.
+    """
+
+    store: int
+    logs: int
+
+
+def _disk_of(home: Path, database: str) -> _Disk:
+    """The size of a database's files.
+
+    Args:
+        home: Neo4j's folder. The server is stopped, which writes everything into the store's files.
+        database: its name.
+    """
+    return _Disk(*(_bytes(home / "data" / kind / database) for kind in ("databases", "transactions")))
+
+
+def _bytes(folder: Path) -> int:
+    # As they are on the disk: files may have space reserved at their ends.
+    return sum(path.stat().st_blocks * 512 for path in folder.rglob("*") if path.is_file())

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_benchmarks.capture.round_trips import RoundTrips
 from headwater_producers.spark.driver.running_writes import RunningWrites
 from headwater_producers.spark.jvm.files import JvmFiles
 from headwater_producers.spark.streaming.flow import StreamFlow
 from support.capture import Captured
+from support.round_trips import RoundTrips
 from support.waiting import patience
 
 if TYPE_CHECKING:

@@ -19,7 +19,6 @@ def measured(factor: float, events: int, size: int) -> Measured:
         writes=[[factor, 3 * factor], [2 * factor, 2 * factor]],
         python_seconds=0.006,
         jvm_seconds=0.594,
-        round_trips=21,
         write_processor_seconds=8.0,
         micro_batches=10,
         sent=Sent(events, size),
@@ -39,7 +38,6 @@ def test_a_ratio_compares_what_was_measured_within_seconds() -> None:
     assert ours["micro_batches"] == 6
     assert ours["processor_ms_per_micro_batch"] == 100.0
     assert (ours["python_us_per_micro_batch"], ours["jvm_us_per_micro_batch"]) == (1_000, 99_000)
-    assert ours["round_trips_per_micro_batch"] == 3.5
     assert ours["peak_rss_mb"] == {"jvm": 700, "python": None}
 
 

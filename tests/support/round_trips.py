@@ -56,7 +56,7 @@ class RoundTrips:
             return receive(connection, asked, *arguments)
 
         ClientServerConnection.send_command = send_command
-        ClientServerConnection._call_proxy = call_proxy  # noqa: SLF001  where py4j receives them
+        ClientServerConnection._call_proxy = call_proxy  # where py4j receives them
         return self
 
     def __exit__(self, *_: object) -> None:
