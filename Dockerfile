@@ -21,8 +21,12 @@ RUN --mount=type=cache,target=/var/cache/uv \
 COPY README.md LICENSE ./
 COPY schemas/ schemas/
 COPY openlineage/ openlineage/
+COPY graph/ graph/
+COPY analysis/ analysis/
 COPY producers/ producers/
 COPY consumers/ consumers/
+COPY review/ review/
+COPY server/ server/
 COPY cli/ cli/
 COPY spark_jobs/ spark_jobs/
 # Not editable: the environment alone goes into the next stage.

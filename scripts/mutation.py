@@ -39,8 +39,8 @@ from mutated_session import outcomes
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 _SCHEMAS: Final = "schemas/headwater_schemas"
-_FOLD: Final = "consumers/headwater_consumers/materializer/fold"
-_FACTS: Final = "consumers/headwater_consumers/facts"
+_FOLD: Final = "graph/headwater_graph/fold"
+_FACTS: Final = "graph/headwater_graph/facts"
 _BACKFILL: Final = "producers/headwater_producers/spark/backfill"
 _PRELOADED: Final = ("pytest", "hypothesis", "hypothesis.strategies", "msgspec", "fastavro", "pydantic", "neo4j")
 _SLOWER: Final = 4.0
@@ -104,12 +104,12 @@ AREAS: Final[dict[str, Area]] = {
     "fold": Area((_FACTS, _FOLD), ("tests/unit/fold", _REFERENCE, "tests/property/fold")),
     # Parts of the fold, which are judged by tests of their own in seconds.
     "parts": Area(
-        (f"{_FOLD}/disjoint.py", "consumers/headwater_consumers/materializer/write/parts.py"),
+        (f"{_FOLD}/disjoint.py", "graph/headwater_graph/write/parts.py"),
         ("tests/unit/fold/test_disjoint.py", "tests/unit/materializer/test_parts.py"),
     ),
     "rejection": Area((f"{_FOLD}/rejection.py",), ("tests/unit/fold/test_reject.py",)),
     "derive": Area(
-        ("consumers/headwater_consumers/graph/derive.py",),
+        ("graph/headwater_graph/derive.py",),
         (
             "tests/unit/fold",
             "tests/property/fold/test_next_of_neighbours.py",

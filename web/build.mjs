@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const out = join(here, "..", "consumers", "headwater_consumers", "api", "page");
+const out = join(here, "..", "server", "headwater_server", "page");
 
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });

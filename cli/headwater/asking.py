@@ -12,11 +12,11 @@ from headwater.settings import connected_settings
 from headwater_schemas.kafka.settings import KafkaSettings
 
 with without("numpy", "pandas"):
-    from headwater_consumers.analysis import errors
-    from headwater_consumers.analysis.freshness import TopicEnd, TopicEnds
-    from headwater_consumers.analysis.reader import Reader, reading_driver
-    from headwater_consumers.graph.connection import Neo4jTarget
+    from headwater_analysis import errors
+    from headwater_analysis.freshness import TopicEnd, TopicEnds
+    from headwater_analysis.reader import Reader, reading_driver
     from headwater_consumers.materializer.garbage import rare_collections
+    from headwater_graph.connection import Neo4jTarget
 
 
 @contextlib.contextmanager

@@ -20,9 +20,9 @@ from headwater_schemas.kafka.errors import making_clients
 with without("numpy", "pandas"):
     from headwater_consumers.bridge.bridge import Bridge, BridgeParts, BridgeThread
     from headwater_consumers.bridge.metrics import BridgeMetrics
+    from headwater_consumers.kafka.kafka_source import KafkaSource, SourceConfig
+    from headwater_consumers.kafka.notices import Notices
     from headwater_consumers.materializer.dead_letters.topic import KafkaDeadLetters
-    from headwater_consumers.materializer.kafka_source import KafkaSource, SourceConfig
-    from headwater_consumers.materializer.reporting import Notices
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry

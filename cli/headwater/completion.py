@@ -31,8 +31,8 @@ def complete_dataset(incomplete: str) -> list[str]:
     """Names of datasets that begin so, or spellings with the namespace where none do."""
     with contextlib.suppress(Exception):
         from headwater.asking import asking
-        from headwater_consumers.analysis.assets import AssetKind
-        from headwater_consumers.analysis.search import search
+        from headwater_analysis.assets import AssetKind
+        from headwater_analysis.search import search
         from headwater_schemas.visible import visible
 
         # One letter may begin too many names to look for: then the words before it are searched.

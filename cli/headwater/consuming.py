@@ -27,13 +27,13 @@ from headwater_schemas.kafka.errors import making_clients
 
 with without("numpy", "pandas"):
     from headwater.bridging import Bridging, bridge_group
-    from headwater_consumers.graph.connection import Neo4jTarget
+    from headwater_consumers.kafka.lag import LagWatch
+    from headwater_consumers.kafka.source import RecordSource
     from headwater_consumers.materializer.app import Target, assemble
     from headwater_consumers.materializer.dead_letters.acknowledging import letters_group
-    from headwater_consumers.materializer.lag import LagWatch
     from headwater_consumers.materializer.metrics import Metrics
     from headwater_consumers.materializer.reporting import ConsumerTotals
-    from headwater_consumers.materializer.source import RecordSource
+    from headwater_graph.connection import Neo4jTarget
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry

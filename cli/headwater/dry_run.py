@@ -1,6 +1,6 @@
 """A PySpark script run against empty tables, in a process of its own: what it would read and write.
 
-The process has its own scratch folder, session and network (`headwater_producers.spark.dry_run`). It is ended with its
+The process has its own scratch folder, session and network (`headwater_dry_run`). It is ended with its
 JVM when its time is over.
 """
 
@@ -24,7 +24,7 @@ from typing import IO, Any, Final, TypeAlias
 
 from headwater_schemas.redaction import redact
 
-MODULE: Final = "headwater_producers.spark.dry_run"
+MODULE: Final = "headwater_dry_run"
 _GRACE_SECONDS: Final = 10.0
 _LOG_BYTES: Final = 20_000
 _ENDED: Final = "The review needs its end: have the script leave by sys.exit, or by its last line."

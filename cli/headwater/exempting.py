@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from headwater.errors import InputError
-from headwater_consumers.analysis.checks import Exemption, ExemptionsError, read_exemptions
+from headwater_analysis.checks import Exemption, ExemptionsError, read_exemptions
 
 
 def exemptions_of(path: Path) -> tuple[Exemption, ...]:

@@ -24,8 +24,8 @@ from headwater.lean_imports import without
 from headwater.options import CursorOption, LimitOption, StepsOption, TenantOption, TimeoutOption
 
 with without("numpy", "pandas"):
-    from headwater_consumers.analysis.freshness import NOT_REPORTED, GraphState
-    from headwater_consumers.analysis.reader import Reader
+    from headwater_analysis.freshness import NOT_REPORTED, GraphState
+    from headwater_analysis.reader import Reader
 
 T = TypeVar("T")
 Command: TypeAlias = Callable[..., None]

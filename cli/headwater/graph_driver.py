@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from headwater.connection import Neo4jSettings
 from headwater.errors import ConfigurationError, HeadwaterError, InputError, NotFoundError, UnreachableError
 from headwater.lean_imports import without
-from headwater_consumers.graph.segments.segment import SegmentDamagedError
+from headwater_graph.segments.segment import SegmentDamagedError
 
 with without("numpy", "pandas"):
     import neo4j.exceptions
     from neo4j import GraphDatabase, NotificationMinimumSeverity
     from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
-    from headwater_consumers.graph.schema import GraphVersionMismatch, require_version, version_mismatch
+    from headwater_graph.schema import GraphVersionMismatch, require_version, version_mismatch
 
 if TYPE_CHECKING:
     from neo4j import Driver

@@ -16,8 +16,8 @@ from typing import Final
 from confluent_kafka import IsolationLevel, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec
 
-from headwater_consumers.analysis.errors import ArrivalsUnknownError
-from headwater_consumers.analysis.trace import ArrivedRange, ArrivedRecords
+from headwater_analysis.errors import ArrivalsUnknownError
+from headwater_analysis.trace import ArrivedRange, ArrivedRecords
 from headwater_schemas.errors import SettingsRefusedError
 from headwater_schemas.events import DatasetRef
 from headwater_schemas.kafka.client import answer, quiet

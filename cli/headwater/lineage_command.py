@@ -13,7 +13,7 @@ from headwater.options import DatasetArgument, parse_hops
 from headwater.show import lineage as show
 from headwater.show.diagram import DiagramFormat, drawn, lineage_diagram
 from headwater.times import time_if_given
-from headwater_consumers.analysis.lineage import Filters, Influence, LineageDirection, LineageQuestion, lineage
+from headwater_analysis.lineage import Filters, Influence, LineageDirection, LineageQuestion, lineage
 
 
 class LineageFormat(StrEnum):

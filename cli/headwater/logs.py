@@ -64,6 +64,10 @@ LogFormatOption = Annotated[
 ]
 
 
+_PACKAGES = ("schemas", "openlineage", "graph", "analysis", "producers", "consumers", "review", "server")
+_OUR_LOGGERS = ("headwater", *(f"headwater_{package}" for package in _PACKAGES))
+
+
 def start_logging(settings: LogSettings) -> logging.Handler:
     """Send this process's logs, and what the console reports, to stderr until the command ends; the handler."""
     return console.until_end.enter_context(_logging_to_stderr(settings))
@@ -75,7 +79,7 @@ def _logging_to_stderr(settings: LogSettings) -> Iterator[logging.Handler]:
     handler = _Stderr()
     handler.setFormatter(JsonLines() if chosen is LogFormat.JSON else TextLines())
     root = logging.getLogger()
-    ours = [logging.getLogger(name) for name in ("headwater", "headwater_consumers", "headwater_schemas")]
+    ours = [logging.getLogger(name) for name in _OUR_LOGGERS]
     levels = [(logger, logger.level) for logger in (root, *ours)]
     root.addHandler(handler)
     root.setLevel(max(logging.WARNING, logging.getLevelNamesMapping()[settings.level]))

@@ -10,7 +10,7 @@ from headwater.connection import require_servers
 from headwater.errors import CheckFailedError, UnreachableError
 from headwater.kafka_errors import asking_kafka
 from headwater.settings import Settings
-from headwater_consumers.intake.sink import Settled, SinkFullError, Undeliverable
+from headwater_openlineage.intake.sink import Settled, SinkFullError, Undeliverable
 from headwater_producers.publisher import (
     BufferFullError,
     FailedEvent,

@@ -21,10 +21,10 @@ from headwater.lean_imports import without
 from headwater_schemas.visible import visible
 
 with without("numpy", "pandas"):
-    from headwater_consumers.declaring.problems import DeclarationError
-    from headwater_consumers.review.jobs.version import JobVersion, Statement, Unrun, version_of
-    from headwater_consumers.review.reading.files import read_schema
-    from headwater_consumers.review.schema import Schema
+    from headwater_analysis.declaring.problems import DeclarationError
+    from headwater_review.jobs.version import JobVersion, Statement, Unrun, version_of
+    from headwater_review.reading.files import read_schema
+    from headwater_review.schema import Schema
 
 _GIT_SECONDS: Final = 60
 _MOST_RUNS: Final = 5

@@ -42,13 +42,13 @@ from headwater.connection import Neo4jSettings, TopicSettings, require_servers
 from headwater.console import console
 from headwater.errors import InputError
 from headwater.logs import LogSettings
-from headwater_consumers.analysis.settings import AnalysisSettings
-from headwater_consumers.api.settings import ServeSettings
+from headwater_analysis.settings import AnalysisSettings
 from headwater_consumers.forward.settings import ForwardSettings
-from headwater_consumers.intake.settings import IntakeSettings
 from headwater_consumers.materializer.settings import MaterializerSettings
+from headwater_openlineage.intake.settings import IntakeSettings
 from headwater_schemas.kafka.settings import KafkaSettings
 from headwater_schemas.registry import RegistrySettings
+from headwater_server.settings import ServeSettings
 
 ENV_PREFIX = "HEADWATER_"
 DEFAULT_FILE = "headwater.toml"

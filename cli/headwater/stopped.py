@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headwater.errors import InputError
-from headwater_consumers.materializer.group import members
+from headwater_consumers.kafka.group import members
 
 
 def require_stopped(client: Mapping[str, Any], group: str) -> None:

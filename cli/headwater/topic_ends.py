@@ -9,8 +9,8 @@ from confluent_kafka import KafkaException
 
 from headwater.connection import client_config
 from headwater.errors import HeadwaterError
-from headwater_consumers.analysis.freshness import TopicEnd, TopicEnds
-from headwater_consumers.materializer.offsets import OffsetReader
+from headwater_analysis.freshness import TopicEnd, TopicEnds
+from headwater_consumers.kafka.offsets import OffsetReader
 from headwater_schemas.kafka.client import quiet
 from headwater_schemas.kafka.settings import KafkaSettings
 

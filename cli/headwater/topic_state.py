@@ -10,7 +10,7 @@ from typing import Any
 from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
-from headwater_consumers.materializer.offsets import OffsetReader
+from headwater_consumers.kafka.offsets import OffsetReader
 from headwater_schemas.kafka.client import answer, quiet
 
 _REQUEST_SECONDS = 5.0

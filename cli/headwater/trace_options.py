@@ -12,7 +12,7 @@ import typer
 from headwater.console import shortened
 from headwater.settings import connected_settings
 from headwater.times import parse_time
-from headwater_consumers.analysis.trace import ArrivedRecords, Offsets, Times, parse_offsets
+from headwater_analysis.trace import ArrivedRecords, Offsets, Times, parse_offsets
 from headwater_schemas.events import DatasetRef
 from headwater_schemas.ranges import Range, RangeError, parse_range
 

@@ -9,11 +9,11 @@ import pytest
 from headless_chromium import INSTALL_CHROMIUM, find_chromium
 from playwright.sync_api import expect
 
-from headwater_consumers.analysis.reader import reading_driver
-from headwater_consumers.analysis.settings import AnalysisSettings
-from headwater_consumers.api.asking import Graph
-from headwater_consumers.api.settings import ServeSettings
-from headwater_consumers.graph.connection import Neo4jTarget
+from headwater_analysis.reader import reading_driver
+from headwater_analysis.settings import AnalysisSettings
+from headwater_graph.connection import Neo4jTarget
+from headwater_server.asking import Graph
+from headwater_server.settings import ServeSettings
 from support.api import client_of
 from support.stack import StackUnderTest
 from support.waiting import patience

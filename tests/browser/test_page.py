@@ -13,8 +13,8 @@ import pytest
 from headless_chromium import open_page
 from playwright.sync_api import expect
 
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_graph.fold import fold
+from headwater_graph.write import GraphWriter
 from support.analysis.declared_graph import declare
 from support.demo_graph import demo_events
 from support.graph.cases import load_case

@@ -12,9 +12,9 @@ import pytest
 from headless_chromium import open_page
 from playwright.sync_api import expect
 
-from headwater_consumers.graph.segments import segment
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_graph.fold import fold
+from headwater_graph.segments import segment
+from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (
     Certainty,
     DatasetRef,

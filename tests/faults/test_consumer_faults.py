@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_benchmarks.soak.links import Link
-from headwater_consumers.graph.dump import compare, dump
-from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.materializer.accounting import account
 from headwater_consumers.materializer.truth import truth
+from headwater_graph.dump import compare, dump
+from headwater_graph.oracle import oracle
 from headwater_schemas.codec import Decoder, encode
 from support.graph.emptying import delete_nodes
 from support.materializer import events

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from headwater_consumers.materializer.fold import reject, reject_decoded
+from headwater_graph.fold import reject, reject_decoded
 from headwater_schemas import identity
 from headwater_schemas.avro_schema import current_schema
 from headwater_schemas.codec import SINGLE_OBJECT_MAGIC, Decoder, encode

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater_consumers.declaring.files import read_file
-from headwater_consumers.declaring.problems import DeclarationError
-from headwater_consumers.declaring.yaml_lines import parse_yaml
-from headwater_consumers.materializer.fold import reject
+from headwater_analysis.declaring.files import read_file
+from headwater_analysis.declaring.problems import DeclarationError
+from headwater_analysis.declaring.yaml_lines import parse_yaml
+from headwater_graph.fold import reject
 from headwater_schemas.codec import Decoder, encode
 from support.events import TIME
 

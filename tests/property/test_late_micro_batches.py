@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwater_consumers.facts.delta import GraphDelta
-from headwater_consumers.facts.nodes import IntervalFacts
-from headwater_consumers.graph.segments.segment import Place, Stored
-from headwater_consumers.graph.segments.slots import Names, take_apart
-from headwater_consumers.graph.segments.summary import StoredSummary, Summary, summarize
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write.segments import Incoming, put_in
+from headwater_graph.facts.delta import GraphDelta
+from headwater_graph.facts.nodes import IntervalFacts
+from headwater_graph.fold import fold
+from headwater_graph.segments.segment import Place, Stored
+from headwater_graph.segments.slots import Names, take_apart
+from headwater_graph.segments.summary import StoredSummary, Summary, summarize
+from headwater_graph.write.segments import Incoming, put_in
 from headwater_schemas.events import (
     Certainty,
     DatasetRef,

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from headwater_consumers.materializer.fold.rejection import reject
+from headwater_graph.fold.rejection import reject
 from headwater_openlineage.decoding import decode
 from headwater_openlineage.errors import Refused
 from headwater_openlineage.incoming import events_of

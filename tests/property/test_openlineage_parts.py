@@ -9,10 +9,10 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from headwater_consumers.intake.receiving import Refusal, RefusalReason, receive
 from headwater_openlineage.decoding import decode
 from headwater_openlineage.errors import Refused
 from headwater_openlineage.incoming import events_of
+from headwater_openlineage.intake.receiving import Refusal, RefusalReason, receive
 from headwater_openlineage.repeated import Shared
 from headwater_schemas.codec import encode
 from headwater_schemas.events import LineageEvent

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from headwater_consumers.materializer.fold.rejection import reject
+from headwater_graph.fold.rejection import reject
 from headwater_openlineage.outgoing import documents_of
 from headwater_schemas.codec import Decoder, encode
 from support.examples import examples

@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwater_consumers.facts.delta import GraphDelta
-from headwater_consumers.facts.nodes import IntervalFacts
-from headwater_consumers.graph.schema import GRAPH_VERSION
-from headwater_consumers.graph.segments import blocks
-from headwater_consumers.graph.segments.segment import PLACES, TAIL, Place, Stored, at
-from headwater_consumers.graph.segments.slots import (
+from headwater_graph.facts.delta import GraphDelta
+from headwater_graph.facts.nodes import IntervalFacts
+from headwater_graph.fold import fold
+from headwater_graph.schema import GRAPH_VERSION
+from headwater_graph.segments import blocks
+from headwater_graph.segments.segment import PLACES, TAIL, Place, Stored, at
+from headwater_graph.segments.slots import (
     Names,
     Owner,
     Slot,
@@ -25,8 +26,7 @@ from headwater_consumers.graph.segments.slots import (
     put_together,
     take_apart,
 )
-from headwater_consumers.graph.segments.summary import StoredSummary, Summary, summarize
-from headwater_consumers.materializer.fold import fold
+from headwater_graph.segments.summary import StoredSummary, Summary, summarize
 from headwater_schemas.events import LineageEvent
 from support.event_strategies import interval_events
 from support.examples import examples

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwater_consumers.facts.nodes import IntervalFacts
-from headwater_consumers.graph.derive import Neighbour
-from headwater_consumers.graph.segments.summary import StoredSummary, Summary, summarize
-from headwater_consumers.materializer.fold import fold
+from headwater_graph.derive import Neighbour
+from headwater_graph.facts.nodes import IntervalFacts
+from headwater_graph.fold import fold
+from headwater_graph.segments.summary import StoredSummary, Summary, summarize
 from headwater_schemas.events import (
     Certainty,
     DatasetRef,

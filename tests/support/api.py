@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, cast
 import httpx
 import pytest
 
-from headwater_consumers.analysis.freshness import NOT_REPORTED, GraphState
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.analysis.settings import AnalysisSettings
-from headwater_consumers.api.asking import Graph
-from headwater_consumers.api.server import Server
-from headwater_consumers.api.settings import ServeSettings
-from headwater_consumers.graph.connection import Neo4jTarget
+from headwater_analysis.freshness import NOT_REPORTED, GraphState
+from headwater_analysis.reader import Reader
+from headwater_analysis.settings import AnalysisSettings
+from headwater_graph.connection import Neo4jTarget
+from headwater_server.asking import Graph
+from headwater_server.server import Server
+from headwater_server.settings import ServeSettings
 from support.waiting import patience
 
 if TYPE_CHECKING:

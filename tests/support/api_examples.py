@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-import headwater_consumers.api
+import headwater_server
 from support.run_rules import rewrite
 
 if TYPE_CHECKING:
     import httpx
 
-FOLDER = Path(headwater_consumers.api.__file__).parent / "examples"
+FOLDER = Path(headwater_server.__file__).parent / "examples"
 
 
 def operations(document: Mapping[str, Any]) -> dict[str, tuple[str, str]]:

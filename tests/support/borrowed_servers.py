@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from headwater_benchmarks.ingest.servers import Database
-from headwater_consumers.graph.connection import Neo4jTarget
+from headwater_graph.connection import Neo4jTarget
 from support.stack import StackUnderTest
 
 if TYPE_CHECKING:

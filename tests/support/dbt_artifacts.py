@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from headwater_consumers.declaring.files import read_file
+from headwater_analysis.declaring.files import read_file
 
 RECORDED = Path(__file__).parents[1] / "recordings" / "dbt-artifacts"
 NAMESPACE = "duckdb:///data/shop/shop.duckdb"

@@ -7,15 +7,15 @@ import re
 from prometheus_client import CollectorRegistry
 from prometheus_client.metrics import MetricWrapperBase
 
-from headwater_consumers.api.metrics import ServeMetrics
 from headwater_consumers.bridge.metrics import BridgeMetrics
 from headwater_consumers.forward.metrics import ForwardMetrics
-from headwater_consumers.materializer.lag import LagMetrics
+from headwater_consumers.kafka.lag import LagMetrics
 from headwater_consumers.materializer.metrics import Metrics
 from headwater_producers.outbox.metrics import OutboxMetrics
 from headwater_producers.publisher.metrics import PublisherMetrics
 from headwater_producers.spark.common.metrics import CaptureMetrics
 from headwater_producers.spark.streaming.query_metrics import LABELS, QueryMetrics
+from headwater_server.metrics import ServeMetrics
 
 SCRAPED = {"job", "instance", "application"}  # labels that Prometheus adds, and a Pushgateway
 

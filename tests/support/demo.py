@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headwater.demo.facts import DeadLetter, Facts, consumed
-from headwater_consumers.graph.chains import Chain
+from headwater_graph.chains import Chain
 
 
 def chain(

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from headwater_consumers.declaring.files import read_file
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_analysis.declaring.files import read_file
+from headwater_graph.fold import fold
+from headwater_graph.write import GraphWriter
 from headwater_schemas.events import LineageEvent
 from support.waiting import patience
 

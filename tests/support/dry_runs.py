@@ -27,7 +27,7 @@ from headwater.dry_run import DryRun
 from headwater.reviewing import runs_with_rows, version_of_runs
 from headwater.stack import java_runtime
 from headwater.stack.spark import installed_pyspark
-from headwater_consumers.review.jobs.version import JobVersion
+from headwater_review.jobs.version import JobVersion
 from support.waiting import patience
 
 HEAD = "from pyspark.sql import SparkSession, Window, functions as F\nspark = SparkSession.builder.getOrCreate()\n"
@@ -121,9 +121,9 @@ class _Collected:
 
 
 def _serve(scratch: Path, tables: Mapping[str, str], answers: TextIO) -> None:
-    from headwater_producers.spark.dry_run.__main__ import is_by_a_made_up_row, missing, prepare, problem
-    from headwater_producers.spark.dry_run.lines import Lines
-    from headwater_producers.spark.dry_run.session import make_session
+    from headwater_dry_run.__main__ import is_by_a_made_up_row, missing, prepare, problem
+    from headwater_dry_run.lines import Lines
+    from headwater_dry_run.session import make_session
 
     os.chdir(scratch)
     session: Any = make_session(scratch)

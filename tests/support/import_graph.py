@@ -13,8 +13,13 @@ PACKAGES = {
     # import name: the folder that holds it
     "headwater_schemas": "schemas",
     "headwater_openlineage": "openlineage",
+    "headwater_graph": "graph",
+    "headwater_analysis": "analysis",
     "headwater_producers": "producers",
     "headwater_consumers": "consumers",
+    "headwater_review": "review",
+    "headwater_dry_run": "review",
+    "headwater_server": "server",
     "headwater": "cli",
     "headwater_benchmarks": "benchmarks",
     "flights": "spark_jobs",

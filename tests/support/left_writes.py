@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from confluent_kafka import KafkaException
 
 from headwater.stack import ensure_jars, java_runtime
-from headwater_consumers.graph.dump import dump
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_graph.dump import dump
+from headwater_graph.fold import fold
+from headwater_graph.write import GraphWriter
 from headwater_schemas.events import LineageEvent, RunEventType
 from support.running import QUICK_JVM, events_on
 from support.stack import StackUnderTest

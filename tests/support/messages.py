@@ -15,8 +15,13 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = {
     "schemas": ROOT / "schemas" / "headwater_schemas",
     "openlineage": ROOT / "openlineage" / "headwater_openlineage",
+    "graph": ROOT / "graph" / "headwater_graph",
+    "analysis": ROOT / "analysis" / "headwater_analysis",
     "producers": ROOT / "producers" / "headwater_producers",
     "consumers": ROOT / "consumers" / "headwater_consumers",
+    "review": ROOT / "review" / "headwater_review",
+    "dry run": ROOT / "review" / "headwater_dry_run",
+    "server": ROOT / "server" / "headwater_server",
     "cli": ROOT / "cli" / "headwater",
 }
 _LEVELS = ("warning", "error", "exception", "critical")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from headwater_consumers.intake.sink import Settled, SinkFullError, Undeliverable
+from headwater_openlineage.intake.sink import Settled, SinkFullError, Undeliverable
 from headwater_schemas.events import LineageEvent
 
 PRODUCER = "https://example.com/producer/1.0"

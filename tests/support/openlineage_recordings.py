@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from headwater_benchmarks.intake.serving import ServeProcess, serving
 from headwater_benchmarks.soak.process import PROGRAM
-from headwater_consumers.graph.dump import dump
+from headwater_graph.dump import dump
 from support.materializer.process import run_until_caught_up
 from support.openlineage_graphs import words
 from support.run_rules import rewrite, updating

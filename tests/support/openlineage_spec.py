@@ -13,8 +13,8 @@ import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 from referencing import Registry, Resource
 
-from headwater_consumers.graph.oracle import oracle
-from headwater_consumers.materializer.fold.fold import fold
+from headwater_graph.fold.fold import fold
+from headwater_graph.oracle import oracle
 from headwater_openlineage.decoding import decode
 from headwater_openlineage.incoming import events_of
 from headwater_schemas.events import LineageEvent

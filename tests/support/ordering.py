@@ -71,7 +71,7 @@ def rank(test: str, words: frozenset[str]) -> tuple[bool, int]:
 def names_of(changed: Iterable[str]) -> frozenset[str]:
     """Names by which tests of changed files are found: the file's own, and that of its folder.
 
-    `consumers/headwater_consumers/materializer/fold/run.py` ⇒ `fold`, `run`.
+    `graph/headwater_graph/fold/run.py` ⇒ `fold`, `run`.
     """
     paths = [PurePosixPath(path) for path in changed]
     return frozenset(

@@ -14,11 +14,11 @@ from prometheus_client import CollectorRegistry, generate_latest
 from headwater.logs import JsonLines, TextLines
 from headwater_consumers.bridge.bridge import Bridge, BridgeParts
 from headwater_consumers.bridge.metrics import BridgeMetrics
+from headwater_consumers.kafka.notices import Notices
 from headwater_consumers.materializer.dead_letters.inspection import document_content
-from headwater_consumers.materializer.reporting import Notices
+from headwater_dry_run.options import shown_options, without_secrets
 from headwater_openlineage.outgoing import documents_of
 from headwater_producers.outbox.store import Store
-from headwater_producers.spark.dry_run.options import shown_options, without_secrets
 from headwater_producers.spark.events.job_names import application_name, streaming_name
 from headwater_schemas.codec import encode
 from headwater_schemas.events.build import lineage_event

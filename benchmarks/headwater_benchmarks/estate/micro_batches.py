@@ -10,9 +10,9 @@ from headwater_benchmarks.estate.drawn import Estate
 from headwater_benchmarks.estate.lines import Query
 from headwater_benchmarks.estate.names import JOBS_NAMESPACE, Dataset, query_id
 from headwater_benchmarks.estate.times import BEGIN
-from headwater_consumers.graph.segments.segment import SIZE
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_graph.fold import fold
+from headwater_graph.segments.segment import SIZE
+from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (
     Certainty,
     DatasetRef,

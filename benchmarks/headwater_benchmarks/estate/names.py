@@ -10,9 +10,9 @@ from headwater_benchmarks.estate.feeds import Feeds
 from headwater_benchmarks.estate.lines import DATASETS, Lines
 from headwater_benchmarks.estate.sizes import Sizes
 from headwater_benchmarks.estate.times import BEGIN
-from headwater_consumers.facts.registers import stamp
-from headwater_consumers.graph import keys
-from headwater_consumers.graph.words import dataset_title
+from headwater_graph import keys
+from headwater_graph.facts.registers import stamp
+from headwater_graph.words import dataset_title
 
 TENANT = "default"
 STAMP = stamp(BEGIN, str(uuid.uuid5(uuid.NAMESPACE_URL, "estate")))

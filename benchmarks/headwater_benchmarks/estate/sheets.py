@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TextIO
 
-from headwater_consumers.facts.model import PREFIX
+from headwater_graph.facts.model import PREFIX
 
 LIST = ";"
 _BUFFER_BYTES = 1 << 20

@@ -33,11 +33,11 @@ from headwater_benchmarks.estate.starts import Record, Starts, draw_starts
 from headwater_benchmarks.estate.write_columns import write_columns
 from headwater_benchmarks.estate.write_datasets import write_datasets
 from headwater_benchmarks.estate.write_jobs import write_jobs
-from headwater_consumers.cypher import load
-from headwater_consumers.facts.model import PREFIX
-from headwater_consumers.graph.connection import Neo4jTarget
-from headwater_consumers.graph.schema import GRAPH_VERSION, ensure_schema
 from headwater_consumers.materializer.graph import writing_driver
+from headwater_graph.connection import Neo4jTarget
+from headwater_graph.facts.model import PREFIX
+from headwater_graph.schema import GRAPH_VERSION, ensure_schema
+from headwater_graph.statement_files import load
 
 if TYPE_CHECKING:
     from neo4j import Driver

@@ -9,8 +9,8 @@ from headwater_benchmarks.estate.drawn import Estate
 from headwater_benchmarks.estate.names import COLUMN_NAMES, DATA_TYPES, TENANT
 from headwater_benchmarks.estate.sheets import Sheet, Sheets
 from headwater_benchmarks.estate.times import moment
-from headwater_consumers.graph.keys import column_key, edge_key
-from headwater_consumers.graph.words import column_words
+from headwater_graph.keys import column_key, edge_key
+from headwater_graph.words import column_words
 
 _FACTS = ("key", "plan", "job", "type", "subtype", "kind", "masking:boolean", "expression_id", "expression")
 

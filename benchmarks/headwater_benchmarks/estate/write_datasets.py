@@ -6,8 +6,8 @@ from headwater_benchmarks.estate.drawn import Estate
 from headwater_benchmarks.estate.names import STAMP, TENANT
 from headwater_benchmarks.estate.sheets import LIST, Sheets
 from headwater_benchmarks.estate.times import DAY, SPAN, moment
-from headwater_consumers.graph.keys import feeds_key
-from headwater_consumers.graph.words import dataset_words, text_words
+from headwater_graph.keys import feeds_key
+from headwater_graph.words import dataset_words, text_words
 
 _TEAMS = 40
 _TAGGED = 10

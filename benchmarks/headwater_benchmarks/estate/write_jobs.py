@@ -8,8 +8,8 @@ from headwater_benchmarks.estate.drawn import Estate
 from headwater_benchmarks.estate.names import JOBS_NAMESPACE, STAMP, TENANT, digest, query_id
 from headwater_benchmarks.estate.sheets import Sheets
 from headwater_benchmarks.estate.times import DAY, SPAN, moment
-from headwater_consumers.graph.keys import use_key
-from headwater_consumers.graph.words import job_words, text_words
+from headwater_graph.keys import use_key
+from headwater_graph.words import job_words, text_words
 
 _SPAN = ("first_seen:datetime", "last_seen:datetime")
 _USE = ("key", "certainty", "position", "file_count:long", "file_bytes:long", "manifest_digest", "rows:long")

@@ -22,12 +22,12 @@ from headwater.consuming import consume
 from headwater.settings import Settings, load_settings
 from headwater_benchmarks.ingest.stages import Stage, Timeline
 from headwater_benchmarks.memory import own_peak_mb, peak_mb
+from headwater_consumers.kafka.kafka_source import KafkaSource, SourceConfig
+from headwater_consumers.kafka.notices import Notices
+from headwater_consumers.kafka.records import Decoded
+from headwater_consumers.kafka.source import Polled
 from headwater_consumers.materializer.graph import WriteSummary
-from headwater_consumers.materializer.kafka_source import KafkaSource, SourceConfig
 from headwater_consumers.materializer.metrics import Metrics, PipelineStep, Rebalance
-from headwater_consumers.materializer.records import Decoded
-from headwater_consumers.materializer.reporting import Notices
-from headwater_consumers.materializer.source import Polled
 from headwater_schemas.kafka.client import quiet
 
 UNTIL_CAUGHT_UP = "--until-caught-up"

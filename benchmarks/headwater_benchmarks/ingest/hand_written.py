@@ -18,7 +18,7 @@ import msgspec
 
 from headwater_benchmarks.ingest.servers import Database, empty, with_schema
 from headwater_benchmarks.ingest.turn import Stopwatch, Turn
-from headwater_consumers import cypher
+from headwater_graph import statement_files as cypher
 from headwater_schemas.codec import Decoder
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from headwater_benchmarks.ingest.consumer import LATENCIES, UNTIL_CAUGHT_UP
 from headwater_benchmarks.ingest.servers import Database
 from headwater_benchmarks.ingest.topic import Topics
 from headwater_benchmarks.soak.consumer import ConsumerProcess
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_graph.fold import fold
+from headwater_graph.write import GraphWriter
 from headwater_schemas.codec import encode
 from headwater_schemas.events import LineageEvent
 from headwater_schemas.identity import record_key

@@ -18,9 +18,9 @@ from headwater_benchmarks.ingest.servers import Database, Databases, empty, rela
 from headwater_benchmarks.ingest.topic import TopicContents, Topics, in_memory
 from headwater_benchmarks.ingest.turn import Turn, server_seconds, since
 from headwater_benchmarks.workload.mixture import Mixture
-from headwater_consumers.graph.dump import Comparison, compare, dump
-from headwater_consumers.graph.oracle import oracle
-from headwater_consumers.graph.schema import ensure_schema
+from headwater_graph.dump import Comparison, compare, dump
+from headwater_graph.oracle import oracle
+from headwater_graph.schema import ensure_schema
 from headwater_schemas.codec import encode
 from headwater_schemas.events import LineageEvent
 

@@ -20,7 +20,7 @@ from headwater_benchmarks.ingest.servers import Databases, EmbeddedServers, Serv
 from headwater_benchmarks.ingest.topic import TopicContents, Topics, in_memory
 from headwater_benchmarks.report import report
 from headwater_benchmarks.workload.mixture import Mixture, Proportions
-from headwater_consumers.facts.delta import GraphDelta
+from headwater_graph.facts.delta import GraphDelta
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

@@ -15,10 +15,10 @@ from neo4j import Driver, GraphDatabase, NotificationMinimumSeverity
 from headwater.stack import ensure_jars, ports
 from headwater.stack.neo4j import USER, Neo4jServer
 from headwater_benchmarks.broker import broker_up
-from headwater_consumers.cypher import load, names
-from headwater_consumers.graph.connection import Neo4jTarget
-from headwater_consumers.graph.schema import wipe
-from headwater_consumers.graph.statements import statement
+from headwater_graph.connection import Neo4jTarget
+from headwater_graph.schema import wipe
+from headwater_graph.statement_files import load, names
+from headwater_graph.statements import statement
 
 DATABASE = "neo4j"
 _PACKAGE = "headwater_benchmarks.ingest"

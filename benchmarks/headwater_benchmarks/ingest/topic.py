@@ -10,9 +10,9 @@ from typing import Any
 from confluent_kafka import Producer
 
 from headwater.errors import HeadwaterError
-from headwater_consumers.facts.delta import GraphDelta
-from headwater_consumers.materializer.fold.builder import Builder
-from headwater_consumers.materializer.fold.fold import fold_event
+from headwater_graph.facts.delta import GraphDelta
+from headwater_graph.fold.builder import Builder
+from headwater_graph.fold.fold import fold_event
 from headwater_producers.publisher.settings import PublisherSettings
 from headwater_schemas.codec import encode
 from headwater_schemas.events import LineageEvent

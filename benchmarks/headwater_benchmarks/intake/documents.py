@@ -18,7 +18,7 @@ from datetime import datetime
 from typing import Any
 
 from headwater_benchmarks.workload.company import EPOCH, Job, described_table, table
-from headwater_consumers.intake.receiving import Refusal, receive
+from headwater_openlineage.intake.receiving import Refusal, receive
 from headwater_schemas.events import ColumnLineage, DatasetRef, DatasetUse, LineageEvent, RunEvent, RunEventType
 
 JOBS, TABLES = 200, 500

@@ -23,7 +23,7 @@ from headwater_benchmarks.intake.serving import serving
 from headwater_benchmarks.memory import processor_seconds_of
 from headwater_benchmarks.soak.consumer import ConsumerProcess
 from headwater_benchmarks.soak.process import CommandProcess
-from headwater_consumers.materializer.offsets import OffsetReader
+from headwater_consumers.kafka.offsets import OffsetReader
 from headwater_schemas.kafka.client import quiet
 from headwater_schemas.topics import TopicNames
 

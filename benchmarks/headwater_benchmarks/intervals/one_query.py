@@ -15,19 +15,19 @@ from typing import Any
 
 from headwater.errors import HeadwaterError
 from headwater.settings import load_settings
+from headwater_analysis.reader import Reader, reading_driver
 from headwater_benchmarks.estate.store import server_up
 from headwater_benchmarks.ingest.servers import Database
 from headwater_benchmarks.ingest.turn import server_seconds
 from headwater_benchmarks.intervals.source import GeneratedSource, generated
 from headwater_benchmarks.intervals.traces import traced
 from headwater_benchmarks.memory import own_peak_mb
-from headwater_consumers.analysis.reader import Reader, reading_driver
-from headwater_consumers.cypher import load
-from headwater_consumers.materializer.backoff import BackoffPolicy
+from headwater_consumers.kafka.backoff import BackoffPolicy
+from headwater_consumers.kafka.notices import Notices
+from headwater_consumers.kafka.records import Decoded
 from headwater_consumers.materializer.batch import Preparation
 from headwater_consumers.materializer.checkpoint import CheckpointContext
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter
-from headwater_consumers.materializer.fold import fold, reject_decoded
 from headwater_consumers.materializer.garbage import rare_collections
 from headwater_consumers.materializer.graph import Neo4jGraph, WriteSummary, writing_driver
 from headwater_consumers.materializer.health import Health
@@ -35,10 +35,11 @@ from headwater_consumers.materializer.lane import ThreadLane
 from headwater_consumers.materializer.limits import BatchLimit, DeadLetterLimit
 from headwater_consumers.materializer.loop import Loop, LoopParts, LoopPolicy
 from headwater_consumers.materializer.metrics import Metrics
-from headwater_consumers.materializer.records import Decoded
-from headwater_consumers.materializer.reporting import ConsumerTotals, Notices, Tally
+from headwater_consumers.materializer.reporting import ConsumerTotals, Tally
 from headwater_consumers.materializer.settings import MaterializerSettings
-from headwater_consumers.materializer.write import GraphWriter, PreparedDelta, prepare_delta
+from headwater_graph.fold import fold, reject_decoded
+from headwater_graph.statement_files import load
+from headwater_graph.write import GraphWriter, PreparedDelta, prepare_delta
 from headwater_schemas.codec import Decoder
 from headwater_schemas.events import LineageEvent
 

@@ -14,9 +14,9 @@ from multiprocessing.connection import Connection
 
 from headwater_benchmarks.intervals.traces import Sought
 from headwater_benchmarks.workload.company import Query
-from headwater_consumers.materializer.offsets import PartitionOffsets
-from headwater_consumers.materializer.records import Partition, Record
-from headwater_consumers.materializer.source import Polled, SourceListener
+from headwater_consumers.kafka.offsets import PartitionOffsets
+from headwater_consumers.kafka.records import Partition, Record
+from headwater_consumers.kafka.source import Polled, SourceListener
 from headwater_schemas.codec import encode
 from headwater_schemas.events import LineageEvent
 from headwater_schemas.identity import record_key

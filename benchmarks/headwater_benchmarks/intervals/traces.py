@@ -9,12 +9,12 @@ from functools import partial
 from typing import Any
 
 from headwater.errors import HeadwaterError
+from headwater_analysis.reader import Reader
+from headwater_analysis.trace import Offsets, trace
 from headwater_benchmarks.memory import processor_seconds
 from headwater_benchmarks.report import measured
 from headwater_benchmarks.rounds import Contestant, interleave
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.analysis.trace import Offsets, trace
-from headwater_consumers.graph.keys import dataset_key
+from headwater_graph.keys import dataset_key
 from headwater_schemas.events import DatasetRef
 
 _TENANT = "default"

@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from headwater_analysis.errors import TimeLimitError
+from headwater_analysis.impact import ChangeType, ImpactChange, ImpactPage, analyze
+from headwater_analysis.lineage import ALL_HOPS, LineageDirection, LineageQuestion, lineage
+from headwater_analysis.reader import Reader
+from headwater_analysis.trace import Offsets, trace
 from headwater_benchmarks.estate.starts import Record, Starts
 from headwater_benchmarks.query.decoded import found
 from headwater_benchmarks.query.statements import Statements
 from headwater_benchmarks.rounds import Contestant, TooLong
-from headwater_consumers.analysis.errors import TimeLimitError
-from headwater_consumers.analysis.impact import ChangeType, ImpactChange, ImpactPage, analyze
-from headwater_consumers.analysis.lineage import ALL_HOPS, LineageDirection, LineageQuestion, lineage
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.analysis.trace import Offsets, trace
 
 PAGE = 1_000
 """A first page."""

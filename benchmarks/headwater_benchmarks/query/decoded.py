@@ -12,10 +12,10 @@ from typing import Any
 
 from headwater_benchmarks.estate.starts import Record
 from headwater_benchmarks.query.statements import Statements
-from headwater_consumers.facts.model import RelType, UseKey
-from headwater_consumers.facts.registers import Props
-from headwater_consumers.graph.segments.segment import PLACES, Place, Stored, at
-from headwater_consumers.graph.segments.slots import Slot, positions
+from headwater_graph.facts.model import RelType, UseKey
+from headwater_graph.facts.registers import Props
+from headwater_graph.segments.segment import PLACES, Place, Stored, at
+from headwater_graph.segments.slots import Slot, positions
 
 Part = tuple[int, int, int]
 """Partition, first offset, and the offset after the last."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from headwater.console import console
+from headwater_analysis.reader import Reader, reading_driver
 from headwater_benchmarks.estate.sizes import Sizes
 from headwater_benchmarks.estate.store import Served, served
 from headwater_benchmarks.memory import own_peak_mb, peak_mb, processor_seconds
@@ -16,7 +17,6 @@ from headwater_benchmarks.query.cases import cases
 from headwater_benchmarks.query.statements import Statements
 from headwater_benchmarks.report import Goal, measured, report
 from headwater_benchmarks.rounds import interleave
-from headwater_consumers.analysis.reader import Reader, reading_driver
 from headwater_consumers.materializer.garbage import rare_collections
 
 

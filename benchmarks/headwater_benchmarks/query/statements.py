@@ -8,7 +8,7 @@ from neo4j import unit_of_work
 from neo4j.exceptions import Neo4jError
 
 from headwater_benchmarks.rounds import TooLong
-from headwater_consumers.cypher import load
+from headwater_graph.statement_files import load
 
 if TYPE_CHECKING:
     from neo4j import Driver, ManagedTransaction, Record

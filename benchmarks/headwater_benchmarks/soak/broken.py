@@ -13,11 +13,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from headwater.lean_imports import without
-from headwater_consumers.materializer.records import Partition
+from headwater_consumers.kafka.records import Partition
 
 with without("numpy", "pandas"):
+    from headwater_consumers.kafka.kafka_source import KafkaSource
     from headwater_consumers.materializer.graph import Neo4jGraph
-    from headwater_consumers.materializer.kafka_source import KafkaSource
 
 SKIPS, COMMITS_AHEAD = "skips", "commits-ahead"
 _SKIPPED = 5

@@ -19,9 +19,9 @@ from typing import Any
 from headwater.lean_imports import without
 
 with without("numpy", "pandas"):
+    from headwater_consumers.kafka.kafka_source import KafkaSource
     from headwater_consumers.materializer.dead_letters.topic import KafkaDeadLetters
     from headwater_consumers.materializer.graph import Neo4jGraph
-    from headwater_consumers.materializer.kafka_source import KafkaSource
 
 STATUS = 137
 """What a shell calls SIGKILL."""

@@ -13,8 +13,8 @@ from confluent_kafka import Producer
 
 from headwater.errors import HeadwaterError
 from headwater_benchmarks.workload.mixture import Mixture, Proportions
-from headwater_consumers.materializer.fold.builder import Builder
-from headwater_consumers.materializer.fold.fold import fold_event
+from headwater_graph.fold.builder import Builder
+from headwater_graph.fold.fold import fold_event
 from headwater_schemas.codec import SINGLE_OBJECT_MAGIC, encode
 from headwater_schemas.events import LineageEvent
 from headwater_schemas.identity import record_key

@@ -10,8 +10,8 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from headwater.errors import HeadwaterError
+from headwater_consumers.kafka.offsets import OffsetReader, PartitionOffsets
 from headwater_consumers.materializer.accounting import Accounting, account
-from headwater_consumers.materializer.offsets import OffsetReader, PartitionOffsets
 from headwater_schemas.errors import BrokerUnavailableError
 from headwater_schemas.topics import TopicNames
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from headwater_consumers.graph.dump import Comparison
 from headwater_consumers.materializer.accounting import Accounting
+from headwater_graph.dump import Comparison
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,8 @@ from headwater_benchmarks.soak.process import PROGRAM
 from headwater_benchmarks.soak.servers import Servers
 from headwater_benchmarks.soak.size import Size
 from headwater_benchmarks.soak.verdict import Verdict
-from headwater_consumers.graph.dump import compare, dump
-from headwater_consumers.graph.oracle import oracle
+from headwater_graph.dump import compare, dump
+from headwater_graph.oracle import oracle
 from headwater_schemas.kafka.client import quiet
 from headwater_schemas.topics import TopicNames, ensure_topics, topic_specs
 

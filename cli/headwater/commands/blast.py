@@ -23,9 +23,9 @@ from headwater.trace_options import (
     parse_records,
     range_option,
 )
-from headwater_consumers.analysis.blast import BadBatches, BadRun, Blast, blast
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.analysis.trace import Starts
+from headwater_analysis.blast import BadBatches, BadRun, Blast, blast
+from headwater_analysis.reader import Reader
+from headwater_analysis.trace import Starts
 from headwater_schemas.ranges import MOST_OFFSET
 
 

@@ -16,8 +16,8 @@ from headwater.graph_command import document
 from headwater.options import CursorOption, LimitOption, TenantOption, TimeoutOption
 from headwater.show import check as show
 from headwater.trace_options import parse_duration
-from headwater_consumers.analysis.checks import RULES, check, rule_named
-from headwater_consumers.analysis.errors import QuestionError
+from headwater_analysis.checks import RULES, check, rule_named
+from headwater_analysis.errors import QuestionError
 
 _READ_FOR_PEOPLE = 1_000
 _WHY_UNUSED = {

@@ -23,21 +23,21 @@ from headwater.settings import Settings, connected_settings
 from headwater.show import declare as show
 
 with without("numpy", "pandas"):
-    from headwater_consumers.analysis.declared import set_state
-    from headwater_consumers.analysis.reader import Reader
-    from headwater_consumers.declaring.contract import contract_of
-    from headwater_consumers.declaring.files import read_file
-    from headwater_consumers.declaring.model import json_schema
-    from headwater_consumers.declaring.names import Names, found_in
-    from headwater_consumers.declaring.problems import DeclarationError, Problem
-    from headwater_consumers.declaring.revising import (
+    from headwater_analysis.declared import set_state
+    from headwater_analysis.declaring.contract import contract_of
+    from headwater_analysis.declaring.files import read_file
+    from headwater_analysis.declaring.model import json_schema
+    from headwater_analysis.declaring.names import Names, found_in
+    from headwater_analysis.declaring.problems import DeclarationError, Problem
+    from headwater_analysis.declaring.revising import (
         NextRevision,
         OlderRevisionError,
         next_revision,
         progress,
         result,
     )
-    from headwater_consumers.declaring.sets import DeclaredSet
+    from headwater_analysis.declaring.sets import DeclaredSet
+    from headwater_analysis.reader import Reader
 from headwater_schemas.events import LineageEvent
 
 _WAIT_SECONDS: Final = 300.0

@@ -9,8 +9,8 @@ import typer
 from headwater.graph_command import Ask, Shown, graph_command
 from headwater.show import diff as show
 from headwater.times import time_if_given
-from headwater_consumers.analysis.diff import Diff, Point, diff
-from headwater_consumers.analysis.reader import Reader
+from headwater_analysis.diff import Diff, Point, diff
+from headwater_analysis.reader import Reader
 
 
 @graph_command(page=100)

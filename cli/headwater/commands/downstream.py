@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headwater.lineage_command import lineage_command
-from headwater_consumers.analysis.lineage import LineageDirection
+from headwater_analysis.lineage import LineageDirection
 
 command = lineage_command(
     LineageDirection.DOWNSTREAM,

@@ -27,10 +27,10 @@ from headwater.kafka_errors import asking_kafka
 from headwater.options import TenantOption
 from headwater.publishing import PublisherSink, publisher_settings
 from headwater.settings import Settings, connected_settings
-from headwater_consumers.intake.receiving import Refusal, RefusalReason, receive
-from headwater_consumers.intake.sink import EventSink, Settled, SinkFullError, Undeliverable
-from headwater_consumers.intake.splitting import Document, Layout, NotAnArrayError, documents, layout
 from headwater_consumers.materializer.future import correction
+from headwater_openlineage.intake.receiving import Refusal, RefusalReason, receive
+from headwater_openlineage.intake.sink import EventSink, Settled, SinkFullError, Undeliverable
+from headwater_openlineage.intake.splitting import Document, Layout, NotAnArrayError, documents, layout
 from headwater_openlineage.lenient import Note
 from headwater_producers.publisher import Publisher
 from headwater_schemas.errors import EncodeError

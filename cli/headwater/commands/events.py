@@ -14,8 +14,8 @@ from headwater.decoding import event_decoder
 from headwater.kafka_errors import asking_kafka
 from headwater.settings import connected_settings
 from headwater.show import events as show
-from headwater_consumers.materializer.records import Record
-from headwater_consumers.materializer.topic_reader import records_to_end
+from headwater_consumers.kafka.records import Record
+from headwater_consumers.kafka.topic_reader import records_to_end
 from headwater_schemas.codec import Decoder
 from headwater_schemas.errors import DecodeError, UnreadableRecordError
 from headwater_schemas.events import EventKind, LineageEvent

@@ -30,11 +30,11 @@ from headwater_schemas.events import LineageEvent
 from headwater_schemas.kafka.client import quiet
 
 with without("numpy", "pandas"):
-    from headwater_consumers.analysis.drawing import Reach, keys_around
-    from headwater_consumers.declaring.from_graph import DatasetContract, contracts_of
+    from headwater_analysis.declaring.from_graph import DatasetContract, contracts_of
+    from headwater_analysis.drawing import Reach, keys_around
     from headwater_consumers.forward.exporting import Exporter, ExportScope
     from headwater_consumers.forward.plans import Plans
-    from headwater_consumers.materializer.topic_reader import records_to_end
+    from headwater_consumers.kafka.topic_reader import records_to_end
 
 app = typer.Typer(help="Export lineage and contracts for other programs.", no_args_is_help=True)
 app.callback()(lambda: None)

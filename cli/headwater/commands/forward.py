@@ -43,12 +43,12 @@ with without("numpy", "pandas"):
     from headwater_consumers.forward.plans import Plans
     from headwater_consumers.forward.settings import MicroBatches
     from headwater_consumers.forward.spacing import Spacing
-    from headwater_consumers.materializer.backoff import BackoffPolicy
+    from headwater_consumers.kafka.backoff import BackoffPolicy
+    from headwater_consumers.kafka.kafka_source import KafkaSource, SourceConfig
+    from headwater_consumers.kafka.lag import LagWatch
+    from headwater_consumers.kafka.notices import Notices
+    from headwater_consumers.kafka.topic_reader import records_to_end
     from headwater_consumers.materializer.health import HealthServer
-    from headwater_consumers.materializer.kafka_source import KafkaSource, SourceConfig
-    from headwater_consumers.materializer.lag import LagWatch
-    from headwater_consumers.materializer.reporting import Notices
-    from headwater_consumers.materializer.topic_reader import records_to_end
 
 app = typer.Typer(help="Forward events of the topic to other catalogs.", no_args_is_help=True)
 app.callback()(lambda: None)

@@ -20,8 +20,8 @@ from headwater.show.impact import view
 from headwater.show.pages import next_page
 from headwater.times import time_if_given
 from headwater.trace_options import RANGES_HELP, ReadTimeOption, arrived, range_option
-from headwater_consumers.analysis.errors import QuestionError
-from headwater_consumers.analysis.impact import (
+from headwater_analysis.errors import QuestionError
+from headwater_analysis.impact import (
     ChangeType,
     Extent,
     Impact,
@@ -33,7 +33,7 @@ from headwater_consumers.analysis.impact import (
     default_policy_text,
     load_policy,
 )
-from headwater_consumers.analysis.reader import Reader
+from headwater_analysis.reader import Reader
 
 
 class ImpactFormat(StrEnum):

@@ -15,7 +15,7 @@ from headwater.graph_command import document
 from headwater.options import TenantOption, TimeoutOption
 from headwater.show.may_delete import view
 from headwater.trace_options import parse_duration
-from headwater_consumers.analysis.deletion import HOLDING, DeletionQuestion, Verdict, may_delete
+from headwater_analysis.deletion import HOLDING, DeletionQuestion, Verdict, may_delete
 
 
 def command(

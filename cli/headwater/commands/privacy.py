@@ -13,15 +13,15 @@ from headwater.graph_command import Ask, Shown, graph_command
 from headwater.options import parse_hops
 from headwater.show.pages import next_page
 from headwater.show.privacy import view
-from headwater_consumers.analysis.errors import QuestionError
-from headwater_consumers.analysis.privacy import (
+from headwater_analysis.errors import QuestionError
+from headwater_analysis.privacy import (
     DEFAULT_THRESHOLD,
     Privacy,
     PrivacyPage,
     PrivacyQuestion,
     privacy,
 )
-from headwater_consumers.analysis.reader import Reader
+from headwater_analysis.reader import Reader
 from headwater_schemas.events import Sensitivity
 
 

@@ -16,7 +16,7 @@ from headwater.options import TenantOption
 from headwater.publishing import publish
 from headwater.settings import connected_settings
 from headwater.times import parse_time
-from headwater_consumers.materializer.write.retention import Moved, retentions, retire
+from headwater_graph.write.retention import Moved, retentions, retire
 from headwater_schemas.events import RetentionEvent, RetentionMode, build
 from headwater_schemas.visible import visible_lines
 

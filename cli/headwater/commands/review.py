@@ -27,19 +27,19 @@ from headwater.show import review as show
 from headwater_schemas.visible import json_escaped, visible
 
 with without("numpy", "pandas"):
-    from headwater_consumers.analysis.errors import QuestionError
-    from headwater_consumers.analysis.freshness import NOT_REPORTED, GraphState
-    from headwater_consumers.analysis.impact import Policy, Severity, load_policy
-    from headwater_consumers.analysis.reader import Reader
-    from headwater_consumers.declaring.problems import DeclarationError
-    from headwater_consumers.review.answer import Review
-    from headwater_consumers.review.ask import review
-    from headwater_consumers.review.by_kind import review_schemas
-    from headwater_consumers.review.jobs.answer import JobReview, JobVerdict
-    from headwater_consumers.review.jobs.ask import declared_columns, review_job
-    from headwater_consumers.review.question import Question
-    from headwater_consumers.review.reading.files import read_schema
-    from headwater_consumers.review.schema import Schema
+    from headwater_analysis.declaring.problems import DeclarationError
+    from headwater_analysis.errors import QuestionError
+    from headwater_analysis.freshness import NOT_REPORTED, GraphState
+    from headwater_analysis.impact import Policy, Severity, load_policy
+    from headwater_analysis.reader import Reader
+    from headwater_review.answer import Review
+    from headwater_review.ask import review
+    from headwater_review.by_kind import review_schemas
+    from headwater_review.jobs.answer import JobReview, JobVerdict
+    from headwater_review.jobs.ask import declared_columns, review_job
+    from headwater_review.question import Question
+    from headwater_review.reading.files import read_schema
+    from headwater_review.schema import Schema
 
 STDOUT: Final = "-"
 _SCRIPT: Final = ".py"

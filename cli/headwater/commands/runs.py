@@ -16,12 +16,12 @@ from headwater.show import runs as show
 from headwater.show.pages import counted
 from headwater.times import time_if_given
 from headwater.trace_options import parse_duration
-from headwater_consumers.analysis import runs as questions
-from headwater_consumers.analysis.assets import AssetKind
-from headwater_consumers.analysis.errors import AmbiguousError
-from headwater_consumers.analysis.known import RunList, estate_runs
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.analysis.runs import IntervalPage, OpenRunPage, Role, RunPage, Turn, UsePage, VersionPage
+from headwater_analysis import runs as questions
+from headwater_analysis.assets import AssetKind
+from headwater_analysis.errors import AmbiguousError
+from headwater_analysis.known import RunList, estate_runs
+from headwater_analysis.reader import Reader
+from headwater_analysis.runs import IntervalPage, OpenRunPage, Role, RunPage, Turn, UsePage, VersionPage
 from headwater_schemas.events import RunEventType
 
 if TYPE_CHECKING:

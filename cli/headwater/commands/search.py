@@ -8,8 +8,8 @@ import typer
 
 from headwater.graph_command import Ask, Shown, graph_command
 from headwater.show import search as show
-from headwater_consumers.analysis.assets import AssetKind
-from headwater_consumers.analysis.search import search
+from headwater_analysis.assets import AssetKind
+from headwater_analysis.search import search
 
 
 @graph_command(page=20)

@@ -25,16 +25,16 @@ from headwater.publishing import PublisherSink, publisher_settings
 from headwater.settings import Settings, connected_settings
 from headwater.stopping import stopped_by_signals
 from headwater.topic_ends import kept, topic_ends
-from headwater_consumers.analysis.errors import AnalysisError
-from headwater_consumers.analysis.impact import load_policy
-from headwater_consumers.analysis.reader import reading_driver
-from headwater_consumers.api.asking import BELOW, Graph
-from headwater_consumers.api.middleware.intake import DECLARATIONS, ONE
-from headwater_consumers.api.server import Server
-from headwater_consumers.api.settings import ServeSettings
-from headwater_consumers.graph.connection import Neo4jTarget
+from headwater_analysis.errors import AnalysisError
+from headwater_analysis.impact import load_policy
+from headwater_analysis.reader import reading_driver
 from headwater_consumers.materializer.garbage import rare_collections
+from headwater_graph.connection import Neo4jTarget
 from headwater_producers.publisher import Publisher
+from headwater_server.asking import BELOW, Graph
+from headwater_server.middleware.intake import DECLARATIONS, ONE
+from headwater_server.server import Server
+from headwater_server.settings import ServeSettings
 
 _MINUTE_SECONDS = 60
 # A sender waits for it. Events that come at the same time still share a request to the broker.

@@ -9,9 +9,9 @@ import typer
 from headwater.console import shortened
 from headwater.graph_command import Ask, Shown, graph_command
 from headwater.show import known as show
-from headwater_consumers.analysis.errors import AmbiguousError
-from headwater_consumers.analysis.known import Known, KnownKind, known
-from headwater_consumers.analysis.reader import Reader
+from headwater_analysis.errors import AmbiguousError
+from headwater_analysis.known import Known, KnownKind, known
+from headwater_analysis.reader import Reader
 
 
 @graph_command()

@@ -23,7 +23,7 @@ from headwater.trace_options import (
     parse_duration,
     parse_records,
 )
-from headwater_consumers.analysis.trace import Archived, Path, Starts, TraceDirection, VersionOf, trace
+from headwater_analysis.trace import Archived, Path, Starts, TraceDirection, VersionOf, trace
 
 
 class TraceFormat(StrEnum):

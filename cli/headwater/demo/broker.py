@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
-from headwater_consumers.materializer.offsets import OffsetReader
+from headwater_consumers.kafka.offsets import OffsetReader
 from headwater_schemas.kafka.client import answer
 from headwater_schemas.topics import TopicNames, TopicSpec, ensure_topics, topic_specs
 
@@ -96,7 +96,7 @@ class Broker:
 
     def reader(self) -> OffsetReader:
         """Reads what the consumer's group has committed."""
-        from headwater_consumers.materializer.offsets import OffsetReader
+        from headwater_consumers.kafka.offsets import OffsetReader
 
         return OffsetReader(self.client, group=self._group)
 

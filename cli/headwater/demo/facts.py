@@ -14,9 +14,9 @@ from headwater.demo.broker import DEPARTED, TOPICS, Broker
 from headwater.demo.folder import DemoFolder
 from headwater.demo.jobs import Job
 from headwater.demo.tracing import ColumnGraph
-from headwater_consumers.cypher import load
-from headwater_consumers.graph.chains import Chain, check_chains
-from headwater_consumers.graph.dump import dump
+from headwater_graph.chains import Chain, check_chains
+from headwater_graph.dump import dump
+from headwater_graph.statement_files import load
 from headwater_schemas.events import Certainty
 
 if TYPE_CHECKING:

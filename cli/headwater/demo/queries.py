@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from headwater_consumers.cypher import load, names
+from headwater_graph.statement_files import load, names
 
 
 class Favourite(NamedTuple):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from headwater.doctor.finding import Finding, Severity, ok, unseen
 from headwater_consumers.archive import Archive
-from headwater_consumers.materializer.offsets import PartitionOffsets
+from headwater_consumers.kafka.offsets import PartitionOffsets
 
 
 @dataclass(frozen=True, slots=True)

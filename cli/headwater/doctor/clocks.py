@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from headwater.doctor.finding import Finding, Severity, duration_text, ok
-from headwater_consumers.materializer.topic_reader import records_to_end
+from headwater_consumers.kafka.topic_reader import records_to_end
 from headwater_schemas.errors import DecodeError
 
 if TYPE_CHECKING:

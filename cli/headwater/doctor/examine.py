@@ -19,7 +19,7 @@ from headwater.graph_driver import graph_driver
 from headwater.settings import Settings
 from headwater.topic_state import topic_state
 from headwater_consumers.archive import ArchiveError
-from headwater_consumers.materializer.offsets import OffsetReader
+from headwater_consumers.kafka.offsets import OffsetReader
 from headwater_schemas.errors import LineageError
 from headwater_schemas.kafka.client import quiet
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from headwater.doctor.finding import Finding, Severity, ok
-from headwater_consumers.graph.schema import GRAPH_VERSION, version_mismatch
-from headwater_consumers.graph.statements import names, statement
+from headwater_graph.schema import GRAPH_VERSION, version_mismatch
+from headwater_graph.statements import names, statement
 
 if TYPE_CHECKING:
     from neo4j import Driver

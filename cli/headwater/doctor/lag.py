@@ -10,8 +10,8 @@ from typing import Any
 from confluent_kafka.admin import AdminClient
 
 from headwater.doctor.finding import Finding, Severity, duration_text, ok, unseen
-from headwater_consumers.materializer.offsets import OffsetReader, PartitionOffsets
-from headwater_consumers.materializer.topic_reader import PendingTimes
+from headwater_consumers.kafka.offsets import OffsetReader, PartitionOffsets
+from headwater_consumers.kafka.topic_reader import PendingTimes
 from headwater_schemas.kafka.client import answer, quiet
 
 _SECONDS = 10.0

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from headwater.asking import asking
 from headwater.console import console
 from headwater.errors import HeadwaterError, InputError, NotConfiguredError, NotFoundError, UnreachableError
-from headwater_consumers.analysis.reconciling import CheckpointQuery, known_query
+from headwater_analysis.reconciling import CheckpointQuery, known_query
 from headwater_schemas.events import DatasetRef, JobRef, Provenance
 
 

@@ -1,1 +1,1 @@
-"""Answers for people: trees, tables and drawings of what `headwater_consumers.analysis` found. One module an area."""
+"""Answers for people: trees, tables and drawings of what `headwater_analysis` found. One module an area."""

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from headwater.console import shortened
 from headwater.show.names import LONGEST_PATH, asset_text, moment_text
-from headwater_consumers.analysis.runs import IntervalItem, Joint, Quality, Use
+from headwater_analysis.runs import IntervalItem, Joint, Quality, Use
 from headwater_schemas.events import Certainty, Provenance
 from headwater_schemas.ranges import partition_text
 from headwater_schemas.visible import visible

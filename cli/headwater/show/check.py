@@ -14,7 +14,7 @@ from rich.text import Text
 from headwater.console import shortened
 from headwater.show.names import moment_text
 from headwater.show.pages import Fitted
-from headwater_consumers.analysis.checks import CheckedRule, Checks, Finding
+from headwater_analysis.checks import CheckedRule, Checks, Finding
 from headwater_schemas.reasons import without_names
 from headwater_schemas.visible import visible
 

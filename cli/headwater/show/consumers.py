@@ -8,8 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from headwater.console import shortened
-from headwater_consumers.analysis.assets import Asset
-from headwater_consumers.analysis.declared import ReadingConsumer
+from headwater_analysis.assets import Asset
+from headwater_analysis.declared import ReadingConsumer
 
 _MOST = 50
 _MOST_READS = 3

@@ -7,7 +7,7 @@ from typing import Final
 
 from headwater.console import shortened
 from headwater.show.declared import BESIDE, contradiction_text, value_text
-from headwater_consumers.declaring.difference import ChangedDeclaration, ChangedValue, SetResult
+from headwater_analysis.declaring.difference import ChangedDeclaration, ChangedValue, SetResult
 
 _MOST: Final = 50
 _MOST_NAMED: Final = 5

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headwater.console import shortened
-from headwater_consumers.analysis.declared import Contradiction, Declared
+from headwater_analysis.declared import Contradiction, Declared
 
 _LONGEST: Final = 300
 BESIDE: Final = {"owners": "owner_types", "tags": "tag_values"}

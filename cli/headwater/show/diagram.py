@@ -12,10 +12,10 @@ from enum import StrEnum
 
 from headwater.console import shortened
 from headwater.show.trace import part_words, step_name
-from headwater_consumers.analysis.assets import Asset
-from headwater_consumers.analysis.impact import Impact, ImpactHop, Severity
-from headwater_consumers.analysis.lineage import Influence, Lineage, LineageEdge
-from headwater_consumers.analysis.trace import Part, Trace
+from headwater_analysis.assets import Asset
+from headwater_analysis.impact import Impact, ImpactHop, Severity
+from headwater_analysis.lineage import Influence, Lineage, LineageEdge
+from headwater_analysis.trace import Part, Trace
 from headwater_schemas.events import Certainty, TransformationType
 from headwater_schemas.visible import visible
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from rich.table import Table
 
-from headwater_consumers.materializer.records import Record
+from headwater_consumers.kafka.records import Record
 from headwater_schemas.errors import DecodeError
 from headwater_schemas.events import DatasetUse, IntervalEvent, LineageEvent
 from headwater_schemas.ranges import batches_text

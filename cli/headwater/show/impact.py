@@ -13,10 +13,10 @@ from rich.tree import Tree
 from headwater.console import shortened
 from headwater.show.consumers import consumers_table
 from headwater.show.names import asset_text, dataset_text
-from headwater_consumers.analysis.assets import Asset
-from headwater_consumers.analysis.impact import Cause, Impact, ImpactedConsumer, ImpactItem, Owner, Severity
-from headwater_consumers.analysis.impact.wording import counted, headline, inputs_texts, left_open
-from headwater_consumers.analysis.trace import Part
+from headwater_analysis.assets import Asset
+from headwater_analysis.impact import Cause, Impact, ImpactedConsumer, ImpactItem, Owner, Severity
+from headwater_analysis.impact.wording import counted, headline, inputs_texts, left_open
+from headwater_analysis.trace import Part
 from headwater_schemas.events import Certainty
 from headwater_schemas.ranges import partition_text
 

@@ -12,10 +12,10 @@ from rich.text import Text
 
 from headwater.console import shortened
 from headwater.show import review as show
-from headwater_consumers.analysis.impact.wording import as_code, as_text
-from headwater_consumers.review.answer import Review
-from headwater_consumers.review.jobs.answer import JobReview, JobVerdict
-from headwater_consumers.review.jobs.version import JobProblem
+from headwater_analysis.impact.wording import as_code, as_text
+from headwater_review.answer import Review
+from headwater_review.jobs.answer import JobReview, JobVerdict
+from headwater_review.jobs.version import JobProblem
 from headwater_schemas.visible import visible
 
 if TYPE_CHECKING:

@@ -17,16 +17,16 @@ from headwater.show.names import LONGEST_PATH, asset_text, moment_text, span_tex
 from headwater.show.pages import Fitted, pairs, part
 from headwater.show.quality import checks_table
 from headwater.show.schemas import schemas_table, types_table
-from headwater_consumers.analysis.assets import Asset
-from headwater_consumers.analysis.known import ColumnDetails, ConsumerDetails, DatasetDetails, JobDetails, Known
-from headwater_consumers.analysis.known.consumer import ConsumedDataset
-from headwater_consumers.analysis.known.dataset import KnownColumn
-from headwater_consumers.analysis.known.job import KnownPlan
-from headwater_consumers.analysis.known.rows import DatasetUse, JobUse, Tag
-from headwater_consumers.analysis.lineage import Lineage
-from headwater_consumers.analysis.owners import OwnerName
-from headwater_consumers.analysis.runs import RunDetails
-from headwater_consumers.durations import duration_text
+from headwater_analysis.assets import Asset
+from headwater_analysis.durations import duration_text
+from headwater_analysis.known import ColumnDetails, ConsumerDetails, DatasetDetails, JobDetails, Known
+from headwater_analysis.known.consumer import ConsumedDataset
+from headwater_analysis.known.dataset import KnownColumn
+from headwater_analysis.known.job import KnownPlan
+from headwater_analysis.known.rows import DatasetUse, JobUse, Tag
+from headwater_analysis.lineage import Lineage
+from headwater_analysis.owners import OwnerName
+from headwater_analysis.runs import RunDetails
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

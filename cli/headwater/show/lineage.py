@@ -14,9 +14,9 @@ from headwater.console import shortened
 from headwater.show import quality
 from headwater.show.names import asset_text, moment_text, transformation_text, via_text
 from headwater.show.pages import Fitted, next_page
-from headwater_consumers.analysis.assets import Asset, AssetKind
-from headwater_consumers.analysis.declared import ReadingConsumer
-from headwater_consumers.analysis.lineage import (
+from headwater_analysis.assets import Asset, AssetKind
+from headwater_analysis.declared import ReadingConsumer
+from headwater_analysis.lineage import (
     ColumnMapping,
     Influence,
     Lineage,

@@ -11,13 +11,13 @@ from rich.text import Text
 from headwater.console import shortened
 from headwater.show.consumers import consumers_table
 from headwater.show.names import dataset_text, moment_text
-from headwater_consumers.analysis.deletion import MayDelete, Verdict
+from headwater_analysis.deletion import MayDelete, Verdict
 from headwater_schemas.events import MarkSpread
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from headwater_consumers.analysis.deletion.answer import HeldMark
+    from headwater_analysis.deletion.answer import HeldMark
 
 _VERDICTS = {
     Verdict.YES: ("may be deleted", "green"),

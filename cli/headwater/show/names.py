@@ -7,8 +7,8 @@ from datetime import datetime
 from rich.text import Text
 
 from headwater.console import shortened
-from headwater_consumers.analysis.assets import Asset
-from headwater_consumers.analysis.lineage import Transformation, Via
+from headwater_analysis.assets import Asset
+from headwater_analysis.lineage import Transformation, Via
 from headwater_schemas.visible import visible
 
 _MOST_EXPRESSION = 80

@@ -11,10 +11,10 @@ from rich.tree import Tree
 from headwater.console import shortened
 from headwater.show.consumers import consumers_table
 from headwater.show.names import dataset_text
-from headwater_consumers.analysis.assets import Asset
-from headwater_consumers.analysis.lineage.question import Influence
-from headwater_consumers.analysis.privacy import Exposure, Privacy
-from headwater_consumers.analysis.privacy.answer import PrivacyItem
+from headwater_analysis.assets import Asset
+from headwater_analysis.lineage.question import Influence
+from headwater_analysis.privacy import Exposure, Privacy
+from headwater_analysis.privacy.answer import PrivacyItem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

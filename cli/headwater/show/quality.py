@@ -9,8 +9,8 @@ from rich.text import Text
 
 from headwater.console import shortened
 from headwater.show.names import moment_text
-from headwater_consumers.analysis.quality import Check, DatasetQuality
-from headwater_consumers.analysis.runs import Quality
+from headwater_analysis.quality import Check, DatasetQuality
+from headwater_analysis.runs import Quality
 
 _MOST_FAILED = 5
 _MOST_DATASETS = 10

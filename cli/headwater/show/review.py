@@ -13,11 +13,11 @@ from rich.tree import Tree
 
 from headwater.console import shortened
 from headwater.show.consumers import consumers_table
-from headwater_consumers.analysis.assets import Asset
-from headwater_consumers.analysis.impact import ImpactItem, Severity
-from headwater_consumers.analysis.impact.wording import as_code, as_text, called, consumer_text, decisions
-from headwater_consumers.review.answer import Review, ReviewedDifference
-from headwater_consumers.review.compare import DifferenceKind
+from headwater_analysis.assets import Asset
+from headwater_analysis.impact import ImpactItem, Severity
+from headwater_analysis.impact.wording import as_code, as_text, called, consumer_text, decisions
+from headwater_review.answer import Review, ReviewedDifference
+from headwater_review.compare import DifferenceKind
 from headwater_schemas.visible import visible
 
 if TYPE_CHECKING:

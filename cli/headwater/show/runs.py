@@ -15,7 +15,7 @@ from headwater.show import batches
 from headwater.show.batches import quality_text
 from headwater.show.names import LONGEST_PATH, SHORT_VERSION, dataset_text, moment_text, short_version
 from headwater.show.pages import pairs, part
-from headwater_consumers.analysis.runs import (
+from headwater_analysis.runs import (
     BusinessVersion,
     OpenRun,
     Producer,
@@ -26,7 +26,7 @@ from headwater_consumers.analysis.runs import (
     Turn,
     VersionItem,
 )
-from headwater_consumers.graph.derive import Because
+from headwater_graph.derive import Because
 from headwater_schemas.events import RunEventType
 from headwater_schemas.ranges import range_text
 from headwater_schemas.visible import visible

@@ -10,7 +10,7 @@ from rich.table import Table
 from headwater.console import shortened
 from headwater.show.names import asset_text
 from headwater.show.pages import counted
-from headwater_consumers.analysis.search import Hit, SearchPage
+from headwater_analysis.search import Hit, SearchPage
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -12,9 +12,9 @@ from rich.tree import Tree
 from headwater.console import shortened
 from headwater.show import quality
 from headwater.show.names import LONGEST_PATH, asset_text, moment_text, short_version
-from headwater_consumers.analysis.assets import Asset
-from headwater_consumers.analysis.blast import Blast, Tainted
-from headwater_consumers.analysis.trace import Hop, Part, PartKind, RunBrief, Step, StepKind, Trace, TraceDirection
+from headwater_analysis.assets import Asset
+from headwater_analysis.blast import Blast, Tainted
+from headwater_analysis.trace import Hop, Part, PartKind, RunBrief, Step, StepKind, Trace, TraceDirection
 from headwater_schemas.events import Certainty
 from headwater_schemas.ranges import batches_text, partition_text, range_text
 from headwater_schemas.visible import visible

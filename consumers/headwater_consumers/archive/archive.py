@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.materializer.records import Partition, Record
+from headwater_consumers.kafka.records import Partition, Record
 
 if TYPE_CHECKING:
     import pyarrow.dataset

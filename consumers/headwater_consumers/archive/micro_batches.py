@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from headwater_consumers.archive.archive import Archive
-from headwater_consumers.facts.nodes import IntervalFacts
-from headwater_consumers.materializer.fold import fold, reject_decoded
+from headwater_graph.facts.nodes import IntervalFacts
+from headwater_graph.fold import fold, reject_decoded
 from headwater_schemas.codec import Decoder
 from headwater_schemas.errors import DecodeError
 from headwater_schemas.events import JobRef, LineageEvent

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from headwater_consumers.archive.archive import Archive, Kept
-from headwater_consumers.materializer.offsets import PartitionOffsets
-from headwater_consumers.materializer.records import Partition, Record
-from headwater_consumers.materializer.source import Polled, SourceListener
+from headwater_consumers.kafka.offsets import PartitionOffsets
+from headwater_consumers.kafka.records import Partition, Record
+from headwater_consumers.kafka.source import Polled, SourceListener
 
 
 class ArchiveSource:

@@ -23,16 +23,16 @@ from functools import partial
 from typing import Any
 
 from headwater_consumers.bridge.metrics import BridgeMetrics
-from headwater_consumers.intake.receiving import Refusal, RefusalReason, receive, redacted_bytes
-from headwater_consumers.intake.sink import EventSink, SinkFullError, Undeliverable
+from headwater_consumers.kafka.membership import POLL_SECONDS, Membership
+from headwater_consumers.kafka.notices import Notices, RetryCause
+from headwater_consumers.kafka.records import Record, next_offsets
+from headwater_consumers.kafka.source import RecordSource
 from headwater_consumers.materializer.batch import unread_letter
 from headwater_consumers.materializer.dead_letters.letter import BRIDGE, DeadLetter, Stage
 from headwater_consumers.materializer.dead_letters.topic import DeadLetterSink, DeadLettersUndeliveredError
-from headwater_consumers.materializer.errors import DeadLetterReason, RetryCause
-from headwater_consumers.materializer.membership import POLL_SECONDS, Membership
-from headwater_consumers.materializer.records import Record, next_offsets
-from headwater_consumers.materializer.reporting import Notices
-from headwater_consumers.materializer.source import RecordSource
+from headwater_consumers.materializer.errors import DeadLetterReason
+from headwater_openlineage.intake.receiving import Refusal, RefusalReason, receive, redacted_bytes
+from headwater_openlineage.intake.sink import EventSink, SinkFullError, Undeliverable
 from headwater_schemas.errors import BrokerUnavailableError, EncodeError, LineageError
 from headwater_schemas.events import LineageEvent
 

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from headwater_consumers.forward.plans import Plans
-from headwater_consumers.graph import keys
+from headwater_graph import keys
 from headwater_openlineage.errors import Refused
 from headwater_openlineage.outgoing import documents_of
 from headwater_openlineage.times import need_time

@@ -30,11 +30,11 @@ from headwater_consumers.forward.collectors import (
 from headwater_consumers.forward.metrics import ForwardMetrics
 from headwater_consumers.forward.plans import Plans, holds_plan
 from headwater_consumers.forward.spacing import Spacing
-from headwater_consumers.materializer.backoff import Backoff, BackoffPolicy
-from headwater_consumers.materializer.membership import POLL_SECONDS, Membership
-from headwater_consumers.materializer.records import Partition, Record, next_offsets
-from headwater_consumers.materializer.reporting import Notices
-from headwater_consumers.materializer.source import RecordSource
+from headwater_consumers.kafka.backoff import Backoff, BackoffPolicy
+from headwater_consumers.kafka.membership import POLL_SECONDS, Membership
+from headwater_consumers.kafka.notices import Notices
+from headwater_consumers.kafka.records import Partition, Record, next_offsets
+from headwater_consumers.kafka.source import RecordSource
 from headwater_openlineage.outgoing import documents_of
 from headwater_schemas.codec import Decoder
 from headwater_schemas.errors import BrokerUnavailableError, DecodeError, TransientError

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from headwater_consumers.materializer.records import Partition, Record
+from headwater_consumers.kafka.records import Partition, Record
 from headwater_schemas.events import IntervalEvent, LineageEvent
 from headwater_schemas.identity import event_id
 

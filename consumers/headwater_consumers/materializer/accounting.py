@@ -22,10 +22,10 @@ from typing import Any
 
 from confluent_kafka import KafkaException
 
+from headwater_consumers.kafka.offsets import OffsetReader, PartitionOffsets
+from headwater_consumers.kafka.records import Partition
+from headwater_consumers.kafka.topic_reader import records_to_end
 from headwater_consumers.materializer.dead_letters.letter import RecordCoordinates, coordinate
-from headwater_consumers.materializer.offsets import OffsetReader, PartitionOffsets
-from headwater_consumers.materializer.records import Partition
-from headwater_consumers.materializer.topic_reader import records_to_end
 from headwater_schemas.errors import BrokerUnavailableError
 from headwater_schemas.kafka.client import quiet
 from headwater_schemas.kafka.errors import kafka_failure

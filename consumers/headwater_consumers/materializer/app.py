@@ -9,23 +9,24 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from headwater_consumers.graph.connection import Neo4jTarget
-from headwater_consumers.materializer.backoff import BackoffPolicy
+from headwater_consumers.kafka.backoff import BackoffPolicy
+from headwater_consumers.kafka.kafka_source import KafkaSource, SourceConfig
+from headwater_consumers.kafka.notices import Notices
+from headwater_consumers.kafka.source import RecordSource
 from headwater_consumers.materializer.batch import Preparation
 from headwater_consumers.materializer.checkpoint import CheckpointContext
 from headwater_consumers.materializer.dead_letters.topic import KafkaDeadLetters
-from headwater_consumers.materializer.fold import disjoint, fold, reject_decoded
 from headwater_consumers.materializer.graph import Neo4jGraph, writing_driver
 from headwater_consumers.materializer.health import Companion, Health, HealthServer
-from headwater_consumers.materializer.kafka_source import KafkaSource, SourceConfig
 from headwater_consumers.materializer.lane import ThreadLane
 from headwater_consumers.materializer.limits import BatchLimit, DeadLetterLimit
 from headwater_consumers.materializer.loop import Loop, LoopParts, LoopPolicy
 from headwater_consumers.materializer.metrics import Metrics
-from headwater_consumers.materializer.reporting import ConsumerTotals, Notices, Tally
+from headwater_consumers.materializer.reporting import ConsumerTotals, Tally
 from headwater_consumers.materializer.settings import MaterializerSettings
-from headwater_consumers.materializer.source import RecordSource
-from headwater_consumers.materializer.write import GraphWriter, PartsWriter, PreparedDelta, prepare_delta
+from headwater_graph.connection import Neo4jTarget
+from headwater_graph.fold import disjoint, fold, reject_decoded
+from headwater_graph.write import GraphWriter, PartsWriter, PreparedDelta, prepare_delta
 from headwater_schemas.codec import Decoder
 from headwater_schemas.events import LineageEvent
 from headwater_schemas.kafka.client import quiet

@@ -15,15 +15,15 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol
 
-from headwater_consumers.materializer.attempts import SET_ASIDE_AFTER
+from headwater_consumers.kafka.attempts import SET_ASIDE_AFTER
+from headwater_consumers.kafka.records import Decoded, Partition, Record, Unread, next_offsets
 from headwater_consumers.materializer.dead_letters.letter import MATERIALIZER, DeadLetter, Stage
 from headwater_consumers.materializer.errors import DeadLetterReason, PermanentError
-from headwater_consumers.materializer.fold.rejection import Rejection
 from headwater_consumers.materializer.future import as_counted
 from headwater_consumers.materializer.graph import Fold, Folded, checked_fold
 from headwater_consumers.materializer.limits import FUTURE_MAX_SECONDS
 from headwater_consumers.materializer.metrics import PipelineStep
-from headwater_consumers.materializer.records import Decoded, Partition, Record, Unread, next_offsets
+from headwater_graph.fold.rejection import Rejection
 from headwater_schemas.errors import DecodeError, LineageError
 from headwater_schemas.events import LineageEvent
 
@@ -97,7 +97,7 @@ def _rejected(record: Record, event: LineageEvent, reject: Reject) -> DeadLetter
     error_class = type(rejection)
     return DeadLetter(
         record,
-        rejection.reason,
+        DeadLetterReason(rejection.reason.value),
         Stage.APPLY,
         error=f"{error_class.__module__}.{error_class.__name__}",
         message=rejection.message,

@@ -19,7 +19,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from headwater_consumers.materializer.backoff import Backoff
+from headwater_consumers.kafka.backoff import Backoff
+from headwater_consumers.kafka.notices import RetryCause
+from headwater_consumers.kafka.records import Decoded, Partition
+from headwater_consumers.kafka.source import RecordSource
 from headwater_consumers.materializer.batch import RecordBatch
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter, Stage
 from headwater_consumers.materializer.dead_letters.topic import DeadLetterSink, DeadLettersUndeliveredError
@@ -29,13 +32,10 @@ from headwater_consumers.materializer.errors import (
     GraphUnavailableError,
     OverCapacityError,
     PermanentError,
-    RetryCause,
     UndecidedError,
 )
 from headwater_consumers.materializer.graph import Fold, Folded, GraphStore, WriteSummary, checked_fold
 from headwater_consumers.materializer.limits import DeadLetterLimit
-from headwater_consumers.materializer.records import Decoded, Partition
-from headwater_consumers.materializer.source import RecordSource
 from headwater_schemas.errors import LineageError
 
 # An event alone that the database blames itself for (out of memory, an internal error) may have met a passing trouble

@@ -32,6 +32,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import ClassVar
 
+from headwater_consumers.kafka.notices import RetryCause
+from headwater_graph.limits import MOST_LINKS
 from headwater_schemas.errors import FatalError, LineageError, TransientError
 
 
@@ -90,32 +92,6 @@ class DeadLetterReason(StrEnum):
     """Somebody had it set aside: `headwater dlq skip`."""
 
 
-class RetryCause(StrEnum):
-    """Cause of a retry: the closed label of the retry metrics."""
-
-    GRAPH = "GRAPH"
-    RACE = "RACE"
-    BROKER = "BROKER"
-    SCHEMAS = "SCHEMAS"
-    DEAD_LETTERS = "DEAD_LETTERS"
-    TOO_MANY_DEAD_LETTERS = "TOO_MANY_DEAD_LETTERS"
-
-    @property
-    def label(self) -> str:
-        """For people, as the subject of a sentence."""
-        return _LABELS[self]
-
-
-_LABELS = {
-    RetryCause.GRAPH: "Neo4j",
-    RetryCause.RACE: "Writing beside another consumer",
-    RetryCause.BROKER: "Kafka",
-    RetryCause.SCHEMAS: "The look-up of schemas",
-    RetryCause.DEAD_LETTERS: "The dead-letter topic",
-    RetryCause.TOO_MANY_DEAD_LETTERS: "The share of dead letters",
-}
-
-
 class GraphUnavailableError(TransientError):
     """Neo4j can't take the write now.
 
@@ -154,11 +130,6 @@ class OverCapacityError(PermanentError):
     """More than one transaction may hold in memory, or write in its time."""
 
     reason = DeadLetterReason.TOO_LARGE
-
-
-MOST_LINKS = 50_000
-"""Relationships between datasets that come of the events of one transaction: 15 s on busy cores. Four times as many
-take more memory than Neo4j has with a heap of 1 GB."""
 
 
 class TooManyLinksError(PermanentError):

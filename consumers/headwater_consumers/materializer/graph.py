@@ -12,13 +12,14 @@ import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from headwater_consumers.cypher import load
-from headwater_consumers.graph.connection import Neo4jTarget, connect
-from headwater_consumers.graph.schema import GraphVersionMismatch, SchemaConflict
-from headwater_consumers.materializer.errors import MOST_LINKS, FoldFailedError, GraphUnusableError, TooManyLinksError
+from headwater_consumers.materializer.errors import FoldFailedError, GraphUnusableError, TooManyLinksError
 from headwater_consumers.materializer.neo4j_errors import classify
 from headwater_consumers.materializer.progress import Progress
-from headwater_consumers.materializer.write import GraphWriter, PartsWriter
+from headwater_graph.connection import Neo4jTarget, connect
+from headwater_graph.limits import MOST_LINKS, LinksExceededError
+from headwater_graph.schema import GraphVersionMismatch, SchemaConflict
+from headwater_graph.statement_files import load
+from headwater_graph.write import GraphWriter, PartsWriter
 from headwater_schemas.errors import LineageError
 from headwater_schemas.events import DatasetRef, LineageEvent
 
@@ -212,4 +213,6 @@ class Neo4jGraph:
             raise self._meaning(error) from error
 
     def _meaning(self, error: Exception) -> LineageError:
+        if isinstance(error, LinksExceededError):
+            return TooManyLinksError()
         return classify(error, uri=self._target.uri, user=self._target.user, database=self._target.database)

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from headwater_consumers.kafka.records import Partition, Record
+from headwater_consumers.kafka.source import Polled
 from headwater_consumers.materializer.batch import Ahead, RecordBatch
 from headwater_consumers.materializer.checkpoint import Checkpoint
 from headwater_consumers.materializer.limits import BatchLimit
-from headwater_consumers.materializer.records import Partition, Record
-from headwater_consumers.materializer.source import Polled
 
 
 class InFlight:

@@ -7,9 +7,6 @@ from dataclasses import dataclass
 
 from headwater_consumers.materializer.errors import TooManyDeadLettersError
 
-RECORD_MAX_BYTES = 16_777_216
-"""The longest record that is decoded, by default."""
-
 FUTURE_MAX_SECONDS = 86_400.0
 """Default bound on how far an event's times may be ahead of its record's timestamp: a day."""
 

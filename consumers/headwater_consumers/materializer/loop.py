@@ -14,19 +14,20 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from headwater_consumers.materializer.backoff import Backoff, BackoffPolicy, Deadline
+from headwater_consumers.kafka.backoff import Backoff, BackoffPolicy, Deadline
+from headwater_consumers.kafka.notices import Notices, RetryCause
+from headwater_consumers.kafka.records import Partition
+from headwater_consumers.kafka.source import RecordSource
 from headwater_consumers.materializer.batch import Ahead, Preparation, prepare
 from headwater_consumers.materializer.checkpoint import Checkpoint, CheckpointContext, Commits
-from headwater_consumers.materializer.errors import DeadLetterLimitError, RetryCause, TooManyDeadLettersError
+from headwater_consumers.materializer.errors import DeadLetterLimitError, TooManyDeadLettersError
 from headwater_consumers.materializer.health import Health
 from headwater_consumers.materializer.in_flight import InFlight
 from headwater_consumers.materializer.lane import Job, JobKind, Lane, settled
 from headwater_consumers.materializer.limits import BatchLimit
 from headwater_consumers.materializer.metrics import Metrics, Rebalance
 from headwater_consumers.materializer.progress import Progress, ProgressTracker
-from headwater_consumers.materializer.records import Partition
-from headwater_consumers.materializer.reporting import ConsumerTotals, Notices, Reporting
-from headwater_consumers.materializer.source import RecordSource
+from headwater_consumers.materializer.reporting import ConsumerTotals, Reporting
 from headwater_schemas.errors import BrokerUnavailableError, SchemasUnavailableError, TransientError
 
 

@@ -15,17 +15,13 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disa
 from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 
+from headwater_consumers.kafka.notices import RetryCause
+from headwater_consumers.kafka.records import Decoded, Partition
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter, is_replay
 from headwater_consumers.materializer.dead_letters.topic import DeadLettersUndeliveredError
-from headwater_consumers.materializer.errors import (
-    DeadLetterReason,
-    GraphUnavailableError,
-    RetryCause,
-    TooManyDeadLettersError,
-)
+from headwater_consumers.materializer.errors import DeadLetterReason, GraphUnavailableError, TooManyDeadLettersError
 from headwater_consumers.materializer.graph import WriteSummary
 from headwater_consumers.materializer.neo4j_errors import Neo4jRetry, neo4j_retry
-from headwater_consumers.materializer.records import Decoded, Partition
 from headwater_schemas.avro_schema import released_schemas
 from headwater_schemas.errors import LineageError, SchemasUnavailableError, TransientError
 

@@ -34,13 +34,13 @@ from neo4j.exceptions import (
     UnsupportedServerProduct,
 )
 
+from headwater_consumers.kafka.notices import RetryCause
 from headwater_consumers.materializer.errors import (
     EventRefusedError,
     FoldFailedError,
     GraphUnavailableError,
     GraphUnusableError,
     OverCapacityError,
-    RetryCause,
     UndecidedError,
 )
 from headwater_schemas.errors import CredentialsRefusedError, LineageError

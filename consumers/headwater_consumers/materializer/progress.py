@@ -2,7 +2,7 @@
 
 Whoever reads the graph may have no way to Kafka. So each consumer writes every few seconds how far it is in each of its
 partitions, as nodes `HwProgress`, which are no part of the graph. A node whose time is old is of a consumer that has
-stopped. `headwater_consumers.analysis.freshness` reads them.
+stopped. `headwater_analysis.freshness` reads them.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from headwater_consumers.materializer.offsets import PartitionOffsets
-from headwater_consumers.materializer.records import Partition, Record
+from headwater_consumers.kafka.offsets import PartitionOffsets
+from headwater_consumers.kafka.records import Partition, Record
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,89 +9,19 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
+from headwater_consumers.kafka.notices import Notices, RetryCause
+from headwater_consumers.kafka.records import Decoded, Partition
+from headwater_consumers.kafka.source import RecordSource
 from headwater_consumers.materializer.checkpoint import Checkpoint
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter
-from headwater_consumers.materializer.errors import DeadLetterReason, RetryCause
+from headwater_consumers.materializer.errors import DeadLetterReason
 from headwater_consumers.materializer.graph import WriteSummary
 from headwater_consumers.materializer.health import Health
 from headwater_consumers.materializer.in_flight import InFlight
 from headwater_consumers.materializer.metrics import Dependency, Metrics, Rebalance, retry_cause
-from headwater_consumers.materializer.records import Decoded, Partition
-from headwater_consumers.materializer.source import RecordSource
 from headwater_schemas.errors import LineageError, TransientError
-
-EVERY_SECONDS = 60.0
-"""Interval at which lasting trouble is logged again."""
-
-
-@dataclass(slots=True)
-class _Trouble:
-    """One episode. `reported`: whether its beginning was logged, so that its end is."""
-
-    since: float
-    reported: bool
-
-
-class TroubleCause(Protocol):
-    """Cause of trouble. Hashable; there are few of them."""
-
-    @property
-    def label(self) -> str:
-        """For people, as the subject of a sentence."""
-
-
-class Notices:
-    """One line for each kind of trouble at a time. Trouble that comes and goes is reported once a minute, too.
-
-    Args:
-        warn: logs a line.
-        clock: monotonic seconds.
-        every_seconds: interval at which lasting trouble is reported again.
-        info: logs a line when trouble is over; default: `warn`.
-    """
-
-    def __init__(
-        self,
-        warn: Callable[[str], None],
-        clock: Callable[[], float],
-        every_seconds: float = EVERY_SECONDS,
-        info: Callable[[str], None] | None = None,
-    ) -> None:
-        self._warn = warn
-        self._info = info or warn
-        self._clock = clock
-        self._every = every_seconds
-        self._troubles: dict[TroubleCause, _Trouble] = {}
-        self._last_reported: dict[TroubleCause, float] = {}
-
-    def trouble(self, cause: TroubleCause, message: str) -> None:
-        """Report that trouble began or lasts. Logged unless it was within `every_seconds`."""
-        now = self._clock()
-        new = cause not in self._troubles
-        known = self._troubles.setdefault(cause, _Trouble(since=now, reported=False))
-        if cause in self._last_reported and now - self._last_reported[cause] < self._every:
-            return
-        self._last_reported[cause] = now
-        if new or not known.reported:
-            self._warn(f"{message} Retrying; nothing is lost.")
-        else:
-            self._warn(f"{message} Still retrying after {_duration(now - known.since)}.")
-        known.reported = True
-
-    def over(self, *causes: TroubleCause) -> None:
-        """Report that these troubles are over, if they were there."""
-        for cause in causes:
-            known = self._troubles.pop(cause, None)
-            if known is not None and known.reported:
-                self._info(f"{cause.label} is well again after {_duration(self._clock() - known.since)}.")
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min"
 
 
 @dataclass(slots=True)

@@ -7,7 +7,8 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from headwater_consumers.materializer.limits import FUTURE_MAX_SECONDS, RECORD_MAX_BYTES, BatchPolicy, DeadLetterPolicy
+from headwater_consumers.kafka.records import RECORD_MAX_BYTES
+from headwater_consumers.materializer.limits import FUTURE_MAX_SECONDS, BatchPolicy, DeadLetterPolicy
 from headwater_schemas.topics import is_legal_name
 
 

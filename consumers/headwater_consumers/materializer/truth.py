@@ -6,18 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from headwater_consumers.facts.delta import GraphDelta
+from headwater_consumers.kafka.offsets import OffsetReader
+from headwater_consumers.kafka.records import Partition, Record
+from headwater_consumers.kafka.topic_reader import records_to_end
 from headwater_consumers.materializer.dead_letters.inspection import named
 from headwater_consumers.materializer.dead_letters.letter import REPLAYED_FROM, RecordCoordinates
 from headwater_consumers.materializer.dead_letters.topic import letters as stored_letters
-from headwater_consumers.materializer.fold.builder import Builder
-from headwater_consumers.materializer.fold.fold import fold_event
-from headwater_consumers.materializer.fold.rejection import reject_decoded
 from headwater_consumers.materializer.future import as_counted
 from headwater_consumers.materializer.limits import FUTURE_MAX_SECONDS
-from headwater_consumers.materializer.offsets import OffsetReader
-from headwater_consumers.materializer.records import Partition, Record
-from headwater_consumers.materializer.topic_reader import records_to_end
+from headwater_graph.facts.delta import GraphDelta
+from headwater_graph.fold.builder import Builder
+from headwater_graph.fold.fold import fold_event
+from headwater_graph.fold.rejection import reject_decoded
 from headwater_schemas.codec import Decoder
 from headwater_schemas.errors import DecodeError
 from headwater_schemas.events import LineageEvent

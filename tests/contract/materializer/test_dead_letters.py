@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from headwater_consumers.kafka.records import Partition, Record
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter, RecordCoordinates, Stage, coordinate
 from headwater_consumers.materializer.errors import DeadLetterReason
-from headwater_consumers.materializer.records import Partition, Record
 from headwater_schemas.topics import DEFAULT_MAX_MESSAGE_BYTES
 from support.materializer.worlds import World
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from headwater_consumers.materializer.records import Partition, next_offsets
-from headwater_consumers.materializer.source import RecordSource
+from headwater_consumers.kafka.records import Partition, next_offsets
+from headwater_consumers.kafka.source import RecordSource
 from support.materializer.worlds import Listener, World, gather, patiently, until
 from support.waiting import eventually
 

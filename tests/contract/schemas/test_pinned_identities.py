@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headwater_consumers.graph import keys
+from headwater_graph import keys
 from headwater_schemas import identity
 from headwater_schemas.events import (
     DatasetUse,

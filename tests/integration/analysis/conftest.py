@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_consumers.analysis.reader import Reader, reading_driver
-from headwater_consumers.graph.connection import Neo4jTarget
+from headwater_analysis.reader import Reader, reading_driver
+from headwater_graph.connection import Neo4jTarget
 from support.graph.layouts import make_segments_small
 from support.stack import StackUnderTest
 

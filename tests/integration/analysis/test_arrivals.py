@@ -10,8 +10,8 @@ from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from headwater.kafka_arrivals import KafkaArrivals
-from headwater_consumers.analysis.errors import ArrivalsUnknownError
-from headwater_consumers.analysis.trace import ArrivedRange
+from headwater_analysis.errors import ArrivalsUnknownError
+from headwater_analysis.trace import ArrivedRange
 from headwater_schemas.events import DatasetRef
 from headwater_schemas.kafka.settings import KafkaSettings
 

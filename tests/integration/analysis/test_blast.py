@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from headwater_consumers.analysis.blast import BadBatches, BadRun, Blast, Offsets, Tainted, blast
-from headwater_consumers.analysis.errors import NotFoundError, QuestionError
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.analysis.trace import PartKind
+from headwater_analysis.blast import BadBatches, BadRun, Blast, Offsets, Tainted, blast
+from headwater_analysis.errors import NotFoundError, QuestionError
+from headwater_analysis.reader import Reader
+from headwater_analysis.trace import PartKind
 from headwater_schemas.events import (
     Certainty,
     DatasetEvent,

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater.show import runs as show_runs
-from headwater_consumers.analysis.known import dataset_details
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.analysis.runs import run
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_analysis.known import dataset_details
+from headwater_analysis.reader import Reader
+from headwater_analysis.runs import run
+from headwater_graph.fold import fold
+from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (
     Certainty,
     DatasetRef,

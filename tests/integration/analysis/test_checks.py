@@ -12,10 +12,10 @@ import msgspec
 import pytest
 
 from headwater.cli import main
-from headwater_consumers.analysis.checks import RULES, Exemption, check, rule_named
-from headwater_consumers.analysis.errors import QuestionError
-from headwater_consumers.analysis.reader import Reader, Transaction, statement
-from headwater_consumers.materializer.write.retention import retire
+from headwater_analysis.checks import RULES, Exemption, check, rule_named
+from headwater_analysis.errors import QuestionError
+from headwater_analysis.reader import Reader, Transaction, statement
+from headwater_graph.write.retention import retire
 from headwater_schemas.events import (
     Approval,
     ConsumerType,

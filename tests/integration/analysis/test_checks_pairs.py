@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater_consumers.analysis.checks import RULES, check
-from headwater_consumers.analysis.reader import Reader
+from headwater_analysis.checks import RULES, check
+from headwater_analysis.reader import Reader
 from headwater_schemas.events import (
     Certainty,
     ColumnLineage,

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_consumers.analysis.impact import Impact, ImpactChange, SchemaChange, analyze
-from headwater_consumers.analysis.lineage import Influence, Lineage, LineageDirection, LineageQuestion, lineage
-from headwater_consumers.analysis.privacy import PrivacyQuestion, privacy
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.graph.dump import dump
-from headwater_consumers.graph.oracle import oracle
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_analysis.impact import Impact, ImpactChange, SchemaChange, analyze
+from headwater_analysis.lineage import Influence, Lineage, LineageDirection, LineageQuestion, lineage
+from headwater_analysis.privacy import PrivacyQuestion, privacy
+from headwater_analysis.reader import Reader
+from headwater_graph.dump import dump
+from headwater_graph.fold import fold
+from headwater_graph.oracle import oracle
+from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (
     ColumnEdge,
     ColumnLineage,

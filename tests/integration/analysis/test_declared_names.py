@@ -10,15 +10,15 @@ from rich.console import Console
 
 from headwater.show import known as show
 from headwater.show.names import via_text
-from headwater_consumers.analysis.known import datasets, job_details
-from headwater_consumers.analysis.lineage import LineageDirection, LineageQuestion, lineage
-from headwater_consumers.analysis.lineage.answer import DeclaredPartitions
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.declaring.difference import ChangedValue, SetResult
-from headwater_consumers.declaring.reading import read_set
-from headwater_consumers.declaring.revising import next_revision, result
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_analysis.declaring.difference import ChangedValue, SetResult
+from headwater_analysis.declaring.reading import read_set
+from headwater_analysis.declaring.revising import next_revision, result
+from headwater_analysis.known import datasets, job_details
+from headwater_analysis.lineage import LineageDirection, LineageQuestion, lineage
+from headwater_analysis.lineage.answer import DeclaredPartitions
+from headwater_analysis.reader import Reader
+from headwater_graph.fold import fold
+from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (
     DatasetEvent,
     DatasetRead,

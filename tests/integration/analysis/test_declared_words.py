@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_consumers.analysis.assets import AssetKind
-from headwater_consumers.analysis.known import datasets, jobs
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.analysis.search import SearchPage, search
+from headwater_analysis.assets import AssetKind
+from headwater_analysis.known import datasets, jobs
+from headwater_analysis.reader import Reader
+from headwater_analysis.search import SearchPage, search
 from headwater_schemas.events import DatasetEvent, DatasetRef, Owner, Tag
 from headwater_schemas.events.build import lineage_event
 from support.analysis.declared_graph import declare

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_consumers.analysis.change import DiffChange
-from headwater_consumers.analysis.diff import Diff, EdgeChange, Point, diff
-from headwater_consumers.analysis.errors import NotFoundError, QuestionError
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.analysis.runs import Role
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_analysis.change import DiffChange
+from headwater_analysis.diff import Diff, EdgeChange, Point, diff
+from headwater_analysis.errors import NotFoundError, QuestionError
+from headwater_analysis.reader import Reader
+from headwater_analysis.runs import Role
+from headwater_graph.fold import fold
+from headwater_graph.write import GraphWriter
 from headwater_schemas.events import RunEventType, TransformationKind
 from support.analysis.history import BEGIN, LOAD, ORDERS, REPAIR, History, Run
 

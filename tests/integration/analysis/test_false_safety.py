@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from headwater.cli import main
-from headwater_consumers.declaring.reading import read_set
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_analysis.declaring.reading import read_set
+from headwater_graph.fold import fold
+from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (
     DatasetRef,
     DatasetUse,

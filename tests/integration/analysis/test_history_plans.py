@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_consumers.analysis.reader import statement
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_analysis.reader import statement
+from headwater_graph.write import GraphWriter
 from support.graph.plans import SORTS, operators
 
 if TYPE_CHECKING:

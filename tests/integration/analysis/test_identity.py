@@ -8,28 +8,28 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater.cli import main
-from headwater_consumers.analysis.blast import BadRun, blast
-from headwater_consumers.analysis.checks import check, rule_named
-from headwater_consumers.analysis.diff import Point, diff
-from headwater_consumers.analysis.drawing import draw
-from headwater_consumers.analysis.errors import AmbiguousError
-from headwater_consumers.analysis.identity import Identities, TwoNames, clusters_of_two_names
-from headwater_consumers.analysis.impact import ChangeType, ImpactChange, SchemaChange, analyze
-from headwater_consumers.analysis.known import dataset_details, job_details
-from headwater_consumers.analysis.lineage import Lineage, LineageDirection, LineageQuestion, lineage
-from headwater_consumers.analysis.privacy import PrivacyQuestion, privacy
-from headwater_consumers.analysis.reader import Reader, statement
-from headwater_consumers.analysis.resolve import resolve_column, resolve_dataset
-from headwater_consumers.analysis.runs import intervals, runs
-from headwater_consumers.analysis.search import search
-from headwater_consumers.analysis.settings import DEFAULT_TENANT
-from headwater_consumers.analysis.timeline import dataset_timeline, job_overview, job_timeline
-from headwater_consumers.analysis.trace import Offsets, PartKind, Path, StepKind, TraceDirection, VersionOf, trace
-from headwater_consumers.graph.dump import dump
-from headwater_consumers.graph.keys import dataset_key
-from headwater_consumers.graph.oracle import oracle
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_analysis.blast import BadRun, blast
+from headwater_analysis.checks import check, rule_named
+from headwater_analysis.diff import Point, diff
+from headwater_analysis.drawing import draw
+from headwater_analysis.errors import AmbiguousError
+from headwater_analysis.identity import Identities, TwoNames, clusters_of_two_names
+from headwater_analysis.impact import ChangeType, ImpactChange, SchemaChange, analyze
+from headwater_analysis.known import dataset_details, job_details
+from headwater_analysis.lineage import Lineage, LineageDirection, LineageQuestion, lineage
+from headwater_analysis.privacy import PrivacyQuestion, privacy
+from headwater_analysis.reader import Reader, statement
+from headwater_analysis.resolve import resolve_column, resolve_dataset
+from headwater_analysis.runs import intervals, runs
+from headwater_analysis.search import search
+from headwater_analysis.settings import DEFAULT_TENANT
+from headwater_analysis.timeline import dataset_timeline, job_overview, job_timeline
+from headwater_analysis.trace import Offsets, PartKind, Path, StepKind, TraceDirection, VersionOf, trace
+from headwater_graph.dump import dump
+from headwater_graph.fold import fold
+from headwater_graph.keys import dataset_key
+from headwater_graph.oracle import oracle
+from headwater_graph.write import GraphWriter
 from headwater_openlineage.incoming import events_of
 from headwater_schemas.events import (
     Certainty,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater_consumers.analysis.errors import NotFoundError, QuestionError
-from headwater_consumers.analysis.impact import (
+from headwater_analysis.errors import NotFoundError, QuestionError
+from headwater_analysis.impact import (
     ChangeType,
     Extent,
     Impact,
@@ -20,12 +20,12 @@ from headwater_consumers.analysis.impact import (
     analyze,
     default_policy_text,
 )
-from headwater_consumers.analysis.impact.policy import parse_policy
-from headwater_consumers.analysis.lineage import Influence, LineageDirection, LineageQuestion, lineage
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.graph.oracle import oracle
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_analysis.impact.policy import parse_policy
+from headwater_analysis.lineage import Influence, LineageDirection, LineageQuestion, lineage
+from headwater_analysis.reader import Reader
+from headwater_graph.fold import fold
+from headwater_graph.oracle import oracle
+from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (
     DatasetRef,
     DatasetUse,

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from headwater_consumers.analysis.errors import ArrivalsUnknownError
-from headwater_consumers.analysis.impact import (
+from headwater_analysis.errors import ArrivalsUnknownError
+from headwater_analysis.impact import (
     Cause,
     ChangeType,
     Extent,
@@ -23,8 +23,8 @@ from headwater_consumers.analysis.impact import (
     Severity,
     analyze,
 )
-from headwater_consumers.analysis.lineage import Influence
-from headwater_consumers.analysis.reader import Reader
+from headwater_analysis.lineage import Influence
+from headwater_analysis.reader import Reader
 from headwater_schemas.events import Certainty
 from support.demo_graph import demo_events
 from support.worked_examples import check_page

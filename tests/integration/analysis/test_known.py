@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater.cli import main
-from headwater_consumers.analysis.errors import GraphRefusedError, NotFoundError, QuestionError
-from headwater_consumers.analysis.known import (
+from headwater_analysis.errors import GraphRefusedError, NotFoundError, QuestionError
+from headwater_analysis.known import (
     broken_chains,
     dataset_details,
     datasets,
@@ -19,11 +19,11 @@ from headwater_consumers.analysis.known import (
     job_details,
     jobs,
 )
-from headwater_consumers.analysis.reader import Reader, statement
-from headwater_consumers.graph.connection import Neo4jTarget
-from headwater_consumers.graph.schema import GRAPH_VERSION
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_analysis.reader import Reader, statement
+from headwater_graph.connection import Neo4jTarget
+from headwater_graph.fold import fold
+from headwater_graph.schema import GRAPH_VERSION
+from headwater_graph.write import GraphWriter
 from headwater_schemas.events import LineageEvent, RunEventType
 from support.analysis.history import History
 from support.events import full_dataset_event, full_job_event

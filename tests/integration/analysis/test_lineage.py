@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_consumers.analysis.lineage import (
+from headwater_analysis.lineage import (
     Influence,
     Lineage,
     LineageDirection,
@@ -17,11 +17,11 @@ from headwater_consumers.analysis.lineage import (
     LineageQuestion,
     lineage,
 )
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.graph.connection import Neo4jTarget
-from headwater_consumers.graph.oracle import oracle
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_analysis.reader import Reader
+from headwater_graph.connection import Neo4jTarget
+from headwater_graph.fold import fold
+from headwater_graph.oracle import oracle
+from headwater_graph.write import GraphWriter
 from headwater_schemas.identity import micros
 from support.analysis.dense_events import dense_events
 from support.analysis.naive_lineage import Hop, NaiveGraph, reach

@@ -10,8 +10,8 @@ from pydantic import TypeAdapter
 
 from headwater.cli import main
 from headwater.completion import complete_dataset
-from headwater_consumers.analysis.lineage import Lineage
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_analysis.lineage import Lineage
+from headwater_graph.write import GraphWriter
 from support.worked_examples import check_page
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_consumers.analysis.lineage import LineageDirection, LineageQuestion, lineage
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.graph.oracle import oracle
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_analysis.lineage import LineageDirection, LineageQuestion, lineage
+from headwater_analysis.reader import Reader
+from headwater_graph.fold import fold
+from headwater_graph.oracle import oracle
+from headwater_graph.write import GraphWriter
 from support.analysis.dense_events import dense_events
 from support.analysis.naive_lineage import NaiveGraph
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater.show.lineage import summary
-from headwater_consumers.analysis.lineage import Lineage, LineageDirection, LineageQuestion, lineage
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_analysis.lineage import Lineage, LineageDirection, LineageQuestion, lineage
+from headwater_analysis.reader import Reader
+from headwater_graph.fold import fold
+from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (
     ColumnEdge,
     ColumnLineage,

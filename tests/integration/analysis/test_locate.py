@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_consumers.analysis.reader import Reader, Transaction
-from headwater_consumers.analysis.trace.context import Context
-from headwater_consumers.analysis.trace.locate import Located, Want, locate
-from headwater_consumers.analysis.trace.parts import Datasets
-from headwater_consumers.graph.keys import dataset_key
+from headwater_analysis.reader import Reader, Transaction
+from headwater_analysis.trace.context import Context
+from headwater_analysis.trace.locate import Located, Want, locate
+from headwater_analysis.trace.parts import Datasets
+from headwater_graph.keys import dataset_key
 from support.analysis.chains import NAMESPACE, Oddities, Ranges, Stream, naive_users, random_stream, ranges_of, write
 from support.graph.emptying import delete_nodes
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater.cli import main
-from headwater_consumers.analysis.deletion import DeletionQuestion, MayDelete, Verdict, may_delete
-from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError
-from headwater_consumers.analysis.reader import Reader
+from headwater_analysis.deletion import DeletionQuestion, MayDelete, Verdict, may_delete
+from headwater_analysis.errors import AmbiguousError, NotFoundError
+from headwater_analysis.reader import Reader
 from headwater_schemas.events import (
     ColumnEdge,
     ColumnLineage,

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater_consumers.analysis.errors import NotFoundError, QuestionError
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.analysis.timeline import OverviewBar, dataset_overview, job_overview, overview
-from headwater_consumers.graph.dump import dump
-from headwater_consumers.graph.segments import segment
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_analysis.errors import NotFoundError, QuestionError
+from headwater_analysis.reader import Reader
+from headwater_analysis.timeline import OverviewBar, dataset_overview, job_overview, overview
+from headwater_graph.dump import dump
+from headwater_graph.fold import fold
+from headwater_graph.segments import segment
+from headwater_graph.write import GraphWriter
 from headwater_schemas.identity import from_micros
 from integration.analysis.test_retired import by_the_day, kept
 from integration.analysis.test_trace import copying

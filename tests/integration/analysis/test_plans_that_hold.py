@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_consumers.analysis.diff import Point, diff
-from headwater_consumers.analysis.impact import Impact, ImpactChange, SchemaChange, Severity, analyze
-from headwater_consumers.analysis.lineage import Lineage, LineageDirection, LineageQuestion, lineage
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.graph.keys import dataset_key
-from headwater_consumers.graph.schema import wipe
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_analysis.diff import Point, diff
+from headwater_analysis.impact import Impact, ImpactChange, SchemaChange, Severity, analyze
+from headwater_analysis.lineage import Lineage, LineageDirection, LineageQuestion, lineage
+from headwater_analysis.reader import Reader
+from headwater_graph.fold import fold
+from headwater_graph.keys import dataset_key
+from headwater_graph.schema import wipe
+from headwater_graph.write import GraphWriter
 from support.analysis.plan_histories import HISTORIES, NAMESPACE, History, at
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater.cli import main
-from headwater_consumers.analysis.drawing import draw
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.graph.connection import Neo4jTarget
+from headwater_analysis.drawing import draw
+from headwater_analysis.reader import Reader
+from headwater_graph.connection import Neo4jTarget
 from support.analysis.chains import write
 from support.openlineage_sequences import columns, dataset, explicit, run
 from support.openlineage_spec import TENANT, received

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater.cli import main
-from headwater_consumers.analysis.checks import check, rule_named
-from headwater_consumers.analysis.errors import NotFoundError, QuestionError
-from headwater_consumers.analysis.privacy import Privacy, PrivacyPage, PrivacyQuestion, privacy
-from headwater_consumers.analysis.reader import Reader
+from headwater_analysis.checks import check, rule_named
+from headwater_analysis.errors import NotFoundError, QuestionError
+from headwater_analysis.privacy import Privacy, PrivacyPage, PrivacyQuestion, privacy
+from headwater_analysis.reader import Reader
 from headwater_schemas.events import (
     ColumnEdge,
     ColumnLineage,

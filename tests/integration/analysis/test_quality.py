@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater.show import quality as show_quality
-from headwater_consumers.analysis.blast import BadRun, blast
-from headwater_consumers.analysis.known.dataset import dataset_details
-from headwater_consumers.analysis.lineage import LineageDirection, LineageQuestion, lineage
-from headwater_consumers.analysis.quality import AT_ONCE, Check, DatasetQuality, checks_of
-from headwater_consumers.analysis.reader import Reader, statement
-from headwater_consumers.graph.keys import dataset_key
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_analysis.blast import BadRun, blast
+from headwater_analysis.known.dataset import dataset_details
+from headwater_analysis.lineage import LineageDirection, LineageQuestion, lineage
+from headwater_analysis.quality import AT_ONCE, Check, DatasetQuality, checks_of
+from headwater_analysis.reader import Reader, statement
+from headwater_graph.fold import fold
+from headwater_graph.keys import dataset_key
+from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (
     DatasetRef,
     DatasetUse,

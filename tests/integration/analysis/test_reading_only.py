@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from neo4j.exceptions import Neo4jError
 
-from headwater_consumers.analysis.reader import Reader, reading_driver
-from headwater_consumers.graph.connection import Neo4jTarget
+from headwater_analysis.reader import Reader, reading_driver
+from headwater_graph.connection import Neo4jTarget
 
 if TYPE_CHECKING:
     from neo4j import Driver

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from headwater_consumers.analysis.errors import QuestionError
-from headwater_consumers.analysis.impact import ImpactChange, SchemaChange, analyze
-from headwater_consumers.analysis.lineage import Influence
-from headwater_consumers.analysis.privacy import PrivacyQuestion, privacy
-from headwater_consumers.analysis.privacy.answer import PrivacyItem
-from headwater_consumers.analysis.privacy.operations import Exposure
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.declaring.reading import read_set
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_analysis.declaring.reading import read_set
+from headwater_analysis.errors import QuestionError
+from headwater_analysis.impact import ImpactChange, SchemaChange, analyze
+from headwater_analysis.lineage import Influence
+from headwater_analysis.privacy import PrivacyQuestion, privacy
+from headwater_analysis.privacy.answer import PrivacyItem
+from headwater_analysis.privacy.operations import Exposure
+from headwater_analysis.reader import Reader
+from headwater_graph.fold import fold
+from headwater_graph.write import GraphWriter
 
 if TYPE_CHECKING:
     from neo4j import Driver

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.analysis.resolve import resolve_asset, resolve_column, resolve_dataset, resolve_job
-from headwater_consumers.graph.keys import column_key, dataset_key
-from headwater_consumers.graph.words import dataset_title
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_analysis.errors import AmbiguousError, NotFoundError
+from headwater_analysis.reader import Reader
+from headwater_analysis.resolve import resolve_asset, resolve_column, resolve_dataset, resolve_job
+from headwater_graph.fold import fold
+from headwater_graph.keys import column_key, dataset_key
+from headwater_graph.words import dataset_title
+from headwater_graph.write import GraphWriter
 from headwater_schemas.events import DatasetEvent, DatasetRef, build
 from support.analysis.dense_events import DATASETS, FIELDS, JOBS, dense_events
 from support.graph.colliding import PRODUCER, START

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_consumers.analysis.blast import BadBatches, blast
-from headwater_consumers.analysis.errors import NotFoundError
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.analysis.trace import Offsets, Part, PartKind, StepKind, Trace, TraceDirection, trace
-from headwater_consumers.materializer.write.retention import retire
+from headwater_analysis.blast import BadBatches, blast
+from headwater_analysis.errors import NotFoundError
+from headwater_analysis.reader import Reader
+from headwater_analysis.trace import Offsets, Part, PartKind, StepKind, Trace, TraceDirection, trace
+from headwater_graph.write.retention import retire
 from headwater_schemas.events import Certainty, JobRef, LineageEvent, RetentionEvent, RetentionMode
 from headwater_schemas.events.build import lineage_event
 from integration.analysis.test_trace import copying, naive_closure, offsets_in, stateful
@@ -106,7 +106,7 @@ def test_backwards_a_kept_batch_may_have_had_a_summarized_day_in_its_state(
     clean_database: Driver, reader: Reader
 ) -> None:
     kept(clean_database, by_the_day(stateful(), 4), days=2)
-    from headwater_consumers.analysis.trace import Path
+    from headwater_analysis.trace import Path
 
     [only] = trace(reader, Path("/lake/windows/part-9"), direction=TraceDirection.BACKWARD).hops
     assert (only.step.first_batch, only.step.spread_first_batch) == (9, 0)

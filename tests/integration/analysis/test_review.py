@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater.cli import main
-from headwater_consumers.analysis.errors import NotFoundError, QuestionError
-from headwater_consumers.analysis.impact import ImpactChange, ImpactPage, SchemaChange, Severity, analyze
-from headwater_consumers.analysis.reader import Reader, Transaction
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
-from headwater_consumers.review.answer import Review
-from headwater_consumers.review.ask import review
-from headwater_consumers.review.compare import Difference, DifferenceKind
-from headwater_consumers.review.jobs.ask import review_job
-from headwater_consumers.review.jobs.version import version_of
-from headwater_consumers.review.question import Question
-from headwater_consumers.review.reading.files import read_schema
+from headwater_analysis.errors import NotFoundError, QuestionError
+from headwater_analysis.impact import ImpactChange, ImpactPage, SchemaChange, Severity, analyze
+from headwater_analysis.reader import Reader, Transaction
+from headwater_graph.fold import fold
+from headwater_graph.write import GraphWriter
+from headwater_review.answer import Review
+from headwater_review.ask import review
+from headwater_review.compare import Difference, DifferenceKind
+from headwater_review.jobs.ask import review_job
+from headwater_review.jobs.version import version_of
+from headwater_review.question import Question
+from headwater_review.reading.files import read_schema
 from headwater_schemas.events import (
     DatasetRead,
     DatasetRef,

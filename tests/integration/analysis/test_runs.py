@@ -11,11 +11,11 @@ import pytest
 from rich.console import Console
 
 from headwater.show import runs as show_runs
-from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError, QuestionError
-from headwater_consumers.analysis.facets import contents
-from headwater_consumers.analysis.known import estate_runs
-from headwater_consumers.analysis.reader import Reader, statement
-from headwater_consumers.analysis.runs import (
+from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
+from headwater_analysis.facets import contents
+from headwater_analysis.known import estate_runs
+from headwater_analysis.reader import Reader, statement
+from headwater_analysis.runs import (
     CONTEXT_NAMES,
     Quality,
     Role,
@@ -30,9 +30,9 @@ from headwater_consumers.analysis.runs import (
     runs,
     versions,
 )
-from headwater_consumers.graph.derive import Because
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_graph.derive import Because
+from headwater_graph.fold import fold
+from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (
     DatasetRef,
     DatasetUse,

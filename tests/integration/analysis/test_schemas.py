@@ -10,14 +10,14 @@ import pytest
 
 from headwater.cli import main
 from headwater.show.diff import summary
-from headwater_consumers.analysis.change import DiffChange
-from headwater_consumers.analysis.diff import Diff, Point, diff
-from headwater_consumers.analysis.known import column_details, dataset_details
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.analysis.runs import run
-from headwater_consumers.analysis.schemas import FieldType
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_analysis.change import DiffChange
+from headwater_analysis.diff import Diff, Point, diff
+from headwater_analysis.known import column_details, dataset_details
+from headwater_analysis.reader import Reader
+from headwater_analysis.runs import run
+from headwater_analysis.schemas import FieldType
+from headwater_graph.fold import fold
+from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (
     DatasetEvent,
     DatasetRef,

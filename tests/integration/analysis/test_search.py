@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater_consumers.analysis.assets import Asset, AssetKind
-from headwater_consumers.analysis.errors import QuestionError
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.analysis.search import Hit, Match, SearchPage, exact, nearest, search
-from headwater_consumers.graph.connection import Neo4jTarget
-from headwater_consumers.graph.words import words
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_analysis.assets import Asset, AssetKind
+from headwater_analysis.errors import QuestionError
+from headwater_analysis.reader import Reader
+from headwater_analysis.search import Hit, Match, SearchPage, exact, nearest, search
+from headwater_graph.connection import Neo4jTarget
+from headwater_graph.fold import fold
+from headwater_graph.words import words
+from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (
     DatasetEvent,
     DatasetRef,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater.cli import main
-from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError
-from headwater_consumers.analysis.known import (
+from headwater_analysis.errors import AmbiguousError, NotFoundError
+from headwater_analysis.known import (
     ColumnDetails,
     ConsumerDetails,
     DatasetDetails,
@@ -24,12 +24,12 @@ from headwater_consumers.analysis.known import (
     job_details,
     known,
 )
-from headwater_consumers.analysis.known.job import KnownRetention
-from headwater_consumers.analysis.reader import Reader, statement
-from headwater_consumers.analysis.runs import RunDetails, last_good, run, versions
-from headwater_consumers.graph.keys import job_key
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_analysis.known.job import KnownRetention
+from headwater_analysis.reader import Reader, statement
+from headwater_analysis.runs import RunDetails, last_good, run, versions
+from headwater_graph.fold import fold
+from headwater_graph.keys import job_key
+from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (
     ConsumerType,
     DatasetEvent,

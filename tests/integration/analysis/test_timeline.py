@@ -10,12 +10,12 @@ from uuid import UUID
 
 import pytest
 
-from headwater_consumers.analysis.errors import NotFoundError, QuestionError
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.analysis.timeline import Break, Timeline, dataset_timeline, job_timeline
-from headwater_consumers.analysis.trace import OffsetSpan
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_analysis.errors import NotFoundError, QuestionError
+from headwater_analysis.reader import Reader
+from headwater_analysis.timeline import Break, Timeline, dataset_timeline, job_timeline
+from headwater_analysis.trace import OffsetSpan
+from headwater_graph.fold import fold
+from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (
     Certainty,
     DatasetRef,

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec import structs
 
-from headwater_consumers.analysis.checks import check, rule_named
-from headwater_consumers.analysis.errors import ArrivalsUnknownError, NotFoundError, QuestionError
-from headwater_consumers.analysis.reader import Reader, Transaction, statement
-from headwater_consumers.analysis.runs import intervals
-from headwater_consumers.analysis.trace import (
+from headwater_analysis.checks import check, rule_named
+from headwater_analysis.errors import ArrivalsUnknownError, NotFoundError, QuestionError
+from headwater_analysis.reader import Reader, Transaction, statement
+from headwater_analysis.runs import intervals
+from headwater_analysis.trace import (
     Arrivals,
     ArrivedRange,
     ArrivedRecords,

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater.cli import main
-from headwater_consumers.analysis.drawing import draw
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.graph.connection import Neo4jTarget
-from headwater_consumers.graph.dump import dump
-from headwater_consumers.graph.oracle import oracle
-from headwater_consumers.materializer.errors import TooManyLinksError
-from headwater_consumers.materializer.fold import fold, uses
-from headwater_consumers.materializer.write import GraphWriter, runs
+from headwater_analysis.drawing import draw
+from headwater_analysis.reader import Reader
+from headwater_graph.connection import Neo4jTarget
+from headwater_graph.dump import dump
+from headwater_graph.fold import fold, uses
+from headwater_graph.limits import LinksExceededError
+from headwater_graph.oracle import oracle
+from headwater_graph.write import GraphWriter, runs
 from support.analysis.chains import write
 from support.graph.emptying import delete_nodes
 from support.openlineage_sequences import dataset, run
@@ -89,7 +89,7 @@ def test_what_a_run_gathers_is_bounded_too(clean_database: Driver, monkeypatch: 
     for event in received(*few[:2]):
         writer.apply(fold([event]))
     before = list(dump(clean_database))
-    with pytest.raises(TooManyLinksError):
+    with pytest.raises(LinksExceededError):
         writer.apply(fold(received(few[2])))
     assert list(dump(clean_database)) == before
 

@@ -9,8 +9,8 @@ import pytest
 from neo4j import RoutingControl
 from neo4j_browser_kit import load_favorites
 
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_graph.fold import fold
+from headwater_graph.write import GraphWriter
 from support.graph.cases import load_case
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from neo4j import RoutingControl
 from neo4j_browser_kit import load_favorites
 
-from headwater_consumers.graph.words import dataset_title
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_graph.fold import fold
+from headwater_graph.words import dataset_title
+from headwater_graph.write import GraphWriter
 from headwater_schemas.events import KafkaRanges, OffsetRange
 from support.demo_graph import demo_events
 

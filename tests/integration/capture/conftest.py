@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_graph.write import GraphWriter
 
 if TYPE_CHECKING:
     from neo4j import Driver

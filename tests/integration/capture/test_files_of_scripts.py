@@ -14,11 +14,11 @@ import pytest
 
 import support
 from headwater.stack import java_runtime
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.analysis.trace import Part, PartKind, Path, TraceDirection, trace
-from headwater_consumers.graph.connection import Neo4jTarget
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_analysis.reader import Reader
+from headwater_analysis.trace import Part, PartKind, Path, TraceDirection, trace
+from headwater_graph.connection import Neo4jTarget
+from headwater_graph.fold import fold
+from headwater_graph.write import GraphWriter
 from headwater_schemas.codec import Decoder
 from headwater_schemas.events import Certainty
 from support.graph.emptying import delete_nodes

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_graph.write import GraphWriter
 from support.left_writes import END, History, Left, graph_of, killed_and_restarted, shown
 from support.stack import StackUnderTest
 

@@ -14,12 +14,12 @@ import pytest
 
 import support
 from headwater.stack import java_runtime
-from headwater_consumers.analysis.impact import ImpactChange, SchemaChange, analyze
-from headwater_consumers.analysis.lineage import LineageDirection, LineageQuestion, lineage
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.graph.connection import Neo4jTarget
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_analysis.impact import ImpactChange, SchemaChange, analyze
+from headwater_analysis.lineage import LineageDirection, LineageQuestion, lineage
+from headwater_analysis.reader import Reader
+from headwater_graph.connection import Neo4jTarget
+from headwater_graph.fold import fold
+from headwater_graph.write import GraphWriter
 from headwater_schemas.codec import Decoder
 from support.graph.emptying import delete_nodes
 from support.running import QUICK_JVM

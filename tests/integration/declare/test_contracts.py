@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from headwater import cli
-from headwater_consumers.declaring.files import read_file
+from headwater_analysis.declaring.files import read_file
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater.doctor import Examined, Finding, examine
-from headwater_consumers.graph.dump import dump
+from headwater_graph.dump import dump
 from support.materializer.process import consuming
 from support.worked_examples import check_page
 

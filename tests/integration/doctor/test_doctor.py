@@ -14,8 +14,8 @@ from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, C
 from msgspec import structs
 
 from headwater.cli import main
-from headwater_consumers.graph.dump import dump
-from headwater_consumers.graph.schema import ensure_schema
+from headwater_graph.dump import dump
+from headwater_graph.schema import ensure_schema
 from headwater_schemas.codec import encode
 from headwater_schemas.topics import TopicNames, ensure_topics, topic_specs
 from support.materializer.events import run_start

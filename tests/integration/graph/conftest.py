@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_graph.write import GraphWriter
 from support.graph.layouts import make_segments_small
 from support.stack import StackUnderTest
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from headwater_consumers.graph.dump import dump
-from headwater_consumers.graph.oracle import oracle
-from headwater_consumers.materializer.fold import fold, reject
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_graph.dump import dump
+from headwater_graph.fold import fold, reject
+from headwater_graph.oracle import oracle
+from headwater_graph.write import GraphWriter
 from headwater_schemas import identity
 from headwater_schemas.events import (
     DatasetEvent,

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_consumers.graph.chains import check_chains
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_graph.chains import check_chains
+from headwater_graph.fold import fold
+from headwater_graph.write import GraphWriter
 from support.graph.cases import FOLDER, load_case
 from support.graph.emptying import delete_nodes
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
-from headwater_consumers.materializer.write.retention import retire
+from headwater_graph.fold import fold
+from headwater_graph.write import GraphWriter
+from headwater_graph.write.retention import retire
 from support.graph.cases import load_cases
 
 if TYPE_CHECKING:

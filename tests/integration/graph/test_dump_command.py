@@ -11,9 +11,9 @@ import pytest
 
 from headwater.cli import main
 from headwater.errors import ExitCode
-from headwater_consumers.graph.oracle import oracle
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_graph.fold import fold
+from headwater_graph.oracle import oracle
+from headwater_graph.write import GraphWriter
 from support.graph.colliding import colliding_events
 from support.stack import StackUnderTest
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_benchmarks.workload.mixture import Mixture, Proportions
-from headwater_consumers.graph.dump import dump
-from headwater_consumers.graph.oracle import oracle
-from headwater_consumers.materializer.fold import disjoint, fold
-from headwater_consumers.materializer.write import GraphWriter, PartsWriter, prepare_delta
+from headwater_graph.dump import dump
+from headwater_graph.fold import disjoint, fold
+from headwater_graph.oracle import oracle
+from headwater_graph.write import GraphWriter, PartsWriter, prepare_delta
 from headwater_schemas.events import LineageEvent
 from support.gate import first_in_gate, named_in_gate
 from support.graph.cases import EACH_KIND, Case, load_cases

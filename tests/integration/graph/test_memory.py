@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_benchmarks.workload.mixture import Mixture
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter, prepare_delta
+from headwater_graph.fold import fold
+from headwater_graph.write import GraphWriter, prepare_delta
 
 if TYPE_CHECKING:
     from neo4j import Driver

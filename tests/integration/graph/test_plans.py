@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_benchmarks.workload.mixture import Mixture
-from headwater_consumers.graph.statements import names, statement
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_graph.fold import fold
+from headwater_graph.statements import names, statement
+from headwater_graph.write import GraphWriter
 from support.graph.plans import operators, sample, sampled_operators, scans
 
 if TYPE_CHECKING:

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from neo4j.exceptions import TransientError
 
-from headwater_consumers.graph.dump import dump
-from headwater_consumers.graph.oracle import oracle
-from headwater_consumers.graph.statements import names
-from headwater_consumers.materializer.fold import GraphDelta, fold, uses
-from headwater_consumers.materializer.write import transaction
-from headwater_consumers.materializer.write.links import OBSERVED
-from headwater_consumers.materializer.write.retention import move_some, retire
-from headwater_consumers.materializer.write.writer import write
+from headwater_graph.dump import dump
+from headwater_graph.fold import GraphDelta, fold, uses
+from headwater_graph.oracle import oracle
+from headwater_graph.statements import names
+from headwater_graph.write import transaction
+from headwater_graph.write.links import OBSERVED
+from headwater_graph.write.retention import move_some, retire
+from headwater_graph.write.writer import write
 from headwater_schemas.events import (
     DatasetEvent,
     DatasetRef,

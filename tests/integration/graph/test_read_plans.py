@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_consumers import cypher
-from headwater_consumers.analysis.reader import statement
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_analysis.reader import statement
+from headwater_graph import statement_files as cypher
+from headwater_graph.write import GraphWriter
 from support.graph.plans import sample, sampled_operators, scans
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(400)]
 
-PACKAGE = "headwater_consumers.analysis"
+PACKAGE = "headwater_analysis"
 SCANNED = {
     "blast/queries_by_name": "one label, asked with a name that may be an id, a name or both",
     "blast/queries_by_prefix": "one label, after the name wasn't found",

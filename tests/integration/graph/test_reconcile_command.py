@@ -12,9 +12,9 @@ import pytest
 
 from headwater.cli import main
 from headwater.errors import ExitCode
-from headwater_consumers.graph.dump import dump
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_graph.dump import dump
+from headwater_graph.fold import fold
+from headwater_graph.write import GraphWriter
 from headwater_producers.spark.backfill.rebuild import Rebuilder
 from headwater_producers.spark.jvm.files import LocalFiles
 from headwater_producers.spark.plan import PlanInput, SourceKind

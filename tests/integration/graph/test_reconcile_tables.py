@@ -11,9 +11,9 @@ import pytest
 
 from headwater.cli import main
 from headwater.errors import ExitCode
-from headwater_consumers.graph.dump import dump
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_graph.dump import dump
+from headwater_graph.fold import fold
+from headwater_graph.write import GraphWriter
 from headwater_producers.spark.events.left_writes import mark_of
 from headwater_schemas.events import (
     Certainty,

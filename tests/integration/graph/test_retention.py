@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_consumers.graph.dump import dump
-from headwater_consumers.graph.oracle import oracle
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
-from headwater_consumers.materializer.write.retention import Moved, retire
+from headwater_graph.dump import dump
+from headwater_graph.fold import fold
+from headwater_graph.oracle import oracle
+from headwater_graph.write import GraphWriter
+from headwater_graph.write.retention import Moved, retire
 from headwater_schemas.events import LineageEvent
 from support.gate import first_in_gate
 from support.graph.colliding import Pools, colliding_events

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater_consumers.facts.model import KEYED, STORED_LABELS
-from headwater_consumers.graph.schema import GRAPH_VERSION
-from headwater_consumers.graph.statements import names, statement
-from headwater_consumers.materializer.write import GraphVersionMismatch, GraphWriter
+from headwater_graph.facts.model import KEYED, STORED_LABELS
+from headwater_graph.schema import GRAPH_VERSION
+from headwater_graph.statements import names, statement
+from headwater_graph.write import GraphVersionMismatch, GraphWriter
 from support.graph.plans import SORTS, operators, sample, sampled_operators, scans
 
 if TYPE_CHECKING:

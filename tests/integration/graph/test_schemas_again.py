@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater_consumers.graph.dump import dump
-from headwater_consumers.graph.oracle import oracle
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
-from headwater_consumers.materializer.write.transaction import WriteTransaction
+from headwater_graph.dump import dump
+from headwater_graph.fold import fold
+from headwater_graph.oracle import oracle
+from headwater_graph.write import GraphWriter
+from headwater_graph.write.transaction import WriteTransaction
 from headwater_schemas.events import DatasetEvent, DatasetRef, LineageEvent, SchemaDefinition, SchemaField
 from headwater_schemas.events.build import lineage_event
 from support.gate import first_in_gate

@@ -10,7 +10,7 @@ import pytest
 
 from headwater import cli
 from headwater_consumers.archive import Archive
-from headwater_consumers.graph.dump import dump
+from headwater_graph.dump import dump
 from headwater_schemas.codec import encode
 from headwater_schemas.identity import record_key
 from support.materializer import events

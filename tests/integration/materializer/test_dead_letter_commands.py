@@ -11,8 +11,8 @@ import pytest
 from confluent_kafka import Producer
 
 from headwater import cli
-from headwater_consumers.graph.dump import dump
 from headwater_consumers.materializer.accounting import account
+from headwater_graph.dump import dump
 from headwater_schemas.avro_schema import AvroSchema, current_schema
 from headwater_schemas.codec import SINGLE_OBJECT_MAGIC
 from support.materializer import events

@@ -10,7 +10,7 @@ import pytest
 from confluent_kafka import TopicPartition
 
 from headwater_benchmarks.soak.consumer import ConsumerProcess
-from headwater_consumers.materializer.offsets import OffsetReader
+from headwater_consumers.kafka.offsets import OffsetReader
 from support.materializer import events
 from support.materializer.ended import POISON
 from support.materializer.worlds import Listener, RealWorld, gather

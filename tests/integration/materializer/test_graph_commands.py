@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater import cli
-from headwater_consumers.facts.model import Label
-from headwater_consumers.graph.dump import dump
-from headwater_consumers.graph.schema import GRAPH_VERSION
-from headwater_consumers.graph.segments.segment import Place, Stored
-from headwater_consumers.graph.segments.slots import Names
+from headwater_consumers.kafka.records import Record
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter, Stage
 from headwater_consumers.materializer.dead_letters.replay import replay
 from headwater_consumers.materializer.dead_letters.topic import letters
 from headwater_consumers.materializer.errors import DeadLetterReason
-from headwater_consumers.materializer.records import Record
+from headwater_graph.dump import dump
+from headwater_graph.facts.model import Label
+from headwater_graph.schema import GRAPH_VERSION
+from headwater_graph.segments.segment import Place, Stored
+from headwater_graph.segments.slots import Names
 from headwater_schemas.codec import encode
 from support.gate import first_in_gate
 from support.materializer import events

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from prometheus_client import CollectorRegistry
 
-from headwater_consumers.materializer.lag import LagWatch
-from headwater_consumers.materializer.records import next_offsets
+from headwater_consumers.kafka.lag import LagWatch
+from headwater_consumers.kafka.records import next_offsets
 from integration.materializer.test_workers import process_ids
 from support.materializer import events
 from support.materializer.process import consuming

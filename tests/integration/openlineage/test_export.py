@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater_consumers.graph.dump import dump
+from headwater_graph.dump import dump
 from headwater_schemas.codec import encode
 from support.demo_graph import demo_events
 from support.materializer.process import environment, run_until_caught_up

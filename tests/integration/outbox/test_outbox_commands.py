@@ -10,7 +10,7 @@ import pytest
 from confluent_kafka.admin import AdminClient
 
 from headwater.cli import main
-from headwater_consumers.materializer.topic_reader import records_to_end
+from headwater_consumers.kafka.topic_reader import records_to_end
 from headwater_producers.outbox.store import Store
 from headwater_schemas.events import DatasetEvent, DatasetRef, build
 from headwater_schemas.record import record_of

@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater_consumers.facts.model import RelType, UseKey
-from headwater_consumers.facts.registers import Props
-from headwater_consumers.graph.derive import Neighbour, next_properties
+from headwater_graph.derive import Neighbour, next_properties
+from headwater_graph.facts.model import RelType, UseKey
+from headwater_graph.facts.registers import Props
 
 USE = UseKey(RelType.CONSUMED, "d", 0)
 RANGES = st.dictionaries(st.integers(0, 3), st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=3)

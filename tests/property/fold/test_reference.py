@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headwater_consumers.graph.oracle import oracle
-from headwater_consumers.materializer.fold import fold, reject
+from headwater_graph.fold import fold, reject
+from headwater_graph.oracle import oracle
 from headwater_schemas import identity
 from headwater_schemas.events import LineageEvent, Provenance
 from support.event_strategies import events

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater_consumers.analysis.impact import Severity
-from headwater_consumers.review.jobs.answer import JobReview
-from headwater_consumers.review.jobs.ask import review_job
+from headwater_analysis.impact import Severity
+from headwater_review.jobs.answer import JobReview
+from headwater_review.jobs.ask import review_job
 from spark.dry_run.job_grammar import OUT, TABLES, Job, Mutation, mutated, random_job
 from spark.dry_run.payload_grammar import PayloadJob, random_payload_job
 from support.dry_runs import DryRuns

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
-from headwater_producers.spark.dry_run.plans import frame_of
+from headwater_dry_run.plans import frame_of
 from headwater_producers.spark.jvm.scala import class_name, items
 from spark.plan.in_memory import Outputs
 from spark.plan.plan_again import PlanAgain, Tasks

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from headwater_consumers.review.compare import Retyping, retyping
+from headwater_review.compare import Retyping, retyping
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_graph.fold import fold
+from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (
     Certainty,
     DatasetRef,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from headwater_consumers.analysis.assets import Asset
-from headwater_consumers.analysis.impact import (
+from headwater_analysis.assets import Asset
+from headwater_analysis.impact import (
     Cause,
     ChangeType,
     Decision,
@@ -16,8 +16,8 @@ from headwater_consumers.analysis.impact import (
     Severity,
     SeverityTotal,
 )
-from headwater_consumers.analysis.impact.inputs import ConsumerInput, SeverityInputs
-from headwater_consumers.analysis.lineage import Influence
+from headwater_analysis.impact.inputs import ConsumerInput, SeverityInputs
+from headwater_analysis.lineage import Influence
 
 
 def impact_of(dataset: Asset, job: Asset, change: ImpactChange) -> Impact:

@@ -1,6 +1,6 @@
 """Lineage by definition: relaxation over all edges of a dump, without a database, in as few lines as it can be written.
 
-It shares nothing with `headwater_consumers.analysis`, and of the graph's own rules only the oracle.
+It shares nothing with `headwater_analysis`, and of the graph's own rules only the oracle.
 """
 
 from __future__ import annotations

@@ -9,9 +9,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from headwater_consumers.facts.model import RelType
-from headwater_consumers.facts.nodes import IntervalFacts
-from headwater_consumers.materializer.fold import fold, reject
+from headwater_graph.facts.model import RelType
+from headwater_graph.facts.nodes import IntervalFacts
+from headwater_graph.fold import fold, reject
 from headwater_producers.spark.backfill.rebuild import QueryIdentity, Rebuilder, interval_events
 from headwater_producers.spark.jvm.files import LocalFiles
 from headwater_producers.spark.plan import PlanInput, SourceKind

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from headwater_consumers.graph.dump import dump
+from headwater_graph.dump import dump
 
 if TYPE_CHECKING:
     from neo4j import Driver

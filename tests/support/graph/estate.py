@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.analysis.checks import CheckedRule, check, rule_named
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_analysis.checks import CheckedRule, check, rule_named
+from headwater_analysis.reader import Reader
+from headwater_graph.fold import fold
+from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (
     Certainty,
     ColumnEdge,

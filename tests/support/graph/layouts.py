@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater_consumers.graph.segments import segment
+from headwater_graph.segments import segment
 
 if TYPE_CHECKING:
     import pytest

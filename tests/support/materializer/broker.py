@@ -7,11 +7,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from headwater_consumers.kafka.offsets import PartitionOffsets
+from headwater_consumers.kafka.records import Headers, Partition, Record
+from headwater_consumers.kafka.source import Polled, SourceListener
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter
 from headwater_consumers.materializer.dead_letters.topic import DeadLettersUndeliveredError
-from headwater_consumers.materializer.offsets import PartitionOffsets
-from headwater_consumers.materializer.records import Headers, Partition, Record
-from headwater_consumers.materializer.source import Polled, SourceListener
 from headwater_schemas.errors import BrokerUnavailableError
 
 

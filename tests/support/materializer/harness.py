@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
+from headwater_consumers.kafka.notices import Notices
 from headwater_consumers.materializer.batch import Preparation
 from headwater_consumers.materializer.checkpoint import CheckpointContext
 from headwater_consumers.materializer.health import Health
@@ -13,7 +14,7 @@ from headwater_consumers.materializer.lane import Lane
 from headwater_consumers.materializer.limits import BatchLimit, BatchPolicy, DeadLetterLimit, DeadLetterPolicy
 from headwater_consumers.materializer.loop import Loop, LoopParts, LoopPolicy
 from headwater_consumers.materializer.metrics import Metrics
-from headwater_consumers.materializer.reporting import ConsumerTotals, Notices, Tally
+from headwater_consumers.materializer.reporting import ConsumerTotals, Tally
 from headwater_schemas.codec import Decoder
 from support.materializer.broker import FakeBroker, FakeDeadLetters, FakeSource
 from support.materializer.clock import FakeClock

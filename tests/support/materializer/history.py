@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
+from headwater_consumers.kafka.notices import RetryCause
+from headwater_consumers.kafka.records import Partition, Record
 from headwater_consumers.materializer.checkpoint import TRIES_ALONE
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter
 from headwater_consumers.materializer.dead_letters.topic import DeadLettersUndeliveredError
@@ -18,13 +20,11 @@ from headwater_consumers.materializer.errors import (
     EventRefusedError,
     GraphUnavailableError,
     OverCapacityError,
-    RetryCause,
     UndecidedError,
 )
 from headwater_consumers.materializer.lane import JobResult
 from headwater_consumers.materializer.limits import BatchPolicy, DeadLetterPolicy
 from headwater_consumers.materializer.metrics import Metrics
-from headwater_consumers.materializer.records import Partition, Record
 from headwater_schemas.errors import BrokerUnavailableError
 from support.materializer import events
 from support.materializer.broker import FakeBroker

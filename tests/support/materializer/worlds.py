@@ -12,17 +12,17 @@ from typing import Any, Protocol, TypeVar
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from headwater_consumers.graph.connection import Neo4jTarget
+from headwater_consumers.kafka.kafka_source import KafkaSource, SourceConfig
+from headwater_consumers.kafka.notices import Notices
+from headwater_consumers.kafka.records import Headers, Partition, Record, headers_of
+from headwater_consumers.kafka.source import RecordSource
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter
 from headwater_consumers.materializer.dead_letters.topic import DeadLetterSink, KafkaDeadLetters
 from headwater_consumers.materializer.errors import EventRefusedError, GraphUnavailableError
-from headwater_consumers.materializer.fold import fold
 from headwater_consumers.materializer.graph import Fold, GraphStore, Neo4jGraph, writing_driver
-from headwater_consumers.materializer.kafka_source import KafkaSource, SourceConfig
-from headwater_consumers.materializer.records import Headers, Partition, Record, headers_of
-from headwater_consumers.materializer.reporting import Notices
-from headwater_consumers.materializer.source import RecordSource
-from headwater_consumers.materializer.write import GraphWriter
+from headwater_graph.connection import Neo4jTarget
+from headwater_graph.fold import fold
+from headwater_graph.write import GraphWriter
 from headwater_schemas.errors import BrokerUnavailableError
 from headwater_schemas.events import LineageEvent
 from headwater_schemas.kafka.client import quiet

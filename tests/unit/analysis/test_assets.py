@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater_consumers.analysis.assets import column_asset, dataset_asset, spelling
-from headwater_consumers.analysis.resolve import _splits
+from headwater_analysis.assets import column_asset, dataset_asset, spelling
+from headwater_analysis.resolve import _splits
 
 if TYPE_CHECKING:
     import pytest

@@ -10,9 +10,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from headwater.show import check as show
-from headwater_consumers.analysis.checks import RULES, CheckedRule, check
-from headwater_consumers.analysis.errors import TimeLimitError
-from headwater_consumers.analysis.identity import several_names
+from headwater_analysis.checks import RULES, CheckedRule, check
+from headwater_analysis.errors import TimeLimitError
+from headwater_analysis.identity import several_names
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from headwater_consumers.analysis.column_names import ColumnChange, ColumnNames, column_names
+from headwater_analysis.column_names import ColumnChange, ColumnNames, column_names
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater_consumers.analysis import paging
-from headwater_consumers.analysis.errors import QuestionError
+from headwater_analysis import paging
+from headwater_analysis.errors import QuestionError
 
 
 @dataclass(frozen=True)

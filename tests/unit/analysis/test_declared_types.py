@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater_consumers.analysis.declared import Declaration, merge
-from headwater_consumers.analysis.declared.types import agree
+from headwater_analysis.declared import Declaration, merge
+from headwater_analysis.declared.types import agree
 
 if TYPE_CHECKING:
     import pytest

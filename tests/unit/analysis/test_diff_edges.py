@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from headwater_consumers.analysis.change import DiffChange
-from headwater_consumers.analysis.diff.diff import Endpoints, PlanEdge, compared
-from headwater_consumers.analysis.lineage import Transformation
+from headwater_analysis.change import DiffChange
+from headwater_analysis.diff.diff import Endpoints, PlanEdge, compared
+from headwater_analysis.lineage import Transformation
 from headwater_schemas.events import TransformationKind, TransformationType
 
 

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from headwater_consumers.analysis.checks import Exemption, ExemptionsError, read_exemptions
+from headwater_analysis.checks import Exemption, ExemptionsError, read_exemptions
 
 GOOD = """\
 exemptions:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from headwater_consumers.analysis.freshness import NOT_REPORTED, GraphState, TopicEnd, freshness, not_asked
+from headwater_analysis.freshness import NOT_REPORTED, GraphState, TopicEnd, freshness, not_asked
 
 NOW = 1_795_770_000_000
 SECOND = 1_000

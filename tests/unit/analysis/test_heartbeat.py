@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.analysis.runs import OpenRun
-from headwater_consumers.analysis.runs.rows import heartbeat
+from headwater_analysis.runs import OpenRun
+from headwater_analysis.runs.rows import heartbeat
 
 if TYPE_CHECKING:
     import pytest

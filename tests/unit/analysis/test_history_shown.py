@@ -16,11 +16,11 @@ from headwater.show.names import short_version
 from headwater.show.pages import counted
 from headwater.show.runs import duration_text, table
 from headwater.show.trace import part_words, step_words
-from headwater_consumers.analysis.assets import Asset, AssetKind
-from headwater_consumers.analysis.runs import IntervalItem, Joint, Quality, RunItem, Use
-from headwater_consumers.analysis.runs.notes import notes
-from headwater_consumers.analysis.runs.one import joined
-from headwater_consumers.analysis.trace.answer import OffsetSpan, Part, PartKind, RunBrief, Step, StepKind
+from headwater_analysis.assets import Asset, AssetKind
+from headwater_analysis.runs import IntervalItem, Joint, Quality, RunItem, Use
+from headwater_analysis.runs.notes import notes
+from headwater_analysis.runs.one import joined
+from headwater_analysis.trace.answer import OffsetSpan, Part, PartKind, RunBrief, Step, StepKind
 from headwater_schemas.events import Certainty, Provenance
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)

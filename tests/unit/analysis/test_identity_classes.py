@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from neo4j.time import DateTime
 
-from headwater_consumers.analysis.identity import Identities, NodeSpan
-from headwater_consumers.analysis.reader import Transaction
+from headwater_analysis.identity import Identities, NodeSpan
+from headwater_analysis.reader import Transaction
 
 if TYPE_CHECKING:
     import pytest

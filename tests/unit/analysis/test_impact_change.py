@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater_consumers.analysis.assets import Asset, AssetKind
-from headwater_consumers.analysis.errors import QuestionError
-from headwater_consumers.analysis.impact import (
+from headwater_analysis.assets import Asset, AssetKind
+from headwater_analysis.errors import QuestionError
+from headwater_analysis.impact import (
     ChangeType,
     Extent,
     ImpactChange,
     ImpactPage,
     SchemaChange,
 )
-from headwater_consumers.analysis.impact.start import widens
-from headwater_consumers.analysis.impact.wording import headline, summary_of
+from headwater_analysis.impact.start import widens
+from headwater_analysis.impact.wording import headline, summary_of
 from support.analysis.impacts import impact_of
 
 NOON = datetime(2025, 1, 31, 12, tzinfo=UTC)

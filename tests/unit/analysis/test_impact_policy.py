@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater_consumers.analysis.errors import QuestionError
-from headwater_consumers.analysis.impact import Cause, ChangeType, Policy, SchemaChange, default_policy, load_policy
-from headwater_consumers.analysis.impact.policy import Rule, default_policy_text, parse_policy
-from headwater_consumers.analysis.impact.steps import Influence, StepFacts
+from headwater_analysis.errors import QuestionError
+from headwater_analysis.impact import Cause, ChangeType, Policy, SchemaChange, default_policy, load_policy
+from headwater_analysis.impact.policy import Rule, default_policy_text, parse_policy
+from headwater_analysis.impact.steps import Influence, StepFacts
 from headwater_schemas.events import TransformationKind
 
 # change, cause, kind ⇒ severity, whether it goes on. `~` before the kind: INDIRECT; `!` after it: masking.

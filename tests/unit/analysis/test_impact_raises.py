@@ -9,20 +9,20 @@ from typing import Any
 
 import pytest
 
-from headwater_consumers.analysis.errors import QuestionError
-from headwater_consumers.analysis.impact import ChangeType, Policy, Severity, default_policy
-from headwater_consumers.analysis.impact.graph import AssetFacts, Feed, StoredColumnEdge
-from headwater_consumers.analysis.impact.inputs import (
+from headwater_analysis.errors import QuestionError
+from headwater_analysis.impact import ChangeType, Policy, Severity, default_policy
+from headwater_analysis.impact.graph import AssetFacts, Feed, StoredColumnEdge
+from headwater_analysis.impact.inputs import (
     ConsumerInput,
     InputGroup,
     JobInput,
     QualityState,
     SeverityInputs,
 )
-from headwater_consumers.analysis.impact.policy import SEVERITIES, Raise, default_policy_text, parse_policy
-from headwater_consumers.analysis.impact.raising import raised
-from headwater_consumers.analysis.impact.steps import place_of
-from headwater_consumers.analysis.impact.wording import because, inputs_texts, raise_text
+from headwater_analysis.impact.policy import SEVERITIES, Raise, default_policy_text, parse_policy
+from headwater_analysis.impact.raising import raised
+from headwater_analysis.impact.steps import place_of
+from headwater_analysis.impact.wording import because, inputs_texts, raise_text
 from headwater_schemas.events import Sensitivity
 
 NODE, JOB = 7, "job"

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater_consumers.analysis.impact import Cause, ChangeType, SchemaChange, default_policy
-from headwater_consumers.analysis.impact.graph import AssetFacts, Feed, StoredColumnEdge
-from headwater_consumers.analysis.impact.inputs import ConsumerInput, InputGroup, JobInput, SeverityInputs
-from headwater_consumers.analysis.impact.moves import ChangeStart
-from headwater_consumers.analysis.impact.policy import SEVERITIES, Severity, default_policy_text, parse_policy
-from headwater_consumers.analysis.impact.spread import HitStep, ImpactSpread, spread
-from headwater_consumers.analysis.impact.steps import is_indirect, node_of, place_of, propagates, rank_of
+from headwater_analysis.impact import Cause, ChangeType, SchemaChange, default_policy
+from headwater_analysis.impact.graph import AssetFacts, Feed, StoredColumnEdge
+from headwater_analysis.impact.inputs import ConsumerInput, InputGroup, JobInput, SeverityInputs
+from headwater_analysis.impact.moves import ChangeStart
+from headwater_analysis.impact.policy import SEVERITIES, Severity, default_policy_text, parse_policy
+from headwater_analysis.impact.spread import HitStep, ImpactSpread, spread
+from headwater_analysis.impact.steps import is_indirect, node_of, place_of, propagates, rank_of
 
 if TYPE_CHECKING:
     import pytest

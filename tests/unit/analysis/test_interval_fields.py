@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from neo4j.time import DateTime
 
-from headwater_consumers.analysis.interval_fields import stored_fields, stored_values
-from headwater_consumers.analysis.micro_batches import row
-from headwater_consumers.analysis.runs import IntervalItem
-from headwater_consumers.analysis.timeline import TimelineInterval
-from headwater_consumers.facts.properties import ENTRY_REGISTERS, ENTRY_TIMES, flatten
-from headwater_consumers.materializer.fold import fold
+from headwater_analysis.interval_fields import stored_fields, stored_values
+from headwater_analysis.micro_batches import row
+from headwater_analysis.runs import IntervalItem
+from headwater_analysis.timeline import TimelineInterval
+from headwater_graph.facts.properties import ENTRY_REGISTERS, ENTRY_TIMES, flatten
+from headwater_graph.fold import fold
 from support.events import full_interval_event
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater_consumers.analysis.lineage.search import Beyond, Edges, Mark, Reached, search
+from headwater_analysis.lineage.search import Beyond, Edges, Mark, Reached, search
 
 NODES = st.integers(0, 9)
 # Source, target, whether DIRECT. Nodes from 7 on stand for others, their members: no hop.

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from neo4j.time import DateTime
 
-from headwater_consumers.analysis.assets import Asset, AssetKind
-from headwater_consumers.analysis.moments import written
-from headwater_consumers.analysis.timeline.ask import positions
-from headwater_consumers.analysis.trace.uses import part_of, read_use
+from headwater_analysis.assets import Asset, AssetKind
+from headwater_analysis.moments import written
+from headwater_analysis.timeline.ask import positions
+from headwater_analysis.trace.uses import part_of, read_use
 
 if TYPE_CHECKING:
     import pytest

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater_consumers.analysis.timeline import OverviewBar
-from headwater_consumers.analysis.timeline.overview import in_bars, merged
+from headwater_analysis.timeline import OverviewBar
+from headwater_analysis.timeline.overview import in_bars, merged
 
 if TYPE_CHECKING:
     import pytest

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater_consumers.analysis.lineage.holding import PlanUse, Standing, standings
+from headwater_analysis.lineage.holding import PlanUse, Standing, standings
 
 if TYPE_CHECKING:
     import pytest

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater_consumers.analysis.privacy import operations
-from headwater_consumers.analysis.privacy.operations import Effect, Exposure, Operation, effect_of, functions_around
+from headwater_analysis.privacy import operations
+from headwater_analysis.privacy.operations import Effect, Exposure, Operation, effect_of, functions_around
 
 if TYPE_CHECKING:
     import pytest

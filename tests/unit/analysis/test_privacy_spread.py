@@ -9,8 +9,8 @@ from datetime import date
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater_consumers.analysis.privacy.operations import EXPOSURES, Effect, Exposure, Operation
-from headwater_consumers.analysis.privacy.spread import (
+from headwater_analysis.privacy.operations import EXPOSURES, Effect, Exposure, Operation
+from headwater_analysis.privacy.spread import (
     DeclaredFacts,
     Ending,
     PrivacyEdge,

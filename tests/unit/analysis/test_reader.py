@@ -11,10 +11,10 @@ from unittest.mock import Mock
 import pytest
 from neo4j.exceptions import ClientError, DatabaseError, ServiceUnavailable
 
-from headwater_consumers.analysis import reader as reader_module
-from headwater_consumers.analysis.errors import GraphUnreachableError, TimeLimitError
-from headwater_consumers.analysis.reader import Reader, within
-from headwater_consumers.graph.connection import Neo4jTarget
+from headwater_analysis import reader as reader_module
+from headwater_analysis.errors import GraphUnreachableError, TimeLimitError
+from headwater_analysis.reader import Reader, within
+from headwater_graph.connection import Neo4jTarget
 
 if TYPE_CHECKING:
     from neo4j import Driver

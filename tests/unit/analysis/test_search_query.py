@@ -7,8 +7,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater_consumers.analysis.search import query
-from headwater_consumers.graph.words import tenant_mark, whole_mark
+from headwater_analysis.search import query
+from headwater_graph.words import tenant_mark, whole_mark
 
 MINE = f"+_words:{tenant_mark('default')}^0"
 OURS = re.compile(r"[ +()~^*:0-9a-z_]|_owner_words|_tag_words")

@@ -10,10 +10,10 @@ import pytest
 
 from headwater import errors
 from headwater.commands.runs import _named
-from headwater_consumers.analysis.blast.origin import _queries_like
-from headwater_consumers.analysis.diff.sides import _whole_version
-from headwater_consumers.analysis.errors import AmbiguousError
-from headwater_consumers.analysis.runs.resolve import id_prefixes, resolve_run
+from headwater_analysis.blast.origin import _queries_like
+from headwater_analysis.diff.sides import _whole_version
+from headwater_analysis.errors import AmbiguousError
+from headwater_analysis.runs.resolve import id_prefixes, resolve_run
 
 
 class Known:

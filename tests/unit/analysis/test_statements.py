@@ -6,14 +6,16 @@ import re
 from pathlib import Path
 from typing import Any
 
-import headwater_consumers.analysis
-from headwater_consumers.analysis.checks import RULES
-from headwater_consumers.analysis.reader import statement
-from headwater_consumers.analysis.runs.rows import run_item
-from headwater_consumers.cypher import names
+import headwater_analysis
+from headwater_analysis.checks import RULES
+from headwater_analysis.reader import statement
+from headwater_analysis.runs.rows import run_item
+from headwater_graph.statement_files import names
 
-PACKAGE = "headwater_consumers.analysis"
-ROOT = Path(next(iter(headwater_consumers.analysis.__path__)))
+TOP = Path(__file__).parents[3]
+CODE = ("analysis", "review", "server", "consumers")
+PACKAGE = "headwater_analysis"
+ROOT = Path(next(iter(headwater_analysis.__path__)))
 FILES = sorted(path.stem for path in (ROOT / "cypher").iterdir())
 TEXTS = {f"{file}/{name}": statement(f"{file}/{name}") for file in FILES for name in names(PACKAGE, file)}
 MADE = {f"resolve/{label}_keys" for label in ("dataset", "job")}
@@ -79,7 +81,7 @@ def test_each_that_returns_runs_has_all_that_is_read_of_one() -> None:
 
 
 def test_each_is_used_and_no_other() -> None:
-    code = "".join(path.read_text(encoding="utf-8") for path in ROOT.parent.rglob("*.py"))
+    code = "".join(path.read_text(encoding="utf-8") for name in CODE for path in (TOP / name).rglob("*.py"))
     assert [name for name in TEXTS if f'"{name}"' not in code and name not in MADE] == []
     folders = "|".join({name.partition("/")[0] for name in TEXTS})
     named = set(re.findall(rf'"((?:{folders})/[a-z_]+)"', code))

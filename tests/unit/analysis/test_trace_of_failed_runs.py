@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headwater_consumers.analysis.trace.batches import read_run
+from headwater_analysis.trace.batches import read_run
 
 
 def run(*written: dict[str, Any]) -> Any:

@@ -11,9 +11,9 @@ import typer
 
 from headwater.options import parse_hops
 from headwater.trace_options import parse_duration, parse_records
-from headwater_consumers.analysis.trace import Offsets, Times
-from headwater_consumers.facts.spans import Spans, difference, flat, intersection, union
-from headwater_consumers.graph.words import canonical_path, path_mark, path_marks
+from headwater_analysis.trace import Offsets, Times
+from headwater_graph.facts.spans import Spans, difference, flat, intersection, union
+from headwater_graph.words import canonical_path, path_mark, path_marks
 from headwater_schemas.ranges import MOST_OFFSET
 
 AT = datetime(2025, 1, 31, 12, tzinfo=UTC)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater_consumers.analysis.walk import WalkStep, walk
+from headwater_analysis.walk import WalkStep, walk
 
 Edge = tuple[int, int, int]
 EDGES = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8), st.integers(0, 1)), max_size=30)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.analysis.blast.superseded import _replaced
-from headwater_consumers.analysis.trace.answer import PartKind
-from headwater_consumers.analysis.trace.uses import StoredUse
+from headwater_analysis.blast.superseded import _replaced
+from headwater_analysis.trace.answer import PartKind
+from headwater_analysis.trace.uses import StoredUse
 from headwater_schemas.events import Certainty
 
 if TYPE_CHECKING:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from support.import_graph import PACKAGES, children, cycle, module_graph, modules
 
-# What is further down may import what is further up. Packages that aren't here only have to be in no cycle.
-CONSUMERS_ORDER = ("facts", "graph", "materializer", "archive")
 # `events.build` computes an event's id with `identity`, which is a function of the other events' modules.
 MADE_OF_EACH_OTHER = {"headwater_schemas"}
 FOLDERS = sorted(
@@ -27,17 +25,6 @@ def test_parts_of_a_package_are_in_no_cycle() -> None:
 def test_all_packages_are_looked_at() -> None:
     assert all(module_graph(package) for package in PACKAGES)
     assert {"headwater", "headwater_consumers.materializer", "headwater_producers.spark"} <= set(FOLDERS)
-
-
-def test_facts_are_beneath_the_graph_and_the_graph_beneath_the_materializer() -> None:
-    graph = children("headwater_consumers")
-    upwards = [
-        f"{package} imports {other}"
-        for place, package in enumerate(CONSUMERS_ORDER)
-        for other in CONSUMERS_ORDER[place + 1 :]
-        if f"headwater_consumers.{other}" in graph[f"headwater_consumers.{package}"]
-    ]
-    assert upwards == []
 
 
 def test_the_guard_sees_a_cycle() -> None:

@@ -16,9 +16,9 @@ from headwater_benchmarks.estate.micro_batches import Entries
 from headwater_benchmarks.estate.sizes import FEEDS_PER_DATASET, Sizes
 from headwater_benchmarks.estate.starts import draw_starts
 from headwater_benchmarks.estate.store import write_sheets
-from headwater_consumers.facts.model import KEYED, Label, RelType
-from headwater_consumers.graph.keys import column_key, dataset_key
-from headwater_consumers.materializer.fold.rejection import reject
+from headwater_graph.facts.model import KEYED, Label, RelType
+from headwater_graph.fold.rejection import reject
+from headwater_graph.keys import column_key, dataset_key
 from headwater_schemas.codec import Decoder, encode
 from headwater_schemas.events import IntervalEntry
 

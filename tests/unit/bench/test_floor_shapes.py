@@ -12,9 +12,9 @@ from headwater_benchmarks.ingest.floor.shapes import SHAPES, Phase, Shape, by_ow
 from headwater_benchmarks.ingest.floor.statements import create_owners
 from headwater_benchmarks.ingest.topic import in_memory
 from headwater_benchmarks.workload.mixture import Mixture
-from headwater_consumers.facts.delta import GraphDelta
-from headwater_consumers.facts.model import Label, RelType
-from headwater_consumers.graph.oracle import oracle
+from headwater_graph.facts.delta import GraphDelta
+from headwater_graph.facts.model import Label, RelType
+from headwater_graph.oracle import oracle
 
 pytestmark = pytest.mark.nightly
 

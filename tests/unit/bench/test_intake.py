@@ -10,7 +10,7 @@ from headwater_benchmarks.intake.documents import documents, uuid7
 from headwater_benchmarks.intake.figures import HTTP, KAFKA, RENTGEN, compared, goals, measured
 from headwater_benchmarks.intake.turns import Turn
 from headwater_benchmarks.workload.company import EPOCH
-from headwater_consumers.intake.receiving import Refusal, receive
+from headwater_openlineage.intake.receiving import Refusal, receive
 
 pytestmark = pytest.mark.nightly
 

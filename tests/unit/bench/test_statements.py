@@ -9,8 +9,8 @@ import pytest
 
 from headwater_benchmarks.ingest import hand_written
 from headwater_benchmarks.query import cases, decoded
-from headwater_consumers.cypher import load, names
-from headwater_consumers.materializer.write import transaction
+from headwater_graph.statement_files import load, names
+from headwater_graph.write import transaction
 
 pytestmark = pytest.mark.nightly
 

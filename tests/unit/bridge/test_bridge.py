@@ -11,13 +11,13 @@ from prometheus_client import CollectorRegistry
 from headwater_consumers.bridge import bridge as module
 from headwater_consumers.bridge.bridge import Bridge, BridgeParts, BridgeThread
 from headwater_consumers.bridge.metrics import BridgeMetrics
-from headwater_consumers.intake.sink import Undeliverable
-from headwater_consumers.materializer import membership
+from headwater_consumers.kafka import membership
+from headwater_consumers.kafka.notices import Notices
+from headwater_consumers.kafka.records import Partition, Record
 from headwater_consumers.materializer.dead_letters.letter import BRIDGE, letter_of
 from headwater_consumers.materializer.dead_letters.topic import DeadLettersUndeliveredError
 from headwater_consumers.materializer.errors import DeadLetterReason
-from headwater_consumers.materializer.records import Partition, Record
-from headwater_consumers.materializer.reporting import Notices
+from headwater_openlineage.intake.sink import Undeliverable
 from headwater_schemas.errors import BrokerUnavailableError, CredentialsRefusedError
 from support.materializer.broker import FakeBroker, FakeDeadLetters, FakeSource
 from support.openlineage import FakeSink, run_data, run_id

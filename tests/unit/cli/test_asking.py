@@ -11,8 +11,8 @@ from headwater.asking import asking, translated
 from headwater.cli import main
 from headwater.console import shortened
 from headwater.graph_command import Ask, Shown, graph_command, show
-from headwater_consumers.analysis import errors
-from headwater_consumers.analysis.freshness import NOT_REPORTED, GraphState
+from headwater_analysis import errors
+from headwater_analysis.freshness import NOT_REPORTED, GraphState
 
 
 def test_each_error_has_its_exit_code_and_fix(subtests: pytest.Subtests) -> None:

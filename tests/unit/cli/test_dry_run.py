@@ -119,7 +119,7 @@ def test_what_begins_after_an_interrupt_ends_too(script: Path) -> None:
 
 FORKING = """
 import os, sys
-from headwater_producers.spark.dry_run.channel import Channel
+from headwater_dry_run.channel import Channel
 channel = Channel(*map(int, sys.argv[2].split(",")))
 channel.report("begin", {"network": False})
 if os.fork() == 0:
@@ -145,7 +145,7 @@ def test_a_process_that_the_script_forks_ends_nothing_and_is_no_pass(script: Pat
 
 WHOLE = """
 from types import SimpleNamespace
-from headwater_producers.spark.dry_run import __main__ as module
+from headwater_dry_run import __main__ as module
 class Session:
     def stop(self):
         pass
@@ -230,7 +230,7 @@ STARTED = '''
 import os, subprocess, sys
 child = """
 import sys, time
-from headwater_producers.spark.dry_run.channel import end_with_parent
+from headwater_dry_run.channel import end_with_parent
 end_with_parent(int(sys.argv[1]))
 print(flush=True)
 time.sleep(60)

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ne
 SCRIPT = """
 import socket, sys
 from pathlib import Path
-from headwater_producers.spark.dry_run import isolation
+from headwater_dry_run import isolation
 {before}
 alone = isolation.isolate(Path(sys.argv[1]))
 try:

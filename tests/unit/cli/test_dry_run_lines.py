@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headwater_producers.spark.dry_run.lines import Lines
+from headwater_dry_run.lines import Lines
 
 if TYPE_CHECKING:
     import pytest

@@ -9,11 +9,11 @@ from typing import Any, cast
 import pytest
 from py4j.protocol import Py4JError
 
-from headwater_producers.spark.dry_run import merging
-from headwater_producers.spark.dry_run.merging import Actions
-from headwater_producers.spark.dry_run.options import options_text
-from headwater_producers.spark.dry_run.sources import Source
-from headwater_producers.spark.dry_run.writing import Writes
+from headwater_dry_run import merging
+from headwater_dry_run.merging import Actions
+from headwater_dry_run.options import options_text
+from headwater_dry_run.sources import Source
+from headwater_dry_run.writing import Writes
 
 
 def refused(*_: Any) -> None:

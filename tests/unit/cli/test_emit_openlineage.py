@@ -16,7 +16,7 @@ from headwater.cli import main
 from headwater.commands import emit
 from headwater.commands.emit import Emitted, _send_when_there_is_room, _streamed
 from headwater.errors import UnreachableError
-from headwater_consumers.intake.sink import Undeliverable
+from headwater_openlineage.intake.sink import Undeliverable
 from support.events import full_run_event
 from support.openlineage import PRODUCER, FakeSink, run_data
 

@@ -48,7 +48,7 @@ from headwater.show import search as show_search
 from headwater.show import trace as show_trace
 from headwater.show.diagram import Diagram, DiagramFormat, Node, drawn
 from headwater.show.pages import Fitted
-from headwater_consumers.analysis.trace import Trace
+from headwater_analysis.trace import Trace
 from headwater_consumers.materializer.dead_letters.inspection import Census, LetterGroup
 from headwater_schemas.visible import VisibleFormatter, is_visible, json_escaped, visible, visible_lines
 

@@ -12,8 +12,8 @@ import pytest
 
 from headwater import kafka_arrivals
 from headwater.kafka_arrivals import KafkaArrivals
-from headwater_consumers.analysis.errors import ArrivalsUnknownError
-from headwater_consumers.analysis.trace import ArrivedRecords
+from headwater_analysis.errors import ArrivalsUnknownError
+from headwater_analysis.trace import ArrivedRecords
 from headwater_schemas.events import DatasetRef
 from headwater_schemas.kafka.settings import KafkaSettings
 

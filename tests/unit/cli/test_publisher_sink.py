@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from headwater.publishing import PublisherSink
-from headwater_consumers.intake.sink import SinkFullError, Undeliverable
+from headwater_openlineage.intake.sink import SinkFullError, Undeliverable
 from headwater_producers.publisher import BufferFullError, FailedEvent, FailureKind
 from headwater_producers.publisher.ledger import Settled
 from headwater_schemas.errors import EncodeError

@@ -26,7 +26,7 @@ from headwater.reconciling.knowledge import Knowledge, QueryOptions, knowledge
 from headwater.reconciling.reconcile import Reconciled, reconcile
 from headwater.reconciling.tables import Left
 from headwater.reconciling.unreadable import NAME_THE_FOLDER, unreadable_as_errors
-from headwater_consumers.analysis.reconciling import CheckpointQuery, OpenWrite
+from headwater_analysis.reconciling import CheckpointQuery, OpenWrite
 from headwater_producers.spark.common.versions import capture_version
 from headwater_producers.spark.events.left_writes import mark_of
 from headwater_producers.spark.jvm.files import LocalFiles

@@ -27,7 +27,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_the_bootstrap_is_named() -> None:
     done = run("--bootstrap")
     assert done.returncode == ExitCode.DONE, done.stderr
-    assert Path(done.stdout.strip()).read_text().startswith('"""For `spark-submit`')
+    assert Path(done.stdout.strip()).read_text().startswith('"""Entry point for `spark-submit`')
 
 
 def test_a_script_can_not_be_run(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from xml.etree import ElementTree as ET
 
 from headwater.console import PlainConsole
 from headwater.show.check import junit, view
-from headwater_consumers.analysis.checks import CheckedRule, Checks, Finding, Subject
-from headwater_consumers.analysis.checks.rules.runs import WITHOUT_CODE_VERSION
+from headwater_analysis.checks import CheckedRule, Checks, Finding, Subject
+from headwater_analysis.checks.rules.runs import WITHOUT_CODE_VERSION
 
 
 def rule(name: str, listed: int, total: int) -> CheckedRule:

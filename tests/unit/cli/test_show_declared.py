@@ -6,8 +6,8 @@ from rich.console import Console
 
 from headwater.show import declare
 from headwater.show.declared import declared_table, stated
-from headwater_consumers.analysis.declared import Contradiction, Declared
-from headwater_consumers.declaring.difference import ChangedDeclaration, ChangedValue, SetResult
+from headwater_analysis.declared import Contradiction, Declared
+from headwater_analysis.declaring.difference import ChangedDeclaration, ChangedValue, SetResult
 
 FOUND = Declared(
     sets=["audit", "team"],

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from headwater.show.diagram import DiagramFormat, drawn, impact_diagram, trace_diagram
-from headwater_consumers.analysis.assets import Asset, AssetKind
-from headwater_consumers.analysis.impact import ImpactChange, SchemaChange
-from headwater_consumers.analysis.trace import Hop, OffsetSpan, Part, PartKind, Step, StepKind, Trace, TraceDirection
+from headwater_analysis.assets import Asset, AssetKind
+from headwater_analysis.impact import ImpactChange, SchemaChange
+from headwater_analysis.trace import Hop, OffsetSpan, Part, PartKind, Step, StepKind, Trace, TraceDirection
 from headwater_schemas.events import Certainty
 from support.analysis.impacts import impact_of
 

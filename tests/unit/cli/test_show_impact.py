@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from headwater.show.impact import view
-from headwater_consumers.analysis.assets import Asset, AssetKind
-from headwater_consumers.analysis.impact import Impact, ImpactChange, SchemaChange, Severity
+from headwater_analysis.assets import Asset, AssetKind
+from headwater_analysis.impact import Impact, ImpactChange, SchemaChange, Severity
 from support.analysis.impacts import impact_of
 
 if TYPE_CHECKING:

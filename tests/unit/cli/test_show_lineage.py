@@ -12,8 +12,8 @@ from rich.console import Console
 
 from headwater.show.diagram import DiagramFormat, drawn, lineage_diagram
 from headwater.show.lineage import summary, table, tree
-from headwater_consumers.analysis.assets import Asset, AssetKind
-from headwater_consumers.analysis.lineage import (
+from headwater_analysis.assets import Asset, AssetKind
+from headwater_analysis.lineage import (
     Influence,
     Lineage,
     LineageDirection,

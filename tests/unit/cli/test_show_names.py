@@ -9,11 +9,11 @@ from rich.console import Console
 
 from headwater.show import check, impact
 from headwater.show.names import asset_text, dataset_text
-from headwater_consumers.analysis.assets import Asset, AssetKind
-from headwater_consumers.analysis.checks import CheckedRule, Checks, Finding
-from headwater_consumers.analysis.checks.answer import Subject
-from headwater_consumers.analysis.checks.rule import named
-from headwater_consumers.analysis.impact import ImpactChange, SchemaChange
+from headwater_analysis.assets import Asset, AssetKind
+from headwater_analysis.checks import CheckedRule, Checks, Finding
+from headwater_analysis.checks.answer import Subject
+from headwater_analysis.checks.rule import named
+from headwater_analysis.impact import ImpactChange, SchemaChange
 from support.analysis.impacts import impact_of
 
 COLUMN = Asset(AssetKind.COLUMN, "k", "s3://lake", "orders", "id", table="shop.orders")

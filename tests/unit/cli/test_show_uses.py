@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from rich.console import Console
 
 from headwater.show.batches import uses
-from headwater_consumers.analysis.facets import Facet
-from headwater_consumers.analysis.runs.rows import use
+from headwater_analysis.facets import Facet
+from headwater_analysis.runs.rows import use
 
 DATASET = {"key": "0" * 32, "namespace": "s3://lake", "name": "orders"}
 REPORT = '{"snapshotId": 7}'

@@ -10,13 +10,13 @@ import pytest
 
 from headwater.commands.dlq import letter_named
 from headwater.errors import InputError
+from headwater_consumers.kafka.offsets import PartitionOffsets
+from headwater_consumers.kafka.records import Headers, Partition, Record
 from headwater_consumers.materializer.dead_letters.acknowledging import Acknowledged
 from headwater_consumers.materializer.dead_letters.inspection import Census, LatestLetters, LetterFilter, content
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter, Stage, StoredDeadLetter, letter_of
 from headwater_consumers.materializer.dead_letters.replay import replay_headers
 from headwater_consumers.materializer.errors import DeadLetterReason
-from headwater_consumers.materializer.offsets import PartitionOffsets
-from headwater_consumers.materializer.records import Headers, Partition, Record
 from headwater_schemas.codec import Decoder
 from support.materializer import events
 

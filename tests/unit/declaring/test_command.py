@@ -11,8 +11,8 @@ import pytest
 from headwater.cli import main
 from headwater.commands import declare
 from headwater.errors import UnreachableError
-from headwater_consumers.declaring.model import json_schema
-from headwater_consumers.declaring.sets import DeclaredSet
+from headwater_analysis.declaring.model import json_schema
+from headwater_analysis.declaring.sets import DeclaredSet
 from support.dbt_artifacts import NAMESPACE, RECORDED
 
 

@@ -12,10 +12,10 @@ import pytest
 import yaml
 
 from headwater.cli import main
-from headwater_consumers.declaring.contract import ObservedType, contract_of
-from headwater_consumers.declaring.files import read_file
-from headwater_consumers.declaring.problems import DeclarationError
-from headwater_consumers.declaring.sets import DeclaredSet
+from headwater_analysis.declaring.contract import ObservedType, contract_of
+from headwater_analysis.declaring.files import read_file
+from headwater_analysis.declaring.problems import DeclarationError
+from headwater_analysis.declaring.sets import DeclaredSet
 from headwater_schemas.events import DatasetRef
 from support.declared_files import EVERY_FIELD
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from headwater_consumers.declaring.files import read_file
-from headwater_consumers.declaring.problems import DeclarationError
-from headwater_consumers.declaring.sets import DeclaredSet
-from headwater_consumers.materializer.fold import reject
+from headwater_analysis.declaring.files import read_file
+from headwater_analysis.declaring.problems import DeclarationError
+from headwater_analysis.declaring.sets import DeclaredSet
+from headwater_graph.fold import reject
 from headwater_schemas.events import ConsumerType, DatasetRead, DatasetRef, DeclaredColumn, JobRef, Owner, Tag
 from support.events import TIME
 

@@ -9,8 +9,8 @@ import json
 
 import pytest
 
-from headwater_consumers.declaring.files import read_file
-from headwater_consumers.declaring.problems import DeclarationError
+from headwater_analysis.declaring.files import read_file
+from headwater_analysis.declaring.problems import DeclarationError
 from support.dbt_artifacts import NAMESPACE, RECORDED, declared
 from support.run_rules import rewrite, updating
 

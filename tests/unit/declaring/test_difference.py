@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from headwater_consumers.analysis.declared import Declaration, contradictions, merge, merged
-from headwater_consumers.declaring.cycles import cycles, declared_pairs
-from headwater_consumers.declaring.difference import ChangedValue, difference, edges_of, made, named_datasets
-from headwater_consumers.declaring.reading import read_set
-from headwater_consumers.declaring.sets import DeclaredSet
+from headwater_analysis.declared import Declaration, contradictions, merge, merged
+from headwater_analysis.declaring.cycles import cycles, declared_pairs
+from headwater_analysis.declaring.difference import ChangedValue, difference, edges_of, made, named_datasets
+from headwater_analysis.declaring.reading import read_set
+from headwater_analysis.declaring.sets import DeclaredSet
 
 
 def read(text: str, name: str = "s") -> DeclaredSet:

@@ -7,12 +7,12 @@ from typing import Any, cast
 
 import pytest
 
-from headwater_consumers.analysis.assets import Asset, AssetKind
-from headwater_consumers.analysis.errors import AmbiguousError, NotFoundError
-from headwater_consumers.analysis.reader import Reader
-from headwater_consumers.analysis.resolve import FoundNode
-from headwater_consumers.declaring import names
-from headwater_consumers.declaring.names import UnresolvedNameError, found_in
+from headwater_analysis.assets import Asset, AssetKind
+from headwater_analysis.declaring import names
+from headwater_analysis.declaring.names import UnresolvedNameError, found_in
+from headwater_analysis.errors import AmbiguousError, NotFoundError
+from headwater_analysis.reader import Reader
+from headwater_analysis.resolve import FoundNode
 from headwater_schemas.events import DatasetRef
 
 KEY = "cafe" * 8

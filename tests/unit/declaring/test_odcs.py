@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from headwater_consumers.declaring.files import read_file
-from headwater_consumers.declaring.problems import DeclarationError
-from headwater_consumers.declaring.sets import DeclaredSet
-from headwater_consumers.materializer.fold import fold, reject
+from headwater_analysis.declaring.files import read_file
+from headwater_analysis.declaring.problems import DeclarationError
+from headwater_analysis.declaring.sets import DeclaredSet
+from headwater_graph.fold import fold, reject
 from headwater_schemas.events import (
     DatasetRef,
     DeclarationEvent,

@@ -10,14 +10,14 @@ import jsonschema
 import pytest
 import yaml
 
-from headwater_consumers.declaring import yaml_lines
-from headwater_consumers.declaring.files import read_file
-from headwater_consumers.declaring.model import json_schema
-from headwater_consumers.declaring.names import Names, UnresolvedNameError
-from headwater_consumers.declaring.problems import DeclarationError
-from headwater_consumers.declaring.reading import read_set
-from headwater_consumers.declaring.sets import MOST_DECLARATIONS, DeclaredSet
-from headwater_consumers.materializer.fold import reject
+from headwater_analysis.declaring import yaml_lines
+from headwater_analysis.declaring.files import read_file
+from headwater_analysis.declaring.model import json_schema
+from headwater_analysis.declaring.names import Names, UnresolvedNameError
+from headwater_analysis.declaring.problems import DeclarationError
+from headwater_analysis.declaring.reading import read_set
+from headwater_analysis.declaring.sets import MOST_DECLARATIONS, DeclaredSet
+from headwater_graph.fold import reject
 from headwater_schemas.codec import Decoder, encode
 from headwater_schemas.events import (
     Approval,

@@ -21,7 +21,7 @@ from headwater.demo.summary import QUESTIONS
 from headwater.errors import ExitCode
 from headwater.invocation import program
 from headwater.stack.info import Member, StackInfo
-from headwater_consumers.cypher import names
+from headwater_graph.statement_files import names
 from headwater_schemas.errors import BrokerUnavailableError, SchemasUnavailableError
 from support.demo import GOOD
 

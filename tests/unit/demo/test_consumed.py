@@ -6,8 +6,8 @@ import json
 
 from headwater.demo.checks import uncovered
 from headwater.demo.facts import consumed, consumed_ranges
-from headwater_consumers.graph.oracle import oracle
-from headwater_consumers.materializer.fold import fold
+from headwater_graph.fold import fold
+from headwater_graph.oracle import oracle
 from support.demo_graph import demo_events
 
 LINES = list(oracle(fold(demo_events())))

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from headwater.doctor import access, backup, clocks, graph, lag, letters, outbox, topics
 from headwater.doctor.examine import Examined
 from headwater.doctor.finding import Finding, Severity, duration_text
-from headwater_consumers.graph.schema import GRAPH_VERSION
-from headwater_consumers.graph.statements import names
+from headwater_graph.schema import GRAPH_VERSION
+from headwater_graph.statements import names
 from headwater_producers.outbox.store import Store
 from headwater_schemas.record import Record
 from headwater_schemas.topics import TopicNames, topic_specs

@@ -7,8 +7,8 @@ from itertools import permutations
 
 import pytest
 
-from headwater_consumers.graph.oracle import oracle
-from headwater_consumers.materializer.fold import fold, reject
+from headwater_graph.fold import fold, reject
+from headwater_graph.oracle import oracle
 from support.graph.cases import EACH_KIND, Case, load_cases, load_hand_derived, write_graph
 from support.graph.picture import picture, shown
 from support.run_rules import updating

@@ -3,8 +3,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from headwater_consumers.facts.delta import GraphDelta
-from headwater_consumers.materializer.fold import fold
+from headwater_graph.facts.delta import GraphDelta
+from headwater_graph.fold import fold
 from headwater_schemas.events import IntervalEvent, SchemaDefinition, SchemaField
 from support.events import LATER, full_dataset_event, full_interval_event, full_run_event
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from headwater_consumers.facts.delta import GraphDelta
-from headwater_consumers.facts.model import RelType
-from headwater_consumers.materializer.fold import fold
+from headwater_graph.facts.delta import GraphDelta
+from headwater_graph.facts.model import RelType
+from headwater_graph.fold import fold
 from headwater_schemas.events import LifecycleChange, SchemaDefinition, SchemaField, Symlink
 from support.events import ENRICHED, TIME, full_dataset_event
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.facts.declarations import DeclarationFacts
-from headwater_consumers.graph.keys import column_key, dataset_key
-from headwater_consumers.materializer.fold import fold
+from headwater_graph.facts.declarations import DeclarationFacts
+from headwater_graph.fold import fold
+from headwater_graph.keys import column_key, dataset_key
 from headwater_schemas.events import (
     Approval,
     ConsumerType,

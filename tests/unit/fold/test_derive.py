@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.facts.model import RelType, UseKey
-from headwater_consumers.facts.registers import Props
-from headwater_consumers.graph import keys
-from headwater_consumers.graph.derive import Neighbour, marked, neighbour, next_properties, skipped, versions_used
+from headwater_graph import keys
+from headwater_graph.derive import Neighbour, marked, neighbour, next_properties, skipped, versions_used
+from headwater_graph.facts.model import RelType, UseKey
+from headwater_graph.facts.registers import Props
 
 if TYPE_CHECKING:
     import pytest

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from headwater_benchmarks.workload.mixture import Mixture, Proportions
-from headwater_consumers.materializer.fold import disjoint
+from headwater_graph.fold import disjoint
 from headwater_schemas.codec import Decoder, encode
 from headwater_schemas.events import (
     ColumnLineage,

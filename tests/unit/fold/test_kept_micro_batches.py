@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.facts.model import RelType, UseKey
-from headwater_consumers.facts.nodes import IntervalFacts, RetentionFacts, TimeSpan, Variant
-from headwater_consumers.facts.registers import Props, Registers
-from headwater_consumers.facts.reports import Report, Used, day_of, days, reports, shown
-from headwater_consumers.facts.spans import Spans, difference, flat, has, intersection, ranges_of, union
-from headwater_consumers.facts.summaries import (
+from headwater_graph.facts.model import RelType, UseKey
+from headwater_graph.facts.nodes import IntervalFacts, RetentionFacts, TimeSpan, Variant
+from headwater_graph.facts.registers import Props, Registers
+from headwater_graph.facts.reports import Report, Used, day_of, days, reports, shown
+from headwater_graph.facts.spans import Spans, difference, flat, has, intersection, ranges_of, union
+from headwater_graph.facts.summaries import (
     Horizon,
     Of,
     SummaryFacts,

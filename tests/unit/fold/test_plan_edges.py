@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.facts.model import RelType
-from headwater_consumers.facts.nodes import PlanFacts
-from headwater_consumers.graph import keys
-from headwater_consumers.graph.derive import PlanEdge, plan_edges
+from headwater_graph import keys
+from headwater_graph.derive import PlanEdge, plan_edges
+from headwater_graph.facts.model import RelType
+from headwater_graph.facts.nodes import PlanFacts
 from headwater_schemas.events import ColumnEdge, ColumnLineage, DatasetRef, TransformationKind, TransformationType
 from headwater_schemas.identity import graph_key
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from headwater_consumers.facts.model import KEYED, Label
-from headwater_consumers.facts.nodes import IntervalFacts, Variant
-from headwater_consumers.facts.owners import REGISTERS, USE_REGISTERS, settled, without_stamps_of_the_schema
-from headwater_consumers.facts.properties import ENTRY_REGISTERS, ENTRY_TIMES, TIMES, changes, flatten, parse, stamped
-from headwater_consumers.facts.registers import STAMP_LENGTH, Registers, beats, join, stamp, stamp_time
-from headwater_consumers.materializer.fold import fold
+from headwater_graph.facts.model import KEYED, Label
+from headwater_graph.facts.nodes import IntervalFacts, Variant
+from headwater_graph.facts.owners import REGISTERS, USE_REGISTERS, settled, without_stamps_of_the_schema
+from headwater_graph.facts.properties import ENTRY_REGISTERS, ENTRY_TIMES, TIMES, changes, flatten, parse, stamped
+from headwater_graph.facts.registers import STAMP_LENGTH, Registers, beats, join, stamp, stamp_time
+from headwater_graph.fold import fold
 from headwater_schemas.events import IntervalEntry
 from support.events import (
     full_dataset_event,

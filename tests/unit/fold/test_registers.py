@@ -8,9 +8,9 @@ from itertools import combinations, permutations
 import msgspec
 import pytest
 
-from headwater_consumers.facts.delta import GraphDelta
-from headwater_consumers.facts.model import BY_QUERY, IN_SEGMENTS, STORED_LABELS, Label, RelType, UseKey
-from headwater_consumers.facts.nodes import (
+from headwater_graph.facts.delta import GraphDelta
+from headwater_graph.facts.model import BY_QUERY, IN_SEGMENTS, STORED_LABELS, Label, RelType, UseKey
+from headwater_graph.facts.nodes import (
     MADE_FROM,
     POSSIBLE,
     UNCOMMITTED,
@@ -22,10 +22,10 @@ from headwater_consumers.facts.nodes import (
     flow,
     join_uses,
 )
-from headwater_consumers.facts.owners import settled
-from headwater_consumers.facts.properties import flatten, parse, stamped
-from headwater_consumers.facts.registers import PROVENANCE_RANKS, Cell, Registers, beats, canonical_value
-from headwater_consumers.materializer.fold import fold
+from headwater_graph.facts.owners import settled
+from headwater_graph.facts.properties import flatten, parse, stamped
+from headwater_graph.facts.registers import PROVENANCE_RANKS, Cell, Registers, beats, canonical_value
+from headwater_graph.fold import fold
 from headwater_schemas.events import Provenance
 from support.events import full_interval_event, full_plan_event, full_run_event
 

@@ -7,9 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from headwater_consumers.materializer.errors import DeadLetterReason
-from headwater_consumers.materializer.fold import reject, reject_decoded, rejection
-from headwater_consumers.materializer.fold.rejection import Rejected, Rejection, _reject_range
+from headwater_graph.fold import reject, reject_decoded, rejection
+from headwater_graph.fold.rejection import Rejected, Rejection, RejectionReason, _reject_range
 from headwater_schemas import identity
 from headwater_schemas.events import (
     ColumnEdge,
@@ -384,7 +383,7 @@ def test_what_the_algebra_cannot_place_is_invalid(subtests: pytest.Subtests) -> 
     for name, (event, field, detail) in INVALID.items():
         with subtests.test(name):
             rejected = reject(event)
-            assert rejected == Rejection(DeadLetterReason.INVALID_EVENT, field, detail)
+            assert rejected == Rejection(RejectionReason.INVALID_EVENT, field, detail)
             assert rejected.message == f"{field}: {detail}"
             assert reject_decoded(event) == rejected
 
@@ -436,7 +435,7 @@ UNSTORABLE: dict[str, tuple[LineageEvent, str, str]] = {
 def test_what_neo4j_cannot_hold_is_unstorable(subtests: pytest.Subtests) -> None:
     for name, (event, field, detail) in UNSTORABLE.items():
         with subtests.test(name):
-            assert reject(event) == Rejection(DeadLetterReason.UNSTORABLE_VALUE, field, detail)
+            assert reject(event) == Rejection(RejectionReason.UNSTORABLE_VALUE, field, detail)
 
 
 def test_the_largest_integers_are_fine() -> None:
@@ -493,7 +492,7 @@ def test_what_only_makes_the_graph_poorer_is_tolerated(subtests: pytest.Subtests
 def test_numbers_that_are_none_are_looked_for_in_what_was_decoded() -> None:
     for name in ("no number", "no number of a run"):
         event, field, detail = UNSTORABLE[name]
-        assert reject_decoded(event) == Rejection(DeadLetterReason.UNSTORABLE_VALUE, field, detail)
+        assert reject_decoded(event) == Rejection(RejectionReason.UNSTORABLE_VALUE, field, detail)
 
 
 class Sizes(LatestOf[bool]):
@@ -540,7 +539,7 @@ def test_each_fault_of_a_range_is_worded(subtests: pytest.Subtests) -> None:
         with subtests.test(part=part, field=field):
             with pytest.raises(Rejected, match=f"^{field}: {detail}$") as caught:
                 _reject_range(part, {3}, "at")
-            assert caught.value.rejection == Rejection(DeadLetterReason.INVALID_EVENT, field, detail)
+            assert caught.value.rejection == Rejection(RejectionReason.INVALID_EVENT, field, detail)
 
 
 def test_a_range_that_is_good_has_no_fault(subtests: pytest.Subtests) -> None:

@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from headwater_consumers.graph.keys import job_key
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.fold.builder import Builder
-from headwater_consumers.materializer.fold.fold import fold_event
+from headwater_graph.fold import fold
+from headwater_graph.fold.builder import Builder
+from headwater_graph.fold.fold import fold_event
+from headwater_graph.keys import job_key
 from headwater_schemas.events import JobRef, LifecycleChange, LineageEvent
 from headwater_schemas.identity import event_id
 from support.events import FULL_EVENTS

@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.facts.nodes import RunFacts, TimeSpan
-from headwater_consumers.graph import keys
-from headwater_consumers.graph.derive import (
+from headwater_graph import keys
+from headwater_graph.derive import (
     Because,
     RunEnd,
     RunSeen,
@@ -18,6 +17,7 @@ from headwater_consumers.graph.derive import (
     run_ends,
     seen,
 )
+from headwater_graph.facts.nodes import RunFacts, TimeSpan
 
 if TYPE_CHECKING:
     import pytest

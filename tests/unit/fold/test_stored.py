@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headwater_consumers.graph.oracle import oracle
-from headwater_consumers.materializer.fold import fold
+from headwater_graph.fold import fold
+from headwater_graph.oracle import oracle
 from headwater_schemas.events import (
     DatasetUse,
     FileSet,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater_consumers.facts.model import Label
-from headwater_consumers.facts.owners import REGISTERS, USE_REGISTERS
-from headwater_consumers.facts.properties import (
+from headwater_graph.facts.model import Label
+from headwater_graph.facts.owners import REGISTERS, USE_REGISTERS
+from headwater_graph.facts.properties import (
     CONTEXT_REGISTERS,
     ENTRY_REGISTERS,
     ENTRY_TIMES,

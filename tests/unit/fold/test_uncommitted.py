@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.facts.model import RelType
-from headwater_consumers.graph import keys
-from headwater_consumers.materializer.fold import fold
+from headwater_graph import keys
+from headwater_graph.facts.model import RelType
+from headwater_graph.fold import fold
 from headwater_schemas.events import (
     DatasetUse,
     LineageEvent,

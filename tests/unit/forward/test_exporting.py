@@ -12,7 +12,7 @@ import pytest
 
 from headwater_consumers.forward.exporting import Exporter, ExportScope, ExportTotals
 from headwater_consumers.forward.plans import Plans
-from headwater_consumers.graph.keys import dataset_key
+from headwater_graph.keys import dataset_key
 from headwater_openlineage.decoding import decode
 from headwater_openlineage.incoming import events_of
 from headwater_schemas.events import DatasetRef, DatasetUse, JobRef, LineageEvent, RunEvent, RunEventType, RunRef

@@ -24,9 +24,9 @@ from headwater_consumers.forward.metrics import ForwardMetrics
 from headwater_consumers.forward.parallel import ParallelCollector
 from headwater_consumers.forward.plans import Plans, holds_plan
 from headwater_consumers.forward.spacing import Spacing
-from headwater_consumers.materializer.backoff import Backoff, BackoffPolicy
-from headwater_consumers.materializer.reporting import Notices
-from headwater_consumers.materializer.source import Polled
+from headwater_consumers.kafka.backoff import Backoff, BackoffPolicy
+from headwater_consumers.kafka.notices import Notices
+from headwater_consumers.kafka.source import Polled
 from headwater_schemas.codec import Decoder, encode
 from headwater_schemas.errors import BrokerUnavailableError
 from headwater_schemas.events import LineageEvent

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from headwater_consumers.forward.spacing import MOST_MICRO_BATCHES, Spacing
-from headwater_consumers.materializer.records import Partition, Record
+from headwater_consumers.kafka.records import Partition, Record
 from headwater_schemas.events import LineageEvent, OffsetRange, RunRef
 from headwater_schemas.identity import event_id
 from support.events import full_interval_event, full_run_event

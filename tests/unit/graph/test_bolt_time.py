@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from neo4j._codec.hydration.v2.temporal import dehydrate_datetime
 from neo4j.time import DateTime
 
-from headwater_consumers.materializer.write.bolt import bolt_time, from_bolt, to_bolt
+from headwater_graph.write.bolt import bolt_time, from_bolt, to_bolt
 
 if TYPE_CHECKING:
     import pytest

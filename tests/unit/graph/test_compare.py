@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater_consumers.graph.dump import SAMPLES, Difference, compare
+from headwater_graph.dump import SAMPLES, Difference, compare
 
 Graph = dict[str, int]
 GRAPHS = st.dictionaries(st.text("abcdefghij", min_size=1, max_size=2), st.integers(0, 3), max_size=12)

@@ -7,13 +7,13 @@ import random
 import re
 from pathlib import Path
 
-from headwater_consumers.facts.model import SEGMENT, Label, RelType
-from headwater_consumers.facts.properties import GROUPS
-from headwater_consumers.graph.oracle import oracle
-from headwater_consumers.graph.segments.lists import TAIL
-from headwater_consumers.graph.segments.segment import Place
-from headwater_consumers.graph.segments.summary import Summary, summarize
-from headwater_consumers.materializer.fold import fold
+from headwater_graph.facts.model import SEGMENT, Label, RelType
+from headwater_graph.facts.properties import GROUPS
+from headwater_graph.fold import fold
+from headwater_graph.oracle import oracle
+from headwater_graph.segments.lists import TAIL
+from headwater_graph.segments.segment import Place
+from headwater_graph.segments.summary import Summary, summarize
 from support.events import (
     full_dataset_event,
     full_interval_event,

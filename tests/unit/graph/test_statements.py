@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-import headwater_consumers
-from headwater_consumers.facts.model import STORED_LABELS, Label
-from headwater_consumers.facts.owners import REGISTERS
-from headwater_consumers.facts.properties import TIMES
-from headwater_consumers.graph.statements import names, statement
+import headwater_graph
+from headwater_graph.facts.model import STORED_LABELS, Label
+from headwater_graph.facts.owners import REGISTERS
+from headwater_graph.facts.properties import TIMES
+from headwater_graph.statements import names, statement
 
 FOLDERS = ("schema", "write", "read", "whole")
 FILES = [(folder, name) for folder in FOLDERS for name in names(folder)]
-ROOT = Path(next(iter(headwater_consumers.__path__)))
+ROOT = Path(next(iter(headwater_graph.__path__)))
 
 
 def test_each_is_one_titled_statement() -> None:
@@ -58,7 +58,7 @@ def test_every_label_is_wiped() -> None:
 def test_every_label_has_the_prefix() -> None:
     """A label without it is matched in the data of others, and in none of ours."""
     top = ROOT.parent.parent
-    folders = [ROOT, top / "cli", top / "ops" / "neo4j-browser"]
+    folders = [top / name for name in ("graph", "analysis", "consumers", "cli", "ops/neo4j-browser")]
     texts = {path: path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("*.cypher")}
     assert len(texts) > 60
     code = {path: re.sub(r"//.*|'[^']*'", "", text) for path, text in texts.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater_consumers.graph.words import dataset_title
+from headwater_graph.words import dataset_title
 
 if TYPE_CHECKING:
     import pytest

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater_consumers.graph.words import (
+from headwater_graph.words import (
     LONGEST_WORD,
     MOST_WORDS,
     column_words,

@@ -14,8 +14,8 @@ from prometheus_client import CollectorRegistry
 from headwater.cli import main
 from headwater_consumers.bridge.bridge import Bridge, BridgeParts
 from headwater_consumers.bridge.metrics import BridgeMetrics
-from headwater_consumers.intake.receiving import Refusal, receive
-from headwater_consumers.materializer.reporting import Notices
+from headwater_consumers.kafka.notices import Notices
+from headwater_openlineage.intake.receiving import Refusal, receive
 from support.api import client_of, fake_graph
 from support.materializer.broker import FakeBroker, FakeDeadLetters, FakeSource
 from support.openlineage import SCHEMA_URL, FakeSink, run_data, run_id

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater_consumers.intake.splitting import Layout, NotAnArrayError, documents, elements, layout
+from headwater_openlineage.intake.splitting import Layout, NotAnArrayError, documents, elements, layout
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from headwater_consumers.kafka.kafka_source import after_rewind
+from headwater_consumers.kafka.offsets import Committed, PartitionOffsets, start_offset
+from headwater_consumers.kafka.records import Partition, Record, next_offsets
 from headwater_consumers.materializer.accounting import settle
 from headwater_consumers.materializer.dead_letters.letter import RecordCoordinates, coordinate
 from headwater_consumers.materializer.errors import DeadLetterReason
-from headwater_consumers.materializer.kafka_source import after_rewind
-from headwater_consumers.materializer.offsets import Committed, PartitionOffsets, start_offset
-from headwater_consumers.materializer.records import Partition, Record, next_offsets
 from headwater_schemas.errors import DecodeReason
 
 P0, P1 = Partition("t", 0, "now"), Partition("t", 1, "now")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
+from headwater_consumers.kafka.records import Partition, Record
 from headwater_consumers.materializer.batch import Ahead, Preparation, prepare
-from headwater_consumers.materializer.records import Partition, Record
 from headwater_schemas.codec import Decoder
 from headwater_schemas.errors import SchemasUnavailableError
 from headwater_schemas.events import LineageEvent

@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from headwater_consumers.materializer.attempts import Attempts
-from headwater_consumers.materializer.offsets import committed_metadata, read_metadata
-from headwater_consumers.materializer.records import Partition, Record
+from headwater_consumers.kafka.attempts import Attempts
+from headwater_consumers.kafka.offsets import committed_metadata, read_metadata
+from headwater_consumers.kafka.records import Partition, Record
 
 P0 = Partition("t", 0, "now")
 BATCH = 4_000

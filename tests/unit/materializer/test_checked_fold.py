@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from headwater_consumers.materializer.errors import MOST_LINKS, TooManyLinksError
+from headwater_consumers.materializer.errors import TooManyLinksError
 from headwater_consumers.materializer.graph import checked_fold
+from headwater_graph.limits import MOST_LINKS
 from headwater_schemas.events import LineageEvent
 from support.materializer.events import wide_interval
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from headwater_consumers.materializer.backoff import Backoff, BackoffPolicy
+from headwater_consumers.kafka.backoff import Backoff, BackoffPolicy
+from headwater_consumers.kafka.records import Partition
 from headwater_consumers.materializer.checkpoint import Commits
-from headwater_consumers.materializer.records import Partition
 from headwater_schemas.errors import BrokerUnavailableError
 from support.materializer.clock import FakeClock
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from neo4j.exceptions import AuthConfigurationError, ConfigurationError, Neo4jError, ServiceUnavailable, SessionExpired
 
+from headwater_consumers.kafka.notices import RetryCause
 from headwater_consumers.materializer.errors import (
     EventRefusedError,
     FoldFailedError,
     GraphUnavailableError,
     GraphUnusableError,
     OverCapacityError,
-    RetryCause,
     UndecidedError,
 )
 from headwater_consumers.materializer.neo4j_errors import classify

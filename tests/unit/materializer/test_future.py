@@ -10,13 +10,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from headwater_consumers.facts.delta import GraphDelta
-from headwater_consumers.facts.properties import flatten
+from headwater_consumers.kafka.records import Partition, Record
 from headwater_consumers.materializer.batch import Ahead, Preparation, prepare
-from headwater_consumers.materializer.fold.fold import fold
-from headwater_consumers.materializer.fold.rejection import reject_decoded
 from headwater_consumers.materializer.future import correction
-from headwater_consumers.materializer.records import Partition, Record
+from headwater_graph.facts.delta import GraphDelta
+from headwater_graph.facts.properties import flatten
+from headwater_graph.fold.fold import fold
+from headwater_graph.fold.rejection import reject_decoded
 from headwater_schemas.codec import Decoder, encode
 from headwater_schemas.events import (
     DatasetEvent,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from headwater_consumers.kafka.records import Partition, Record
+from headwater_consumers.kafka.source import Polled
 from headwater_consumers.materializer.batch import Ahead, Preparation, RecordBatch, prepare
 from headwater_consumers.materializer.in_flight import InFlight
 from headwater_consumers.materializer.limits import BatchLimit, BatchPolicy
-from headwater_consumers.materializer.records import Partition, Record
-from headwater_consumers.materializer.source import Polled
 from headwater_schemas.codec import Decoder
 from support.materializer.events import good
 from support.materializer.graph import fold_ids

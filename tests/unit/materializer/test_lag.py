@@ -9,9 +9,9 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 from prometheus_client import CollectorRegistry
 
-from headwater_consumers.materializer.lag import EVERY_SECONDS, STALE_SECONDS, LagMetrics, LagWatch
-from headwater_consumers.materializer.offsets import PartitionOffsets
-from headwater_consumers.materializer.records import Partition
+from headwater_consumers.kafka.lag import EVERY_SECONDS, STALE_SECONDS, LagMetrics, LagWatch
+from headwater_consumers.kafka.offsets import PartitionOffsets
+from headwater_consumers.kafka.records import Partition
 from support.materializer.clock import FakeClock
 
 ONE, TWO = Partition("t", 0), Partition("t", 1)

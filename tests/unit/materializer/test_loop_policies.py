@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 
+from headwater_consumers.kafka.notices import RetryCause
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter
 from headwater_consumers.materializer.dead_letters.topic import DeadLettersUndeliveredError
 from headwater_consumers.materializer.errors import (
@@ -15,7 +16,6 @@ from headwater_consumers.materializer.errors import (
     GraphUnavailableError,
     GraphUnusableError,
     OverCapacityError,
-    RetryCause,
     UndecidedError,
 )
 from headwater_consumers.materializer.lane import JobResult

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 
+from headwater_consumers.kafka.notices import RetryCause
 from headwater_consumers.materializer.dead_letters.letter import REPLAYED_FROM
-from headwater_consumers.materializer.errors import EventRefusedError, GraphUnavailableError, RetryCause
+from headwater_consumers.materializer.errors import EventRefusedError, GraphUnavailableError
 from headwater_consumers.materializer.limits import BatchPolicy
 from headwater_schemas.avro_schema import current_schema
 from headwater_schemas.errors import BrokerUnavailableError

@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 from neo4j.exceptions import ClientError
 
-from headwater_consumers.materializer.write import GraphWriter, PartsWriter, PreparedDelta, WriteCounters
+from headwater_graph.write import GraphWriter, PartsWriter, PreparedDelta, WriteCounters
 from support.waiting import patience
 
 PARTS = [cast("PreparedDelta", "first"), cast("PreparedDelta", "second")]

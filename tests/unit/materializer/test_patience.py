@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import pytest
 from neo4j.exceptions import Neo4jError
 
-from headwater_consumers.materializer.fold import fold
-from headwater_consumers.materializer.write import GraphWriter, WriteCounters
+from headwater_graph.fold import fold
+from headwater_graph.write import GraphWriter, WriteCounters
 
 if TYPE_CHECKING:
     from neo4j import Driver

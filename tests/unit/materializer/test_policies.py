@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from headwater_consumers.materializer.backoff import Backoff, BackoffPolicy, Deadline
-from headwater_consumers.materializer.errors import RetryCause, TooManyDeadLettersError
+from headwater_consumers.kafka.backoff import Backoff, BackoffPolicy, Deadline
+from headwater_consumers.kafka.notices import Notices, RetryCause
+from headwater_consumers.materializer.errors import TooManyDeadLettersError
 from headwater_consumers.materializer.limits import BatchLimit, BatchPolicy, DeadLetterLimit, DeadLetterPolicy
-from headwater_consumers.materializer.reporting import Notices
 from support.materializer.clock import FakeClock
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from headwater_consumers.kafka.records import Partition, Record, Unread, next_offsets
+from headwater_consumers.kafka.unfetchable import Unfetchable
 from headwater_consumers.materializer.batch import Preparation, decode_one
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter, Stage, coordinate, letter_of
 from headwater_consumers.materializer.errors import DeadLetterReason
-from headwater_consumers.materializer.records import Partition, Record, Unread, next_offsets
-from headwater_consumers.materializer.unfetchable import Unfetchable
 from headwater_schemas.codec import Decoder
 from support.materializer.graph import fold_ids
 

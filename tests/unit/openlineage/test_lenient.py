@@ -6,7 +6,7 @@ import copy
 import json
 from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.intake.receiving import Received, Refusal, receive
+from headwater_openlineage.intake.receiving import Received, Refusal, receive
 from headwater_openlineage.lenient import NOTES_FACET, UNKNOWN_PRODUCER
 from headwater_schemas.events import DatasetRef, LineageEvent, RunEvent
 from headwater_schemas.identity import run_id_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from headwater_consumers.intake.receiving import Received, Refusal, receive, redacted_bytes
+from headwater_openlineage.intake.receiving import Received, Refusal, receive, redacted_bytes
 from headwater_openlineage.origin import document_of
 from headwater_openlineage.redacting import REDACTED_FACET
 from headwater_schemas.events import LineageEvent

@@ -6,15 +6,15 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from headwater_consumers.analysis.impact import Severity
-from headwater_consumers.review.ask import _for_consumer
-from headwater_consumers.review.by_kind import severity_of
-from headwater_consumers.review.compare import Difference, DifferenceKind, Retyping, compare
-from headwater_consumers.review.jobs.compare import compare_jobs
-from headwater_consumers.review.jobs.version import JobVersion, version_of
-from headwater_consumers.review.reading.files import read_schema
-from headwater_consumers.review.starts import impact_of
-from headwater_consumers.review.wording import constraint_of
+from headwater_analysis.impact import Severity
+from headwater_review.ask import _for_consumer
+from headwater_review.by_kind import severity_of
+from headwater_review.compare import Difference, DifferenceKind, Retyping, compare
+from headwater_review.jobs.compare import compare_jobs
+from headwater_review.jobs.version import JobVersion, version_of
+from headwater_review.reading.files import read_schema
+from headwater_review.starts import impact_of
+from headwater_review.wording import constraint_of
 
 if TYPE_CHECKING:
     import pytest

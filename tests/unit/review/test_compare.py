@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater_consumers.analysis.errors import QuestionError
-from headwater_consumers.review.compare import Difference, DifferenceKind, Retyping, compare, retyping
-from headwater_consumers.review.reading.files import read_schema
-from headwater_consumers.review.wording import text_of
+from headwater_analysis.errors import QuestionError
+from headwater_review.compare import Difference, DifferenceKind, Retyping, compare, retyping
+from headwater_review.reading.files import read_schema
+from headwater_review.wording import text_of
 
 AVRO = '{{"type": "record", "name": "R", "fields": [{{"name": "a", "type": {}}}]}}'
 WIDER = "(WIDER: every old value is one of the new type)"

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from headwater_consumers.data_types import parse_type, type_text
-from headwater_consumers.declaring.problems import DeclarationError
-from headwater_consumers.review.reading import document
-from headwater_consumers.review.reading.files import read_schema
-from headwater_consumers.review.schema import Schema, steps_of
+from headwater_analysis.data_types import parse_type, type_text
+from headwater_analysis.declaring.problems import DeclarationError
+from headwater_review.reading import document
+from headwater_review.reading.files import read_schema
+from headwater_review.schema import Schema, steps_of
 
 # Orders: a required id, a nullable price, legs of a struct, scores by name.
 DDL = """CREATE TABLE orders (

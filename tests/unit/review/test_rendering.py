@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater.show import review as show
-from headwater_consumers.analysis.assets import Asset, AssetKind
-from headwater_consumers.analysis.impact import ImpactChange, SchemaChange, Severity, SeverityTotal
-from headwater_consumers.review.answer import Review, ReviewedDifference
-from headwater_consumers.review.compare import Difference, DifferenceKind
-from headwater_consumers.review.wording import text_of
+from headwater_analysis.assets import Asset, AssetKind
+from headwater_analysis.impact import ImpactChange, SchemaChange, Severity, SeverityTotal
+from headwater_review.answer import Review, ReviewedDifference
+from headwater_review.compare import Difference, DifferenceKind
+from headwater_review.wording import text_of
 from headwater_schemas.visible import is_visible
 from support.analysis.impacts import impact_of
 from support.sarif import check_sarif

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from headwater_consumers.review.jobs.answer import JobReview, JobVerdict
-from headwater_consumers.review.jobs.ask import review_job
-from headwater_consumers.review.jobs.version import JobVersion, Statement, Unrun
+from headwater_review.jobs.answer import JobReview, JobVerdict
+from headwater_review.jobs.ask import review_job
+from headwater_review.jobs.version import JobVersion, Statement, Unrun
 from unit.review.test_jobs import output, version
 
 if TYPE_CHECKING:

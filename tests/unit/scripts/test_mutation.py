@@ -87,7 +87,7 @@ def test_every_area_is_there() -> None:
 
 def test_a_module_has_the_name_that_it_is_imported_by() -> None:
     assert module_name(ROOT / "schemas/headwater_schemas/identity.py") == "headwater_schemas.identity"
-    assert module_name(ROOT / "consumers/headwater_consumers/facts/__init__.py") == "headwater_consumers.facts"
+    assert module_name(ROOT / "graph/headwater_graph/facts/__init__.py") == "headwater_graph.facts"
 
 
 PROGRAM = """

@@ -10,7 +10,7 @@ import pytest
 from neo4j_browser_kit import INTRODUCTION, KIT, build, load_favorites
 from neo4j_browser_storage import grass
 
-from headwater_consumers.facts.model import STORED_LABELS
+from headwater_graph.facts.model import STORED_LABELS
 
 pytestmark = pytest.mark.nightly
 

@@ -10,8 +10,8 @@ import pytest
 from headwater.errors import HeadwaterError
 from headwater_benchmarks.soak import group
 from headwater_benchmarks.soak.group import Group
-from headwater_consumers.materializer.offsets import PartitionOffsets
-from headwater_consumers.materializer.records import Partition
+from headwater_consumers.kafka.offsets import PartitionOffsets
+from headwater_consumers.kafka.records import Partition
 from headwater_schemas.errors import BrokerUnavailableError
 from headwater_schemas.topics import TopicNames
 

@@ -16,8 +16,8 @@ from headwater_benchmarks.soak.faults import Fault, NotPossibleError
 from headwater_benchmarks.soak.faults.fault import require
 from headwater_benchmarks.soak.run import Options, soak
 from headwater_benchmarks.soak.verdict import Verdict
-from headwater_consumers.graph.dump import Comparison
 from headwater_consumers.materializer.accounting import Accounting
+from headwater_graph.dump import Comparison
 
 pytestmark = pytest.mark.nightly
 

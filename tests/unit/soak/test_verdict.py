@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from headwater_benchmarks.soak.verdict import Verdict
-from headwater_consumers.graph.dump import Comparison, compare
+from headwater_consumers.kafka.offsets import PartitionOffsets
+from headwater_consumers.kafka.records import Partition
 from headwater_consumers.materializer.accounting import Accounting, settle
 from headwater_consumers.materializer.dead_letters.letter import RecordCoordinates
-from headwater_consumers.materializer.offsets import PartitionOffsets
-from headwater_consumers.materializer.records import Partition
+from headwater_graph.dump import Comparison, compare
 
 pytestmark = pytest.mark.nightly
 

@@ -9,7 +9,7 @@ import pytest
 
 from headwater_benchmarks.workload.company import PARTITIONS
 from headwater_benchmarks.workload.mixture import Mixture, Proportions
-from headwater_consumers.materializer.fold.rejection import reject
+from headwater_graph.fold.rejection import reject
 from headwater_schemas.codec import Decoder, encode
 from headwater_schemas.events import IntervalEntry, LineageEvent
 

@@ -18,7 +18,7 @@ def test_the_long_folders_come_first_where_nothing_changed() -> None:
 
 
 def test_tests_of_a_changed_folder_or_file_come_first() -> None:
-    of_a_folder = names_of(["consumers/headwater_consumers/materializer/fold/uses.py"])
+    of_a_folder = names_of(["graph/headwater_graph/fold/uses.py"])
     assert min([SPARK, UNIT, FOLD], key=lambda test: rank(test, of_a_folder)) == FOLD
     of_a_file = names_of(["cli/headwater/times.py"])
     assert min([SPARK, UNIT, FOLD], key=lambda test: rank(test, of_a_file)) == UNIT

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from headwater_consumers.facts.delta import GraphDelta
-from headwater_consumers.facts.model import Label, RelType
-from headwater_consumers.graph.oracle import visit
-from headwater_consumers.materializer.write.bolt import to_bolt
-from headwater_consumers.materializer.write.segments import segment_rows, write_segments
-from headwater_consumers.materializer.write.transaction import WriteTransaction
+from headwater_graph.facts.delta import GraphDelta
+from headwater_graph.facts.model import Label, RelType
+from headwater_graph.oracle import visit
+from headwater_graph.write.bolt import to_bolt
+from headwater_graph.write.segments import segment_rows, write_segments
+from headwater_graph.write.transaction import WriteTransaction
 
 Properties = dict[str, Any]
 

@@ -13,8 +13,8 @@ from typing import Any, LiteralString, NamedTuple, TypeVar
 
 from headwater_benchmarks.ingest.floor.graph import AnyLabel, FinalGraph, Kind, Packed, Properties
 from headwater_benchmarks.ingest.floor.statements import create_nodes, create_owners, create_relationships, other_end
-from headwater_consumers.facts.model import Label
-from headwater_consumers.materializer.write.transaction import Index
+from headwater_graph.facts.model import Label
+from headwater_graph.write.transaction import Index
 
 
 class Commit(NamedTuple):

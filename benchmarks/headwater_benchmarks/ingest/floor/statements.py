@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import LiteralString
 
 from headwater_benchmarks.ingest.floor.graph import AnyLabel, Kind
-from headwater_consumers.facts.model import PREFIX
+from headwater_graph.facts.model import PREFIX
 
 
 def create_nodes(label: AnyLabel) -> LiteralString:

@@ -14,7 +14,7 @@ from headwater_benchmarks.ingest.floor.graph import FinalGraph
 from headwater_benchmarks.ingest.floor.shapes import SHAPES, Commit, Phase, Shape
 from headwater_benchmarks.ingest.servers import Database, empty, with_schema
 from headwater_benchmarks.ingest.turn import Stopwatch, Turn
-from headwater_consumers.graph.schema import ensure_schema
+from headwater_graph.schema import ensure_schema
 
 if TYPE_CHECKING:
     from neo4j import ManagedTransaction

@@ -16,7 +16,7 @@ from headwater.console import JsonOption, console
 from headwater.graph_driver import current_graph
 from headwater.line_output import line_sink, write_line
 from headwater.settings import connected_settings
-from headwater_consumers.graph.dump import dump as dump_lines
+from headwater_graph.dump import dump as dump_lines
 
 
 def dump(

@@ -18,16 +18,16 @@ from headwater.logs import LogFormat
 from headwater.settings import Settings, connected_settings
 from headwater.stopped import require_stopped
 from headwater_consumers.archive import Archive, ArchiveSource
-from headwater_consumers.graph.schema import (
+from headwater_consumers.kafka.group import commit, forget
+from headwater_consumers.materializer.reporting import ConsumerTotals
+from headwater_consumers.materializer.truth import committed_offsets
+from headwater_graph.schema import (
     GRAPH_VERSION,
     GraphVersionMismatch,
     require_version,
     wipe,
     writing_groups,
 )
-from headwater_consumers.materializer.group import commit, forget
-from headwater_consumers.materializer.reporting import ConsumerTotals
-from headwater_consumers.materializer.truth import committed_offsets
 from headwater_schemas.redaction import redact
 
 GroupOption = Annotated[str | None, typer.Option(help="The consumer group that writes the graph.")]

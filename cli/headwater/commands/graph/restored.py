@@ -11,10 +11,10 @@ from headwater.graph_driver import current_graph
 from headwater.kafka_errors import asking_kafka
 from headwater.settings import connected_settings
 from headwater.stopped import require_stopped
-from headwater_consumers.graph.schema import graph_offsets, writing_groups
-from headwater_consumers.materializer.group import commit
-from headwater_consumers.materializer.offsets import OffsetReader
-from headwater_consumers.materializer.records import Partition
+from headwater_consumers.kafka.group import commit
+from headwater_consumers.kafka.offsets import OffsetReader
+from headwater_consumers.kafka.records import Partition
+from headwater_graph.schema import graph_offsets, writing_groups
 from headwater_schemas.kafka.client import quiet
 
 _REQUEST_SECONDS = 10.0

@@ -17,11 +17,11 @@ from headwater.errors import CheckFailedError, HeadwaterError
 from headwater.graph_driver import current_graph
 from headwater.kafka_errors import asking_kafka
 from headwater.settings import Settings, connected_settings
-from headwater_consumers.graph.chains import Chain, check_chains
-from headwater_consumers.graph.dump import SAMPLES, Comparison, compare, dump
-from headwater_consumers.graph.oracle import oracle
 from headwater_consumers.materializer.accounting import Accounting, account
 from headwater_consumers.materializer.truth import Truth, committed_offsets, truth
+from headwater_graph.chains import Chain, check_chains
+from headwater_graph.dump import SAMPLES, Comparison, compare, dump
+from headwater_graph.oracle import oracle
 from headwater_schemas.visible import visible
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from headwater_consumers.kafka.group import commit
+from headwater_consumers.kafka.offsets import OffsetReader, PartitionOffsets
 from headwater_consumers.materializer.dead_letters.letter import StoredDeadLetter
-from headwater_consumers.materializer.group import commit
-from headwater_consumers.materializer.offsets import OffsetReader, PartitionOffsets
 from headwater_schemas.kafka.client import quiet
 
 _REQUEST_SECONDS = 10.0

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from headwater_consumers.intake.receiving import Refusal, RefusalReason, receive
 from headwater_consumers.materializer.dead_letters.letter import RecordCoordinates, StoredDeadLetter
 from headwater_openlineage.decoding import decode
+from headwater_openlineage.intake.receiving import Refusal, RefusalReason, receive
 from headwater_openlineage.redacting import without_secrets
 from headwater_schemas.codec import Decoder
 from headwater_schemas.errors import DecodeError

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 
+from headwater_consumers.kafka.records import Headers, Partition, Record
 from headwater_consumers.materializer.errors import DeadLetterReason
-from headwater_consumers.materializer.records import Headers, Partition, Record
 
 CONNECT = "__connect.errors."
 OURS = "headwater."

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from headwater_consumers.kafka.group import commit
+from headwater_consumers.kafka.offsets import OffsetReader
+from headwater_consumers.kafka.records import Record
+from headwater_consumers.kafka.topic_reader import record_at
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter, Stage
 from headwater_consumers.materializer.dead_letters.topic import KafkaDeadLetters
 from headwater_consumers.materializer.errors import DeadLetterReason
-from headwater_consumers.materializer.group import commit
-from headwater_consumers.materializer.offsets import OffsetReader
-from headwater_consumers.materializer.records import Record
-from headwater_consumers.materializer.topic_reader import record_at
 
 _REQUEST_SECONDS = 10.0
 

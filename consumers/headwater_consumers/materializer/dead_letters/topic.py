@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from headwater_consumers.kafka.topic_reader import records_to_end
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter, StoredDeadLetter, letter_of
-from headwater_consumers.materializer.topic_reader import records_to_end
 from headwater_schemas.errors import FatalError, LineageError, TransientError
 from headwater_schemas.kafka.client import quiet
 from headwater_schemas.kafka.errors import kafka_failure

@@ -1,0 +1,207 @@
+"""Start of a blast radius: a run, or micro-batches, as hops of depth 0."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
+from headwater_analysis.runs.resolve import MOST_CANDIDATES, id_prefixes, resolve_run
+from headwater_analysis.trace.answer import Hop, Step, StepKind, weakest
+from headwater_analysis.trace.batches import Batch, Query, Run, read_run, stretches
+from headwater_analysis.trace.by_time import ends, first_after
+from headwater_analysis.trace.context import Context
+from headwater_analysis.trace.locate import STRETCH, holes_among
+from headwater_analysis.trace.parts import between, join, joined
+from headwater_analysis.trace.retired import retired_among
+from headwater_analysis.trace.state import NO_STATE, State, spread_forward, state_of
+from headwater_analysis.trace.steps import missing_parts
+from headwater_analysis.trace.taken import micro_batches, run_step
+from headwater_graph.keys import query_key
+from headwater_schemas.events import Certainty
+from headwater_schemas.ranges import batches_text, range_text
+
+
+@dataclass(frozen=True, slots=True)
+class BadRun:
+    """A run by its id: a batch run, or one start of a streaming query with all its micro-batches."""
+
+    run_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class BadBatches:
+    """Inclusive range of micro-batches of a streaming query, which is given by its id or its name."""
+
+    query: str
+    first: int
+    last: int
+
+
+def run_origin(context: Context, run_id: str) -> Hop:
+    """Hop of a run.
+
+    Raises:
+        NotFoundError: there is no such run, or it wrote nothing.
+    """
+    row = context.tx.row("blast/run", key=resolve_run(context.tx, run_id).key)
+    if row is None:
+        raise NotFoundError(f"No run has the id {run_id!r}.")
+    run = read_run(row)
+    if row["query"] is not None:
+        return _streaming(context, run, row["query"])
+    outputs = joined([(run, use) for use in run.writes()], context.datasets)
+    if not outputs:
+        raise NotFoundError(f"The run {run_id!r} wrote nothing that is known.")
+    return Hop(
+        number=1,
+        depth=0,
+        after=(),
+        step=run_step(run),
+        inputs=(),
+        outputs=outputs,
+        certainty=Certainty.EXACT,
+        overall=Certainty.EXACT,
+        why="The run itself.",
+    )
+
+
+def _streaming(context: Context, run: Run, key: str) -> Hop:
+    query = context.queries([key]).get(key)
+    if query is None:
+        raise NotFoundError(f"No micro-batch of the run {run.brief.run_id!r} is known.")
+    # Observed micro-batches; reconciled ones belong to no run, though their times may fall into this one.
+    first, last = run.properties.get("first_batch"), run.properties.get("last_batch")
+    if run.started_at is not None:
+        # The first that began then or later: one that began just before belongs to the start before.
+        [begun] = first_after(context, [(query, run.started_at)], inclusive=True)
+        first = min(each for each in (first, begun, query.last_batch + 1) if each is not None)
+    if run.ended_at is not None:
+        [beyond] = first_after(context, [(query, run.ended_at)])
+        last = max(-1 if last is None else last, query.last_batch if beyond is None else beyond - 1)
+    elif last is not None:
+        last = _without_run_after(context, query, last)
+    first = query.first_batch if first is None else first
+    last = query.last_batch if last is None else last
+    if first > last:
+        raise NotFoundError(f"No micro-batch of the run {run.brief.run_id!r} is known.")
+    return batches_hop(context, query, first, last, f"The micro-{batches_text(first, last)} of the run.")
+
+
+def _without_run_after(context: Context, query: Query, last: int) -> int:
+    """Last micro-batch before that of another run. Batches of no known run may be those of a run that broke off."""
+    while True:
+        [following] = stretches(context.tx, [(query.key, last + 1, query.last_batch)], STRETCH)
+        for batch in following:
+            if batch.run is not None:
+                return last
+            last = batch.last
+        if len(following) < STRETCH:
+            return last
+
+
+def batches_origin(context: Context, bad: BadBatches) -> Hop:
+    """Hop of the micro-batches of a range.
+
+    Raises:
+        NotFoundError: no such query, or none of these batches is known.
+        AmbiguousError: several queries have this name, or ids with this prefix.
+        QuestionError: the range ends before it begins.
+    """
+    if not 0 <= bad.first <= bad.last:
+        raise QuestionError("Batch ids begin at 0, and the range doesn't end before it begins.", field="batches")
+    key = query_key(context.tx.tenant, bad.query)
+    found = context.queries([key]) or context.queries(_queries_like(context, bad.query))
+    if not found:
+        raise NotFoundError(f"No streaming query with micro-batches has the id or name {bad.query!r}.")
+    [query] = found.values()
+    first, last = max(bad.first, query.first_batch), min(bad.last, query.last_batch)
+    if first > last:
+        raise NotFoundError(
+            f"{query.name or query.query_id} has the micro-{batches_text(query.first_batch, query.last_batch)}."
+        )
+    return batches_hop(context, query, first, last, f"The micro-{batches_text(first, last)} themselves.")
+
+
+def _queries_like(context: Context, text: str) -> list[str]:
+    """Key of the query with this name, else of the only one whose id has this prefix. Empty where there is none."""
+    rows = context.tx.rows("blast/queries_by_name", name=text)
+    if len(rows) > 1:
+        raise AmbiguousError(
+            f"{len(rows)} streaming queries are called {text!r}: name one by its id.",
+            candidates=[row["query_id"] for row in rows],
+        )
+    if not rows:
+        rows = context.tx.rows("blast/queries_by_prefix", prefixes=id_prefixes(text), limit=MOST_CANDIDATES)
+    if len(rows) > 1:
+        raise AmbiguousError(
+            f"Several streaming queries have ids that begin with {text!r}: give more of it.",
+            candidates=[row["query_id"] for row in rows],
+        )
+    return [row["key"] for row in rows]
+
+
+def batches_hop(context: Context, query: Query, first: int, last: int, why: str) -> Hop:
+    """Merge micro-batches, and those that their state spreads to, into one hop."""
+    batches, complete = ends(context, query, first, last)
+    asked = gone = retired_among(context, query, first, last)
+    if not batches and not asked.batches:
+        raise NotFoundError(f"{query.name or query.query_id}: none of the micro-{batches_text(first, last)} is known.")
+    # The state right before the next known batch also stands for these unknown ones.
+    known = batches or stretches(context.tx, [(query.key, last + 1, query.last_batch)], 1)[0]
+    state = state_of(context.tx, query, known, context.horizon) if known else NO_STATE
+    certainty, until, sentences = state.certainty, batches[-1].last if batches else last, [why, state.why]
+    if state.spreads:
+        spread = spread_forward(context.tx, query.pieces, known[-1], state)
+        sentences.append(spread.why)
+        if spread.last > until:
+            certainty, until = Certainty.UPPER_BOUND, spread.last
+            gone = retired_among(context, query, first, until)
+    if gone.batches:
+        certainty = weakest(certainty, Certainty.UPPER_BOUND)
+        sentences.append(gone.why)
+    whole = bool(batches) and until <= batches[-1].last
+    given, all_of_them = (batches, complete) if whole else ends(context, query, first, until)
+    if all_of_them:
+        outputs = joined([(batch, use) for batch in given for use in batch.writes()], context.datasets)
+    else:
+        outputs = between(given[0], given[-1], produced=True, datasets=context.datasets)
+    outputs = join((*outputs, *gone.parts))
+    if complete and (holes := holes_among(context.tx, query, batches, first, last, asked.batches)):
+        outputs = join((*outputs, *(part for hole in holes for part in missing_parts(context, hole))))
+        certainty = weakest(certainty, Certainty.UPPER_BOUND)
+        ids = ", ".join(range_text(hole.first, hole.last + 1) for hole in holes)
+        sentences.append(f"Nothing is known of batch {ids}: what is there between the known ones counts as its.")
+    return Hop(
+        number=1,
+        depth=0,
+        after=(),
+        step=_step(query, batches, (first, last), state, until, complete=complete and not gone.batches),
+        inputs=(),
+        outputs=outputs,
+        certainty=certainty,
+        overall=certainty,
+        why=" ".join(sentences),
+    )
+
+
+def _step(
+    query: Query, batches: Sequence[Batch], asked: tuple[int, int], state: State, until: int, *, complete: bool
+) -> Step:
+    """Build the step of micro-batches; a SUMMARY where none of them is kept one by one."""
+    if batches:
+        count = len(batches) if complete else None
+        return micro_batches(query, batches, count=count, keeps=state.keeps, spread=(batches[0].first, until))
+    first, last = asked
+    return Step(
+        kind=StepKind.SUMMARY,
+        job=query.job,
+        runs=(),
+        query_id=query.query_id,
+        query_name=query.name,
+        first_batch=first,
+        last_batch=last,
+        spread_first_batch=first,
+        spread_last_batch=until,
+        keeps_state=state.keeps,
+    )

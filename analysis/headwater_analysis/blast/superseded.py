@@ -1,0 +1,173 @@
+"""Tainted parts that are gone: overwritten later, dropped, or of a topic that was recreated since."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from headwater_analysis.blast.answer import Superseded
+from headwater_analysis.moments import moment
+from headwater_analysis.partitions import is_inside, overwritten, partition_of
+from headwater_analysis.trace.answer import Part, PartKind, Step
+from headwater_analysis.trace.batches import Run, read_run, same_topic
+from headwater_analysis.trace.context import Context
+from headwater_analysis.trace.prefetch import prefetch
+from headwater_analysis.trace.taken import micro_batches, run_step
+from headwater_analysis.trace.uses import StoredUse, partitions_of
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A later write that replaced everything, or some partitions.
+
+    Attributes:
+        by: the step.
+        began: start of the write; anything written before is gone.
+        ended: end of the write.
+        partitions: partitions that it replaced, as `key=value` paths; none: everything.
+    """
+
+    by: Step
+    began: datetime
+    ended: datetime | None
+    partitions: tuple[str, ...]
+
+
+class Replacements:
+    """Lookup of the writes that replaced parts of some datasets.
+
+    Args:
+        context: context of the trace.
+        parts: all tainted parts.
+    """
+
+    def __init__(self, context: Context, parts: Iterable[Part]) -> None:
+        self._context = context
+        self._found: dict[str, list[Replacement]] = defaultdict(list)
+        self._dropped: dict[str, datetime] = {}
+        self._shown: dict[str, str] = {}
+        since: dict[str, datetime] = {}
+        keys: set[str] = set()
+        for part in parts:
+            names = context.datasets.keys_of(part.dataset.key)
+            self._shown |= dict.fromkeys(names, part.dataset.key)
+            keys.update(names)
+            time = part.until or part.since
+            if time is not None:
+                since |= {key: min(time, since.get(key, time)) for key in names}
+        self._runs(since)
+        self._queries(sorted(keys))
+        for stored, _, _ in prefetch(context.tx, datasets=sorted(keys)).datasets:
+            # A dataset that lost one of its names, by a RENAME say, still exists.
+            if (
+                stored["key"] == self._shown[stored["key"]]
+                and stored["dropped"]
+                and (at := moment(stored["dropped_at"])) is not None
+            ):
+                self._dropped[stored["key"]] = at
+
+    def split(self, part: Part) -> tuple[Part | None, list[Superseded]]:
+        """Split a part into the rest that still exists and what is gone."""
+        written = part.until or part.since
+        key = part.dataset.key
+        if written is None:
+            return part, []
+        if key in self._dropped and self._dropped[key] > written:
+            return None, [Superseded(part=part, why="The dataset was dropped later.", at=self._dropped[key])]
+        if self._is_anew(part):
+            return None, [Superseded(part=part, why="The topic was made anew since, and begins at offset 0 again.")]
+        gone: list[Superseded] = []
+        left: Part | None = part
+        for each in self._found[key]:
+            if left is None or each.began < written:
+                continue
+            taken, left = _taken(left, each.partitions)
+            if taken is not None:
+                which = f"Partition {', '.join(each.partitions)}" if each.partitions else "The dataset"
+                gone.append(Superseded(part=taken, why=f"{which} was overwritten later.", by=each.by, at=each.ended))
+        return left, gone
+
+    def _runs(self, since: dict[str, datetime]) -> None:
+        wants = [{"n": n, "dataset": key, "since": time} for n, (key, time) in enumerate(sorted(since.items()))]
+        keys = sorted(since)
+        seen = set()
+        for row in self._context.tx.rows("blast/later_writers", wants=wants, limit=self._context.limit):
+            run, key = read_run(row), keys[row["n"]]
+            if run.started_at is None or (run.key, key) in seen:
+                continue
+            seen.add((run.key, key))
+            for use in run.writes(key):
+                if (partitions := _replaced(use)) is not None:
+                    self._add(key, Replacement(run_step(run), run.started_at, run.ended_at, partitions))
+                elif not overwritten(use.properties)[1]:
+                    self._note_unknown(key, run)
+
+    def _queries(self, keys: Sequence[str]) -> None:
+        """Look up overwriting queries. These overwrite in every batch, so the last one shows it."""
+        rows = self._context.tx.rows("blast/writing_queries", datasets=list(keys))
+        queries = self._context.queries(row["key"] for row in rows)
+        for row in rows:
+            query = queries.get(row["key"])
+            last = self._context.last_batch(query) if query is not None else None
+            if query is None or last is None or last.started_at is None:
+                continue
+            for use in last.writes(self._shown[row["dataset"]]):
+                if (partitions := _replaced(use)) is not None:
+                    step = micro_batches(query, [last], count=1, keeps=None)
+                    self._add(row["dataset"], Replacement(step, last.started_at, last.ended_at, partitions))
+
+    def _note_unknown(self, key: str, run: Run) -> None:
+        dataset = self._context.datasets[self._shown[key]]
+        self._context.notes[
+            f"Run {run.brief.run_id} overwrote a part of {dataset.spelling} later, and which partitions isn't "
+            "recorded: some of what is listed of it may be gone."
+        ] = None
+
+    def _add(self, key: str, found: Replacement) -> None:
+        replaced = self._found[self._shown[key]]
+        replaced.append(found)
+        replaced.sort(key=lambda each: each.began)
+
+    def _is_anew(self, part: Part) -> bool:
+        if part.kind is not PartKind.OFFSETS or part.topic_id is None:
+            return False
+        key = part.dataset.key
+        names = self._context.datasets.keys_of(key)
+        used = self._context.queries_of(names)
+        for query in (each for name in names for each in used[name]):
+            last = self._context.last_batch(query)
+            if last is not None and any(not same_topic(part.topic_id, u.topic_id) for u in last.reads(key)):
+                return True
+        return False
+
+
+def _replaced(use: StoredUse) -> tuple[str, ...] | None:
+    """Partitions that a use replaced, empty for everything; None where it is known to replace nothing."""
+    # The format's own operation doesn't show it: Iceberg calls a MERGE of one row an overwrite, too.
+    return () if use.replaces else overwritten(use.properties)[0] or None
+
+
+def _taken(part: Part, partitions: tuple[str, ...]) -> tuple[Part | None, Part | None]:
+    """Split a part into what is gone and what is left."""
+    if not partitions:
+        return part, None
+    if part.kind is PartKind.SNAPSHOT and part.partitions:
+        gone = tuple(place for place in part.partitions if is_inside(place, partitions))
+        left = tuple(place for place in part.partitions if place not in gone)
+        return (
+            replace(part, partitions=gone) if gone else None,
+            replace(part, partitions=left) if left else None,
+        )
+    if part.kind is PartKind.FILES and all(is_inside(place, partitions) for place in partitions_of(part) or ("",)):
+        return part, None
+    if part.kind is PartKind.FILES and part.files:
+        inside = tuple(f for f in part.files if is_inside(partition_of(f), partitions))
+        rest = tuple(f for f in part.files if f not in inside)
+        count = part.file_count if part.file_count is not None else len(part.files)
+        return (
+            replace(part, files=inside, file_count=len(inside), version=None) if inside else None,
+            replace(part, files=rest, file_count=count - len(inside), version=None) if count > len(inside) else None,
+        )
+    return None, part

@@ -1,0 +1,57 @@
+"""Declarations of datasets, jobs and consumers: by set, and for one subject by all sets that declare it.
+
+answer    the answers
+merge     one subject's declarations of several sets → values to show, and contradictions
+ask       the questions
+consumers consumers of some datasets or columns
+owners    owners of some datasets, jobs or consumers
+"""
+
+from headwater_analysis.declared.answer import Contradiction, Declaration, Declared, SetState
+from headwater_analysis.declared.ask import (
+    dataset_names,
+    declarations,
+    declared,
+    declared_edges,
+    declared_of_datasets,
+    declared_together,
+    existing_declarations,
+    feeds_elsewhere,
+    holding_elsewhere,
+    set_progress,
+    set_state,
+    unknown_datasets,
+)
+from headwater_analysis.declared.consumers import (
+    ReadingConsumer,
+    consumers_of,
+    consumers_of_datasets,
+)
+from headwater_analysis.declared.merge import contradictions, merge, merged
+from headwater_analysis.declared.owners import owners_by_key
+
+__all__ = [
+    "Contradiction",
+    "Declaration",
+    "Declared",
+    "ReadingConsumer",
+    "SetState",
+    "consumers_of",
+    "consumers_of_datasets",
+    "contradictions",
+    "dataset_names",
+    "declarations",
+    "declared",
+    "declared_edges",
+    "declared_of_datasets",
+    "declared_together",
+    "existing_declarations",
+    "feeds_elsewhere",
+    "holding_elsewhere",
+    "merge",
+    "merged",
+    "owners_by_key",
+    "set_progress",
+    "set_state",
+    "unknown_datasets",
+]

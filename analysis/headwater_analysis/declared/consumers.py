@@ -1,0 +1,106 @@
+"""Consumers to notify of data that changes, is wrong or flows on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from headwater_analysis.assets import Asset, column_asset, dataset_asset
+from headwater_analysis.declared.ask import declared
+from headwater_analysis.identity import Identities
+from headwater_analysis.owners import OwnerName, owners_of
+from headwater_analysis.reader import Transaction
+
+MOST_READS: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingConsumer:
+    """A consumer that reads some of the assets asked about, as declared.
+
+    Attributes:
+        key: key of the Consumer node.
+        name: name of the consumer.
+        type: DASHBOARD, REPORT, API, MODEL, EXPORT, SEARCH_INDEX or TEAM, where declared.
+        owners: owners of the consumer.
+        on_call: channel of the people on call.
+        contact: address for questions.
+        criticality: how much depends on it.
+        notice_days: notice that its people need before a change.
+        freshness_seconds: greatest age of its data.
+        deadline: time of day when its data has to be there.
+        url: address of the consumer.
+        reads: names of the assets asked about that it reads; at most 20.
+        reads_total: number of these assets.
+        sets: ids of the declaration sets that declare it.
+    """
+
+    key: str
+    name: str
+    type: str | None
+    owners: tuple[OwnerName, ...]
+    on_call: str | None
+    contact: str | None
+    criticality: str | None
+    notice_days: int | None
+    freshness_seconds: int | None
+    deadline: str | None
+    url: str | None
+    reads: tuple[Asset, ...]
+    reads_total: int
+    sets: tuple[str, ...]
+
+
+def consumers_of(tx: Transaction, nodes: Iterable[int]) -> tuple[ReadingConsumer, ...]:
+    """Consumers of datasets and columns, by Neo4j's ids, in order of name, whatever name they read these by.
+
+    A column is read by consumers that name it, and by those that read its dataset and name no column of it.
+    """
+    if not tx.consumers:
+        return ()
+    identities, asked = Identities.of(tx), list(nodes)
+    identities.learn(asked)
+    return _consumers(tx, tx.rows("declared/consumers", nodes=sorted(identities.expanded(asked))))
+
+
+def consumers_of_datasets(tx: Transaction, keys: Iterable[str]) -> tuple[ReadingConsumer, ...]:
+    """Consumers of datasets, by key, in order of name, whatever name they read these by."""
+    if not tx.consumers:
+        return ()
+    identities, asked = Identities.of(tx), sorted(keys)
+    identities.look_at(asked)
+    members = {member for key in asked for member in identities.members(key)}
+    return _consumers(tx, tx.rows("declared/consumers_of_datasets", keys=sorted(members)))
+
+
+def _consumers(tx: Transaction, rows: list[Any]) -> tuple[ReadingConsumer, ...]:
+    known = declared(tx, [row["key"] for row in rows]) if rows else {}
+    found = []
+    for row in rows:
+        about = known.get(row["key"])
+        values = {} if about is None else about.values
+        reads = sorted({_asset(read) for read in row["reads"]}, key=lambda asset: asset.spelling)
+        found.append(
+            ReadingConsumer(
+                row["key"],
+                row["name"],
+                values.get("type"),
+                owners_of(values),
+                values.get("on_call"),
+                values.get("contact"),
+                values.get("criticality"),
+                values.get("notice_days"),
+                values.get("freshness_seconds"),
+                values.get("deadline"),
+                values.get("url"),
+                tuple(reads[:MOST_READS]),
+                len(reads),
+                () if about is None else tuple(about.sets),
+            )
+        )
+    return tuple(sorted(found, key=lambda consumer: (consumer.name, consumer.key)))
+
+
+def _asset(read: Any) -> Asset:
+    return dataset_asset(read["dataset"]) if read["column"] is None else column_asset(read["dataset"], read["column"])

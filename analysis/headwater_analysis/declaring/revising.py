@@ -1,0 +1,255 @@
+"""Next revision of a set: its changes to the graph, its events, and its progress into the graph."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from headwater_analysis.assets import spelling
+from headwater_analysis.declared import (
+    Contradiction,
+    Declaration,
+    SetState,
+    contradictions,
+    dataset_names,
+    declarations,
+    declared_edges,
+    existing_declarations,
+    feeds_elsewhere,
+    holding_elsewhere,
+    merged,
+    set_progress,
+    set_state,
+    unknown_datasets,
+)
+from headwater_analysis.declaring.cycles import cycles, declared_pairs
+from headwater_analysis.declaring.difference import (
+    ChangedDeclaration,
+    Edges,
+    SetResult,
+    difference,
+    edges_of,
+    made,
+    named_datasets,
+    subject_key,
+)
+from headwater_analysis.declaring.sets import DeclaredSet
+from headwater_analysis.declaring.spelling import spelled_as_observed
+from headwater_analysis.identity import Identities
+from headwater_analysis.reader import Reader, Transaction
+from headwater_graph.keys import dataset_key
+from headwater_schemas.events import DeclarationEvent, LineageEvent
+
+_SAMPLES: Final = 100
+"""Most declarations to look for while waiting for a revision."""
+
+
+class OlderRevisionError(Exception):
+    """The graph has a later revision of the set, with other content. Nothing was published.
+
+    Attributes:
+        set: id of the set.
+        revision: revision in the graph.
+        given: revision in the file.
+    """
+
+    def __init__(self, name: str, revision: int, given: int) -> None:
+        super().__init__(
+            f"Set {name!r} is at revision {revision} in the graph, and this file is revision {given} "
+            "with other content."
+        )
+        self.set, self.revision, self.given = name, revision, given
+
+
+@dataclass(frozen=True, slots=True)
+class NextRevision:
+    """A set's next revision, compared with the graph.
+
+    Attributes:
+        declared: the set.
+        number: number of the revision; the graph's number where nothing changes.
+        changes: declarations that change.
+        events: events to publish, the revision last; none: nothing changes.
+        unknown: datasets that the set names and that aren't in the graph, by namespace and name.
+        keys: keys of the declarations among the events, in their order.
+    """
+
+    declared: DeclaredSet
+    number: int
+    changes: list[ChangedDeclaration]
+    events: list[LineageEvent]
+    unknown: list[str]
+    keys: list[str]
+
+
+def next_revision(reader: Reader, declared: DeclaredSet, *, now: datetime) -> NextRevision:
+    """Compute the next revision of a set. Declarations that the graph already has are neither read nor published again.
+
+    Args:
+        reader: reader of the graph.
+        declared: declarations of the file.
+        now: current time.
+
+    Raises:
+        OlderRevisionError: the file has an older number than the graph, and other content.
+    """
+    tenant = reader.tenant
+    declared = spelled_as_observed(reader, declared)
+    bodies = declared.by_key(tenant)
+    state = set_state(reader, declared.name)
+    is_same = _is_same(declared, state, bodies)
+    given = declared.revision
+    if given is not None and given <= state.revision and not is_same:
+        raise OlderRevisionError(declared.name, state.revision, given)
+    held = state.items - state.missing
+    added = {key: body for key, body in bodies.items() if key not in held}
+    before = declarations(reader, held - bodies.keys())
+    subjects = {one.subject for one in before}
+    # `made` takes a third of the time of a large set, and is needed for changes alone.
+    changed = {key: body for key, body in added.items() if subjects and subject_key(body, tenant=tenant) in subjects}
+    changes = difference(
+        made(changed, tenant=tenant),
+        before,
+        added=(body for key, body in added.items() if key not in changed),
+        edges=_edges(reader, changed, before),
+    )
+    # A declaration in the graph has also created the datasets that it names.
+    unknown = unknown_datasets(reader, named_datasets(added.values()))
+    is_first = not state.revision and bool(bodies)
+    is_later = given is not None and given > state.revision > 0
+    number, events, known = state.revision, list[LineageEvent](), held
+    if is_first or is_later or state.missing or (state.revision and not is_same):
+        number = given or state.revision + 1
+        known = held | existing_declarations(reader, added)
+        events = list(declared.events(number, tenant=tenant, event_time=now, there=known))
+    return NextRevision(
+        declared,
+        number,
+        changes,
+        events,
+        [f"{one.namespace} {one.name}" for one in unknown],
+        [key for key in bodies if key not in known] if events else [],
+    )
+
+
+def result(reader: Reader, revision: NextRevision, *, published: bool, in_graph: bool) -> SetResult:
+    """Build the outcome of declaring a set, with contradictions by other sets.
+
+    Args:
+        reader: reader of the graph.
+        revision: revision of the set.
+        published: whether its events were published.
+        in_graph: whether the graph has the revision.
+    """
+    declared = revision.declared
+    return SetResult(
+        declared.name,
+        revision.number,
+        len(declared.declarations),
+        len(revision.events) if published else 0,
+        in_graph,
+        revision.changes,
+        revision.unknown,
+        _contradictions(reader, declared),
+        reader.read(lambda tx: _cycles(tx, declared)),
+    )
+
+
+def _edges(reader: Reader, changed: Mapping[str, DeclarationEvent], before: Iterable[Declaration]) -> Edges:
+    """Edges of the column lineages of jobs that change."""
+    subjects = {subject_key(body, tenant=reader.tenant) for body in changed.values() if body.job is not None}
+    plans = [(one.subject, one.values["plan"]) for one in before if one.subject in subjects and "plan" in one.values]
+    return {**declared_edges(reader, plans), **edges_of(changed, tenant=reader.tenant)}
+
+
+def _contradictions(reader: Reader, declared: DeclaredSet) -> list[Contradiction]:
+    """Contradictions with other sets, or within this one where a dataset has several names."""
+    tenant = reader.tenant
+    bodies = declared.by_key(tenant)
+    subjects = {key: subject_key(body, tenant=tenant) for key, body in bodies.items()}
+    named = {dataset_key(tenant, one.namespace, one.name) for one in named_datasets(bodies.values())}
+    names, spelled = reader.read(lambda tx: _shown_names(tx, {*subjects.values(), *named}))
+    every = {name for subject in subjects.values() for name in names.get(subject, [subject])}
+    shown = {name: members[0] for members in names.values() for name in members}
+
+    def of_one(declarations: Iterable[Declaration]) -> list[Declaration]:
+        return [replace(one, subject=shown.get(one.subject, one.subject)) for one in declarations]
+
+    others = of_one(holding_elsewhere(reader, every, declared.name))
+    times = Counter([*{one.subject for one in others}, *(shown.get(each, each) for each in subjects.values())])
+    own = {key: bodies[key] for key, subject in subjects.items() if times[shown.get(subject, subject)] > 1}
+    return contradictions(merged([*of_one(made(own, tenant=tenant, shown=spelled)), *others]).values())
+
+
+def _shown_names(tx: Transaction, keys: Iterable[str]) -> tuple[dict[str, list[str]], dict[str, str]]:
+    """`_names`, and the spelling of names that answers show instead of others, by key."""
+    names = _names(tx, keys)
+    found = dataset_names(tx, {members[0] for members in names.values()}) if names else {}
+    spelled = {key: spelling(*found[members[0]]) for key, members in names.items() if members[0] in found}
+    return names, spelled
+
+
+def _cycles(tx: Transaction, declared: DeclaredSet) -> list[list[str]]:
+    """Cycles of datasets through the set's jobs, also by way of other sets' jobs and by other names."""
+    pairs = declared_pairs(declared.declarations.values())
+    if not pairs:
+        return []
+    refs = {dataset_key(tx.tenant, one.namespace, one.name): one for pair in pairs for one in pair}
+    own = [(dataset_key(tx.tenant, a.namespace, a.name), dataset_key(tx.tenant, b.namespace, b.name)) for a, b in pairs]
+    others = feeds_elsewhere(tx, declared.name)
+    names = _names(tx, {key for pair in (*own, *others) for key in pair})
+
+    def shown(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+        return [(names.get(source, [source])[0], names.get(target, [target])[0]) for source, target in pairs]
+
+    found = cycles(shown(own), shown(others))
+    spelled = {key: (ref.namespace, ref.name) for key, ref in refs.items()}
+    unknown = {key for cycle in found for key in cycle} - spelled.keys()
+    spelled |= dataset_names(tx, unknown) if unknown else {}
+    return [[" ".join(spelled.get(key, (key,))) for key in cycle] for cycle in found]
+
+
+def _names(tx: Transaction, keys: Iterable[str]) -> dict[str, list[str]]:
+    """Keys of all names of each dataset that has several, by the asked key; the shown one is first.
+
+    Datasets that the graph only has under another name are included: declaring this name merges the two.
+    """
+    asked = set(keys)
+    if not tx.several_names or not asked:
+        return {}
+    identities = Identities.of(tx)
+    called = {row["key"]: row["datasets"] for row in tx.rows("declared/called", keys=sorted(asked))}
+    identities.look_at({*asked, *(dataset for each in called.values() for dataset in each)})
+    out = {}
+    for key in asked:
+        members = identities.members(key)
+        if len(members) == 1 and len(called.get(key, ())) == 1:
+            members = [*identities.members(called[key][0]), key]
+        if len(members) > 1:
+            out[key] = members
+    return out
+
+
+def progress(reader: Reader, revision: NextRevision) -> tuple[bool, int]:
+    """Return whether the graph has the whole revision or a later one, and about how many of its events it has.
+
+    The events are written in their order, so a sample of them shows the progress. Counting all of them each time would
+    cost the database more than writing them.
+    """
+    declared, keys = revision.declared, revision.keys
+    step = max(1, len(keys) // _SAMPLES)
+    number, there_ = set_progress(reader, declared.name, keys[::step])
+    is_there = number > revision.number
+    if number == revision.number:
+        state = set_state(reader, declared.name)
+        is_there = not state.missing and state.items == declared.keys(reader.tenant).keys()
+    return is_there, len(revision.events) if is_there else min(there_ * step, len(keys))
+
+
+def _is_same(declared: DeclaredSet, state: SetState, keys: Mapping[str, object]) -> bool:
+    """Return whether the latest revision in the graph has this content."""
+    about = (declared.format, declared.source, declared.document)
+    return state.revision > 0 and state.items == keys.keys() and about == (state.format, state.source, state.document)

@@ -1,0 +1,100 @@
+"""Nested columns: structs and topics' payloads, and their fields. Reading the whole reads each field, and reversely.
+
+A job that copies `value` names no `value.email`, and its plan has no edge from there. So data that leaves a column also
+leaves by the columns around it, and by its fields except those that a plan writes by themselves: for these the plan has
+edges of their own.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from headwater_analysis.reader import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Relatives:
+    """Parents and fields of some columns, by id.
+
+    Attributes:
+        wholes: for each parent, the columns asked about that are part of it.
+        fields: for each field, the columns asked about that contain it.
+    """
+
+    wholes: dict[int, list[int]]
+    fields: dict[int, list[int]]
+
+    @property
+    def every(self) -> list[int]:
+        """Ids of all parents and fields."""
+        return [*self.wholes, *self.fields]
+
+    def of(self, node: int) -> list[int]:
+        """Columns asked about that a node is a parent or field of."""
+        return [*self.wholes.get(node, ()), *self.fields.get(node, ())]
+
+
+class Families:
+    """Lookup of parents and fields of columns; those of a dataset are looked up once.
+
+    Args:
+        tx: transaction to read in.
+    """
+
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+        self._dataset: dict[int, int | None] = {}
+        self._names: dict[int, str] = {}
+        self._columns: dict[int, dict[str, int]] = {}
+        self._made: set[int] = set()
+
+    @staticmethod
+    def of(tx: Transaction) -> Families:
+        """Return the transaction's lookup: every part of a question shares it."""
+        return tx.common(Families)
+
+    def relatives(self, nodes: Sequence[int], *, every_field: bool = False) -> Relatives:
+        """Return the parents and fields of columns; these may themselves be among `nodes`.
+
+        Args:
+            nodes: ids of columns and datasets, under the names that they have in the graph.
+            every_field: whether to include fields that a plan writes by themselves.
+        """
+        self._look_up(nodes)
+        wholes: dict[int, list[int]] = defaultdict(list)
+        fields: dict[int, list[int]] = defaultdict(list)
+        for node in nodes:
+            dataset = self._dataset.get(node)
+            if dataset is None:
+                continue
+            columns, name = self._columns[dataset], self._names[node]
+            for whole in _wholes(name):
+                if (found := columns.get(whole)) is not None:
+                    wholes[found].append(node)
+            for other, field in columns.items():
+                if other.startswith(f"{name}.") and (every_field or field not in self._made):
+                    fields[field].append(node)
+        return Relatives(dict(wholes), dict(fields))
+
+    def _look_up(self, nodes: Sequence[int]) -> None:
+        new = [node for node in dict.fromkeys(nodes) if node not in self._dataset]
+        if not new:
+            return
+        self._dataset |= dict.fromkeys(new)
+        rows: list[Any] = self._tx.rows("families/columns", nodes=new)
+        for row in rows:
+            columns = self._columns.setdefault(row["dataset"], {})
+            for node, name, is_made in row["columns"]:
+                columns[name] = node
+                self._names[node] = name
+                self._dataset[node] = row["dataset"]
+                if is_made:
+                    self._made.add(node)
+
+
+def _wholes(name: str) -> Iterable[str]:
+    parts = name.split(".")
+    return (".".join(parts[:end]) for end in range(1, len(parts)))

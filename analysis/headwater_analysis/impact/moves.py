@@ -1,0 +1,138 @@
+"""Moves of a change from asset to asset, before the policy judges them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from headwater_analysis.impact.change import SchemaChange
+from headwater_analysis.impact.graph import AssetFacts, Feed, ImpactGraph
+from headwater_analysis.impact.steps import Cause
+
+_JOIN = "JOIN_DEPENDENCY"
+_BLACK_BOXES = ("EXTERNAL", "UNKNOWN")
+_GONE = (SchemaChange.REMOVED, SchemaChange.RENAMED)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeStart:
+    """Start of a change in the graph.
+
+    Attributes:
+        nodes: ids of the columns, nested ones too; or of the dataset.
+        wholes: ids of columns that contain those; never hit themselves. Without nodes, the graph doesn't have the
+            changed column, and readers of these as a whole read it too.
+        dataset: id of the dataset.
+        type: type of the dataset.
+        within: ids of the only datasets that can be hit; None: any.
+    """
+
+    nodes: tuple[int, ...]
+    wholes: tuple[int, ...]
+    dataset: int
+    type: str | None
+    within: frozenset[int] | None = None
+
+
+class Move(NamedTuple):
+    """A step before it is judged; `direct`: whether it is one by itself."""
+
+    source: int
+    target: int
+    edge: int
+    job: str
+    cause: Cause
+    kind: str | None = None
+    direct: bool = False
+    masking: bool = False
+
+
+class Moves:
+    """Moves of a change from assets that it hit. Each dataset's readers are looked at once.
+
+    Args:
+        graph: graph to ask.
+        start: start of the change.
+        schema: kind of a schema change.
+        fails: whether a job that names a removed column can't run.
+        known: facts of every asset that was reached so far; kept up to date by the caller.
+    """
+
+    def __init__(
+        self,
+        graph: ImpactGraph,
+        start: ChangeStart,
+        schema: SchemaChange | None,
+        *,
+        fails: bool,
+        known: Mapping[int, AssetFacts],
+    ) -> None:
+        self._graph = graph
+        self._schema = schema
+        self._fails = fails and schema in _GONE
+        self._known = known
+        self._starts = {*start.nodes, *start.wholes}
+        self._wholes = set(start.wholes)
+        self._read: set[int] = set()
+
+    def leaving(self, nodes: Sequence[int], *, first: bool) -> list[Move]:
+        """Every move from these nodes, except back to the start.
+
+        Args:
+            nodes: ids.
+            first: whether the change starts at these nodes.
+        """
+        columns = [node for node in nodes if self._known[node].dataset != node]
+        return [move for move in self._from_columns(columns, first=first) if move.target not in self._starts]
+
+    def _from_columns(self, nodes: list[int], *, first: bool) -> Iterable[Move]:
+        if not nodes:
+            return
+        failing: set[str] = set()
+        asked = set(nodes)
+        # An edge of a relative that is itself asked about counts only for that one.
+        edges = [edge for edge in self._graph.column_edges(nodes) if edge.by is None or edge.by not in asked]
+        looked_up = self._graph.lookups([edge.edge for edge in edges if edge.whole and edge.kind == _JOIN])
+        for edge in edges:
+            for target in looked_up.get(edge.edge, ()):
+                yield Move(edge.source, target, edge.edge, edge.job, Cause.LOOKUP, _JOIN)
+            cause = Cause.VALUE if edge.direct else Cause.ROWS if edge.whole else Cause.CHOICE
+            kind = edge.kind
+            if self._schema is not None and (edge.by is not None or self._is_parted(edge.source)):
+                # The job takes the whole, and may not use this column.
+                cause, kind = (Cause.VALUE if edge.direct else Cause.UNSEEN), "UNKNOWN"
+            elif first:
+                failing.add(edge.job)
+            yield Move(edge.source, edge.target, edge.edge, edge.job, cause, kind, edge.direct, edge.masking)
+        yield from self._from_readers(nodes, failing)
+
+    def _is_parted(self, node: int) -> bool:
+        """Return whether only a part of this column is hit."""
+        return node in self._wholes or (node not in self._starts and self._known[node].parted)
+
+    def _from_readers(self, nodes: list[int], failing: set[str]) -> Iterable[Move]:
+        """Moves by jobs that read datasets of these columns: jobs that fail, and jobs without known column lineage."""
+        by_dataset: dict[int, int] = {}
+        for node in sorted(nodes, key=lambda node: self._known[node].key):
+            by_dataset.setdefault(self._known[node].dataset, node)
+        datasets = [dataset for dataset in by_dataset if dataset not in self._read]
+        self._read |= by_dataset.keys()
+        for black in self._graph.column_edges(datasets):
+            if black.kind in _BLACK_BOXES:
+                # The job reads the dataset as a whole, perhaps this column; `count(*)` reads only its rows.
+                node = by_dataset[black.source]
+                yield Move(node, black.target, black.edge, black.job, Cause.UNSEEN, black.kind)
+        feeds = list(self._graph.feeds(datasets))
+        unseen = self._graph.unseen({(job, target) for _, target, _, job in feeds})
+        for source, target, edge, job in feeds:
+            node = by_dataset[source]
+            if self._fails and job in failing:
+                yield Move(node, target, edge, job, Cause.JOB)
+            elif (job, target) in unseen:
+                yield Move(node, target, edge, job, Cause.UNSEEN, "UNKNOWN")
+
+    def flows(self, nodes: Iterable[int]) -> list[Feed]:
+        """FEEDS edges of the datasets among these nodes: moves by FLOW, in a form that is quicker to iterate."""
+        datasets = [node for node in nodes if self._known[node].dataset == node]
+        return [feed for feed in self._graph.feeds(datasets) if feed[1] not in self._starts] if datasets else []

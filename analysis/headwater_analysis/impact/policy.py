@@ -1,0 +1,412 @@
+"""Policy of an impact: the severity of each change, and whether it propagates; read from a file.
+
+The file is TOML. Its rules are tried from the first to the last; the first that fits a step decides.
+`default_policy.toml` is the policy where no other file is named, and the place to begin one. A mistake is reported with
+its line, its field, and the allowed values.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterator
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from string import Formatter
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from headwater_analysis.durations import read_duration
+from headwater_analysis.errors import QuestionError
+from headwater_analysis.impact.change import ChangeType, SchemaChange
+from headwater_analysis.impact.inputs import ConsumerInput, InputGroup, QualityState, SeverityInputs
+from headwater_analysis.impact.steps import Cause, Influence, StepFacts
+from headwater_schemas.events import ConsumerType, PublicationState, Sensitivity, TransformationKind
+
+
+class Severity(StrEnum):
+    """Severity, in two scales: of schema changes, and of any other change. The worst first.
+
+    Schema changes:
+
+    - BREAKING: a job fails, or a value can't be computed any more.
+    - DEGRADED: still works, with poorer, older or possibly wrong results.
+    - COSMETIC: looks different, means the same.
+    - NONE: no effect.
+
+    Other changes:
+
+    - CRITICAL: an asset that many depend on is hit; somebody has to act now.
+    - BLOCKING: an ongoing publication or removal has to wait.
+    - TAINTED: the asset holds wrong data.
+    - RESTRICTED: the asset holds data that not everybody may see any more.
+    - WARNING: the asset may be hit; look.
+    - INFO: good to know.
+
+    UNKNOWN is only for a whole answer, never for a step: nobody is known to be affected, and lineage is incomplete.
+    """
+
+    CRITICAL = "CRITICAL"
+    BREAKING = "BREAKING"
+    BLOCKING = "BLOCKING"
+    TAINTED = "TAINTED"
+    RESTRICTED = "RESTRICTED"
+    DEGRADED = "DEGRADED"
+    WARNING = "WARNING"
+    UNKNOWN = "UNKNOWN"
+    COSMETIC = "COSMETIC"
+    INFO = "INFO"
+    NONE = "NONE"
+
+    @property
+    def rank(self) -> int:
+        """Rank of the severity; 0 is the worst."""
+        return _RANKS[self]
+
+    @property
+    def of_schema(self) -> bool:
+        """True for severities on the scale of schema changes."""
+        return self in _OF_SCHEMA
+
+
+SEVERITIES = tuple(Severity)
+"""Severities by rank, the worst first."""
+
+_RANKS = {severity: rank for rank, severity in enumerate(SEVERITIES)}
+_OF_STEPS = [severity for severity in Severity if severity is not Severity.UNKNOWN]
+_OF_SCHEMA = {Severity.BREAKING, Severity.DEGRADED, Severity.COSMETIC, Severity.NONE}
+
+
+PLACEHOLDERS = ("changed", "source", "asset", "job")
+
+
+def _with_known_placeholders(text: str) -> str:
+    try:
+        names = [name for _, name, _, _ in Formatter().parse(text) if name is not None]
+    except ValueError as error:
+        raise ValueError(f"braces that don't match: {error}") from error
+    for name in names:
+        if name not in PLACEHOLDERS:
+            raise ValueError(f"{{{name}}} is unknown; there are {', '.join(f'{{{known}}}' for known in PLACEHOLDERS)}")
+    return text
+
+
+Sentence = Annotated[str, Field(min_length=1, max_length=1_000), AfterValidator(_with_known_placeholders)]
+Upper = Annotated[str, AfterValidator(str.upper)]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class Reading(_Model):
+    """Behaviour of readers, by type of dataset.
+
+    Attributes:
+        late_bound: types of datasets whose readers name the fields they expect, and get a null for a missing one.
+            Readers of any other type fail when a column that they name is gone.
+    """
+
+    late_bound: tuple[Upper, ...] = ()
+
+
+class Rule(_Model):
+    """A rule: the verdict on steps that it fits. A missing condition fits everything; of several values one has to fit.
+
+    Attributes:
+        change: types of change.
+        schema_change: `schema` in the file: kind of a schema change.
+        cause, influence, kind, masking: conditions on the step.
+        first: whether the step is the first hop.
+        parted: whether the column that is reached has fields of its own: a struct, a topic's payload.
+        type, criticality: those of the dataset that is reached, in any case.
+        severity: the verdict.
+        propagate: whether the walk continues from here.
+        reason, action: sentences; `{changed}`, `{source}`, `{asset}` and `{job}` stand for names.
+    """
+
+    change: Annotated[tuple[ChangeType, ...], Field(min_length=1)]
+    schema_change: Annotated[tuple[SchemaChange, ...], Field(alias="schema")] = ()
+    cause: tuple[Cause, ...] = ()
+    influence: Influence | None = None
+    kind: tuple[TransformationKind, ...] = ()
+    masking: bool | None = None
+    first: bool | None = None
+    parted: bool | None = None
+    type: tuple[Upper, ...] = ()
+    criticality: tuple[Upper, ...] = ()
+    severity: Severity
+    propagate: bool
+    reason: Sentence
+    action: Sentence
+
+    @model_validator(mode="after")
+    def _on_one_scale(self) -> Self:
+        for change in self.change:
+            if self.severity is Severity.UNKNOWN or change.of_schema != self.severity.of_schema:
+                scale = ", ".join(each for each in _OF_STEPS if each.of_schema == change.of_schema)
+                raise ValueError(f"severity: {self.severity} isn't one of {change}; those are {scale}")
+        if self.schema_change and not all(change.of_schema for change in self.change):
+            raise ValueError("schema: only SCHEMA_BREAKING and SCHEMA_COMPATIBLE have it")
+        return self
+
+    @property
+    def fits_every_step(self) -> bool:
+        """True if the only condition is the type of change."""
+        given = self.model_fields_set - {"change", "severity", "propagate", "reason", "action"}
+        return all(getattr(self, field) in (None, ()) for field in given)
+
+    def fits(self, change: ChangeType, schema: SchemaChange | None, step: StepFacts) -> bool:
+        """Return whether the rule fits this step of this change."""
+        return (
+            change in self.change
+            and (not self.schema_change or schema in self.schema_change)
+            and (not self.cause or step.cause in self.cause)
+            and (self.influence is None or step.influence is self.influence)
+            and (not self.kind or step.kind in self.kind)
+            and (self.masking is None or step.masking is self.masking)
+            and (self.first is None or step.first is self.first)
+            and (self.parted is None or step.parted is self.parted)
+            and (not self.type or step.type.upper() in self.type)
+            and (not self.criticality or step.criticality.upper() in self.criticality)
+        )
+
+
+class Raise(_Model):
+    """Replacement of a severity, for assets that matter more, or less.
+
+    A condition that is left out fits everything; of several values one has to fit. An unknown value fits none.
+
+    Attributes:
+        change: types of change; none: all.
+        type, criticality: those of the dataset, in any case.
+        job_criticality: criticality of a job that makes the asset on the path of the change, in any case.
+        consumer, consumer_criticality: types, and criticalities in any case, of one consumer of the asset.
+        consumed: whether the asset has a declared consumer.
+        deadline: whether the asset, or a consumer that the conditions before fit, has a declared deadline.
+        freshness: `1d`: the data of the asset, or of such a consumer, may be no older.
+        sensitivity, classification: those of the column, or else its dataset; the latter in any case.
+        publication: publication by the latest run that wrote the dataset: PUBLISHED, PARTIAL, UNPUBLISHED.
+        quality: result of the dataset's latest checks.
+        severity: severity by the rule.
+        to: severity that replaces it.
+    """
+
+    change: tuple[ChangeType, ...] = ()
+    type: tuple[Upper, ...] = ()
+    criticality: tuple[Upper, ...] = ()
+    job_criticality: tuple[Upper, ...] = ()
+    consumer: tuple[ConsumerType, ...] = ()
+    consumer_criticality: tuple[Upper, ...] = ()
+    consumed: bool | None = None
+    deadline: bool | None = None
+    freshness: Annotated[int, BeforeValidator(read_duration)] | None = None
+    sensitivity: tuple[Sensitivity, ...] = ()
+    classification: tuple[Upper, ...] = ()
+    publication: tuple[PublicationState, ...] = ()
+    quality: tuple[QualityState, ...] = ()
+    severity: Annotated[tuple[Severity, ...], Field(min_length=1)]
+    to: Severity
+
+    @model_validator(mode="after")
+    def _on_one_scale(self) -> Self:
+        for severity in self.severity:
+            if Severity.UNKNOWN in (severity, self.to):
+                raise ValueError("severity, to: UNKNOWN is of a whole answer, never of an asset")
+            if severity.of_schema != self.to.of_schema:
+                raise ValueError(f"to: {severity} is of schema changes and {self.to} isn't, or the other way round")
+        return self
+
+    def may_fit(self, change: ChangeType, type_: str, criticality: str, severity: Severity) -> bool:
+        """Return whether this may fit a verdict, by the conditions that need no lookup."""
+        return (
+            severity in self.severity
+            and (not self.change or change in self.change)
+            and (not self.type or type_.upper() in self.type)
+            and (not self.criticality or criticality.upper() in self.criticality)
+        )
+
+    def fits(self, inputs: SeverityInputs) -> bool:
+        """Return whether this fits an asset, for a verdict that it may fit."""
+        return (
+            (not self.job_criticality or any(job.criticality.upper() in self.job_criticality for job in inputs.jobs))
+            and (self.consumed is None or self.consumed == bool(inputs.consumers))
+            and (not self._asks_for_consumers or bool(self.consumers_of(inputs)))
+            and (self.deadline is None or self.deadline == self._has_deadline(inputs))
+            and (self.freshness is None or self._is_fresh(inputs, self.freshness))
+            and (not self.sensitivity or inputs.sensitivity in self.sensitivity)
+            and (not self.classification or (inputs.classification or "").upper() in self.classification)
+            and (not self.publication or inputs.publication in self.publication)
+            and (not self.quality or inputs.quality in self.quality)
+        )
+
+    def consumers_of(self, inputs: SeverityInputs) -> tuple[ConsumerInput, ...]:
+        """Consumers that the conditions on consumers fit; all, where there is no such condition."""
+        return tuple(
+            each
+            for each in inputs.consumers
+            if (not self.consumer or each.type in self.consumer)
+            and (not self.consumer_criticality or (each.criticality or "").upper() in self.consumer_criticality)
+        )
+
+    @property
+    def groups(self) -> frozenset[InputGroup]:
+        """Groups of inputs that `fits` needs."""
+        about_both = self.deadline is not None or self.freshness is not None
+        asked = {
+            InputGroup.DECLARED: about_both or bool(self.sensitivity or self.classification),
+            InputGroup.CONSUMERS: about_both or self.consumed is not None or self._asks_for_consumers,
+            InputGroup.JOBS: bool(self.job_criticality),
+            InputGroup.PUBLICATION: bool(self.publication),
+            InputGroup.QUALITY: bool(self.quality),
+        }
+        return frozenset(group for group, is_asked in asked.items() if is_asked)
+
+    @property
+    def _asks_for_consumers(self) -> bool:
+        return bool(self.consumer or self.consumer_criticality)
+
+    def _has_deadline(self, inputs: SeverityInputs) -> bool:
+        consumers = self.consumers_of(inputs)
+        own = inputs.deadline if not self._asks_for_consumers else None
+        return bool(own) or any(each.deadline for each in consumers)
+
+    def _is_fresh(self, inputs: SeverityInputs, most: int) -> bool:
+        own = () if self._asks_for_consumers else (inputs.freshness_seconds,)
+        every = (*own, *(each.freshness_seconds for each in self.consumers_of(inputs)))
+        return any(seconds is not None and seconds <= most for seconds in every)
+
+
+class Policy(_Model):
+    """A policy; see the module.
+
+    Attributes:
+        reading: behaviour of readers, by type of dataset.
+        rules: `[[rule]]` in the file. The last one for each type of change fits every step.
+        raises: `[[raise]]`, tried in order on the rules' verdicts; the first that fits holds (`raising`).
+    """
+
+    reading: Reading = Reading()
+    rules: Annotated[tuple[Rule, ...], Field(alias="rule", min_length=1)]
+    raises: Annotated[tuple[Raise, ...], Field(alias="raise")] = ()
+
+    @model_validator(mode="after")
+    def _decides_everything(self) -> Self:
+        for change in ChangeType:
+            if not any(change in rule.change and rule.fits_every_step for rule in self.rules):
+                raise ValueError(f"no rule for every {change}: let the last one have no other condition than `change`")
+        return self
+
+    def binds_late(self, type_: str | None) -> bool:
+        """Return whether readers of a dataset of that type get nulls for a removed column."""
+        return (type_ or "").upper() in self.reading.late_bound
+
+    def groups_of(self, change: ChangeType) -> frozenset[InputGroup]:
+        """Groups of inputs that the raises of a change may need."""
+        about = (each.groups for each in self.raises if not each.change or change in each.change)
+        return frozenset[InputGroup]().union(*about)
+
+    def judge(self, change: ChangeType, schema: SchemaChange | None, step: StepFacts) -> tuple[Severity, bool, int]:
+        """Severity by the rules, whether the change propagates, and the number of the rule, from 0."""
+        number, rule = next((n, rule) for n, rule in enumerate(self.rules) if rule.fits(change, schema, step))
+        return rule.severity, rule.propagate, number
+
+
+_MOST_BYTES = 1_000_000
+_MOST_MISTAKES = 10
+_HEADING = re.compile(r"\s*\[\[?\s*(\w+)\s*\]\]?")
+_TABLES: dict[str, type[BaseModel]] = {"rule": Rule, "raise": Raise, "reading": Reading}
+
+
+@cache
+def default_policy() -> Policy:
+    """Return the policy that comes with Headwater."""
+    return parse_policy(default_policy_text(), "default_policy.toml")
+
+
+def default_policy_text() -> str:
+    """Return the default policy's file, to begin one with."""
+    return files(__package__).joinpath("default_policy.toml").read_text(encoding="utf-8")
+
+
+def load_policy(path: Path) -> Policy:
+    """Read the policy of a file.
+
+    Raises:
+        QuestionError: the file can't be read, or is no valid policy; with line and field.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise QuestionError(f"{path} is larger than {_MOST_BYTES:,} bytes: that is no policy.", field="policy")
+        text = content.decode("utf-8")
+    except OSError as error:
+        raise QuestionError(f"The policy {path} can't be read: {error.strerror}.", field="policy") from error
+    except UnicodeDecodeError as error:
+        raise QuestionError(f"The policy {path} isn't UTF-8 at byte {error.start}.", field="policy") from error
+    return parse_policy(text, str(path))
+
+
+def parse_policy(text: str, name: str) -> Policy:
+    """Parse the policy in `text`; `name` is for messages.
+
+    Raises:
+        QuestionError: see `load_policy`.
+    """
+    try:
+        return Policy.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise QuestionError(f"{name} is no TOML: {error}", field="policy") from error
+    except ValidationError as error:
+        lines = _lines(text)
+        mistakes = [_mistake(name, lines, each) for each in error.errors(include_url=False)]
+        more = [f"… and {len(mistakes) - _MOST_MISTAKES} more"] if len(mistakes) > _MOST_MISTAKES else []
+        raise QuestionError("\n".join([*mistakes[:_MOST_MISTAKES], *more]), field="policy") from error
+
+
+def _mistake(name: str, lines: dict[tuple[str | int, ...], int], error: Any) -> str:
+    where: tuple[str | int, ...] = tuple(error["loc"])
+    message = error["msg"].removeprefix("Value error, ")
+    field = str(where[-1]) if where else ""
+    if error["type"] == "extra_forbidden":
+        message = f"unknown{_nearest(where)}"
+    elif error["type"] == "missing":
+        message = "is missing"
+    # A mistake of a whole table names its field first.
+    elif error["type"] == "value_error" and re.match(r"(\w+): ", message):
+        field, _, message = message.partition(": ")
+        where = (*where, field)
+    depth = next((depth for depth in range(len(where), 0, -1) if where[:depth] in lines), 0)
+    line = f":{lines[where[:depth]]}" if depth else ""
+    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in where).lstrip(".")
+    return f"{name}{line}: {path}: {message}" if path else f"{name}{line}: {message}"
+
+
+def _nearest(where: tuple[str | int, ...]) -> str:
+    table = _TABLES.get(str(where[0])) if len(where) > 1 else Policy
+    known = [info.alias or field for field, info in table.model_fields.items()] if table else []
+    nearest = difflib.get_close_matches(str(where[-1]), known, n=1, cutoff=0.5)
+    return f"; did you mean `{nearest[0]}`?" if nearest else f"; there are {', '.join(known)}"
+
+
+def _lines(text: str) -> dict[tuple[str | int, ...], int]:
+    """Line, from 1, of each table and of each of its keys: `("rule", 3, "severity")`."""
+    return dict(_located(text))
+
+
+def _located(text: str) -> Iterator[tuple[tuple[str | int, ...], int]]:
+    counts: dict[str, int] = {}
+    table: tuple[str | int, ...] = ()
+    for number, line in enumerate(text.splitlines(), start=1):
+        if heading := _HEADING.match(line):
+            name = heading[1]
+            counts[name] = counts.get(name, -1) + 1
+            table = (name, counts[name]) if line.lstrip().startswith("[[") else (name,)
+            yield table, number
+        elif key := re.match(r"\s*([\w-]+)\s*=", line):
+            yield (*table, key[1]), number

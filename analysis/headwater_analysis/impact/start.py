@@ -1,0 +1,173 @@
+"""Start of a change in the graph, and its type."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+from headwater_analysis.assets import Asset, AssetKind
+from headwater_analysis.errors import QuestionError
+from headwater_analysis.identity import Identities, notice
+from headwater_analysis.impact.change import ChangeType, ImpactChange, SchemaChange
+from headwater_analysis.impact.moves import ChangeStart
+from headwater_analysis.impact.reach import EVERYWHERE, DataReach, reach_of
+from headwater_analysis.reader import Transaction
+from headwater_analysis.resolve import FoundNode, resolve_asset, resolve_column, resolve_dataset
+from headwater_analysis.trace import Arrivals
+from headwater_graph.keys import column_key, dataset_key
+
+_WIDER = {
+    "byte": {"short", "int", "long", "float", "double"},
+    "short": {"int", "long", "float", "double"},
+    "int": {"long", "double"},
+    "long": set[str](),
+    "float": {"double"},
+    "date": {"timestamp", "timestamp_ntz"},
+}
+_SAME = {"tinyint": "byte", "smallint": "short", "integer": "int", "bigint": "long", "real": "float"}
+_DIGITS = {"byte": 3, "short": 5, "int": 10, "long": 19}
+_DECIMAL = re.compile(r"(?:decimal|numeric)\((\d+),\s*(\d+)\)")
+_TEXT = re.compile(r"(var)?char\((\d+)\)")
+
+
+def is_same(before: str, after: str | None) -> bool:
+    """Return whether both are spellings of one type."""
+    return after is not None and _plain(before) == _plain(after)
+
+
+def widens(before: str | None, after: str | None) -> bool:
+    """Return whether `after` holds every value of `before`; False where that is unknown."""
+    if before is None or after is None:
+        return False
+    old, new = (_plain(type_) for type_ in (before, after))
+    if old == new or new in _WIDER.get(old, ()):
+        return True
+    if decimal := _DECIMAL.fullmatch(new):
+        precision, scale = int(decimal[1]), int(decimal[2])
+        if was := _DECIMAL.fullmatch(old):
+            return int(was[1]) - int(was[2]) <= precision - scale and int(was[2]) <= scale
+        return old in _DIGITS and _DIGITS[old] <= precision - scale
+    if text := _TEXT.fullmatch(old):
+        longer = _TEXT.fullmatch(new)
+        return new == "string" or (text[1] == "var" and bool(longer and longer[1] and int(longer[2]) >= int(text[2])))
+    return False
+
+
+def _plain(type_: str) -> str:
+    plain = " ".join(type_.lower().split())
+    return _SAME.get(plain, plain)
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """A change with its start in the graph.
+
+    Attributes:
+        start: start for the spread.
+        asset: the dataset, or the column.
+        changed: asset that sentences name: `asset`, or the column that is added.
+        type: type of the change.
+        notes: remarks, as sentences.
+        reach: datasets that the changed part of the data reached.
+    """
+
+    start: ChangeStart
+    asset: Asset
+    changed: Asset
+    type: ChangeType
+    notes: tuple[str, ...] = ()
+    reach: DataReach = EVERYWHERE
+
+
+def named(tx: Transaction, change: ImpactChange) -> ImpactChange:
+    """Split `dataset` into dataset and column where it spells a column: `orders#price`.
+
+    Raises:
+        NotFoundError, AmbiguousError: as `resolve_asset`.
+    """
+    if change.column is not None or "#" not in change.dataset:
+        return change
+    if change.schema is SchemaChange.ADDED:
+        dataset, _, column = change.dataset.rpartition("#")
+        return replace(change, dataset=dataset, column=column)
+    found = resolve_asset(tx, change.dataset).asset
+    if found.column is None:
+        return change
+    return replace(change, dataset=dataset_key(tx.tenant, found.namespace, found.name), column=found.column)
+
+
+def begin(tx: Transaction, change: ImpactChange, arrivals: Arrivals | None = None) -> Beginning:
+    """Find the start of a change.
+
+    Raises:
+        NotFoundError, AmbiguousError: as `resolve_dataset` and `resolve_column`.
+        QuestionError: the column to be added exists; the change is in place already.
+    """
+    dataset = resolve_dataset(tx, change.dataset)
+    beginning = _beginning(tx, change, dataset)
+    beginning = replace(beginning, notes=(*beginning.notes, *notice(tx, dataset.asset)))
+    if change.extent is None:
+        return beginning
+    reach = reach_of(tx, dataset.asset, change.extent, arrivals)
+    start = replace(beginning.start, within=reach.datasets)
+    return replace(beginning, start=start, notes=(*beginning.notes, *reach.notes), reach=reach)
+
+
+def _beginning(tx: Transaction, change: ImpactChange, dataset: FoundNode) -> Beginning:
+    columns = columns_of(tx, dataset)
+    whole = ChangeStart((dataset.id,), (), dataset.id, dataset.asset.type)
+    if change.schema is SchemaChange.ADDED and change.column is not None:
+        if any(row["name"] == change.column and not row["gone"] for row in columns):
+            raise QuestionError(f"{dataset.asset.spelling} has a column {change.column!r} already.", field="column")
+        key = column_key(tx.tenant, dataset.asset.key, change.column)
+        added = replace(dataset.asset, kind=AssetKind.COLUMN, key=key, column=change.column, type=change.new_type)
+        return Beginning(whole, dataset.asset, added, change.type or ChangeType.SCHEMA_COMPATIBLE)
+    if change.column is None:
+        if change.type is ChangeType.PRIVACY_RECLASSIFICATION and columns:
+            # Column by column, so that it ends where values are masked.
+            every = tuple(row["id"] for row in columns if not row["gone"])
+            whole = replace(whole, nodes=every or whole.nodes)
+        return Beginning(whole, dataset.asset, dataset.asset, change.type or ChangeType.SCHEMA_BREAKING)
+    found = resolve_column(tx, dataset.asset.key, change.column)
+    _check_differs(change, found.asset, {row["name"] for row in columns if not row["gone"]})
+    path = str(found.asset.column)
+    nested = tuple(row["id"] for row in columns if row["name"].startswith(f"{path}.") and not row["gone"])
+    wholes = tuple(row["id"] for row in columns if path.startswith(f"{row['name']}.") and not row["gone"])
+    start = ChangeStart((found.id, *nested), wholes, dataset.id, dataset.asset.type)
+    gone = next(row["gone"] for row in columns if row["id"] == found.id)
+    notes = ("It is in the dataset's schema no more; the answer is of jobs that used it.",) if gone else ()
+    notes = (*notes, *Identities.of(tx).column_notes(found.asset))
+    return Beginning(start, found.asset, found.asset, _type_of(change, found.asset.type), notes)
+
+
+def columns_of(tx: Transaction, dataset: FoundNode) -> list[dict[str, Any]]:
+    """`id`, `name` and `gone` of the columns of a dataset under all its names, each once, as the node that is shown."""
+    identities = Identities.of(tx)
+    rows = tx.rows("impact/start_columns", datasets=identities.members(dataset.asset.key))
+    identities.learn(row["id"] for row in rows)
+    found: dict[int, dict[str, Any]] = {}
+    for row in rows:
+        node = identities.shown_node(row["id"])
+        known = found.setdefault(node, {"id": node, "name": row["name"], "gone": True})
+        if row["id"] == node:
+            known["name"] = row["name"]
+        known["gone"] = known["gone"] and row["gone"]
+    return list(found.values())
+
+
+def _check_differs(change: ImpactChange, column: Asset, there: set[str]) -> None:
+    if change.new_name is not None and change.new_name in there:
+        raise QuestionError(f"{column.name} has a column {change.new_name!r} already.", field="new_name")
+    if change.schema is SchemaChange.RETYPED and column.type and is_same(column.type, change.new_type):
+        raise QuestionError(f"{column.spelling} is {column.type} already.", field="new_type")
+
+
+def _type_of(change: ImpactChange, type_: str | None) -> ChangeType:
+    """Type that was given, else the one that follows from the schema change."""
+    if change.type is not None:
+        return change.type
+    harmless = (change.schema is SchemaChange.RETYPED and widens(type_, change.new_type)) or (
+        change.schema is SchemaChange.NULLABILITY and change.nullable is False
+    )
+    return ChangeType.SCHEMA_COMPATIBLE if harmless else ChangeType.SCHEMA_BREAKING

@@ -1,0 +1,122 @@
+"""Verdict of an impact beside its items: consumers of what changes itself, and what isn't known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from headwater_analysis.assets import Asset, job_asset
+from headwater_analysis.identity import Identities
+from headwater_analysis.impact.answer import ImpactedConsumer
+from headwater_analysis.impact.change import ImpactChange
+from headwater_analysis.impact.inputs import ConsumerInput, SeverityInputs
+from headwater_analysis.impact.policy import SEVERITIES, Policy, Severity
+from headwater_analysis.impact.spread import ImpactSpread
+from headwater_analysis.impact.start import Beginning
+from headwater_analysis.impact.steps import Cause, Influence, StepFacts
+from headwater_analysis.impact.stored_inputs import StoredInputs
+from headwater_analysis.impact.wording import MOST_NAMED, called, listed
+from headwater_analysis.lineage.ask import readers_without_outputs
+from headwater_analysis.reader import Transaction
+
+_PATHS_AT_ONCE: Final = 500
+
+
+def hit_consumers(
+    tx: Transaction, beginning: Beginning, change: ImpactChange, policy: Policy
+) -> tuple[ImpactedConsumer, ...]:
+    """Declared consumers of what changes itself, the worst first: each judged as a step of the first hop.
+
+    Who names the column takes its value. Of who reads the dataset as a whole it isn't known.
+    """
+    of_column = beginning.asset.column is not None
+    found = []
+    for consumer, names_it in StoredInputs.of(tx).readers(beginning.start.nodes):
+        cause, kind = (Cause.VALUE, "COPY") if names_it else (Cause.UNSEEN, "UNKNOWN")
+        if not of_column:
+            cause, kind = Cause.FLOW, ""
+        direct = Influence.INDIRECT if cause is Cause.UNSEEN else Influence.DIRECT
+        step = StepFacts(cause, direct, kind or None, masking=False, first=True, type="", criticality="", parted=False)
+        by_rule, _, _ = policy.judge(beginning.type, change.schema, step)
+        reads = "reads it" if not of_column or names_it else "reads its dataset as a whole, and may use it"
+        severity = _raised(policy, beginning, by_rule, consumer)
+        reason = f"It {reads}, as declared."
+        found.append(ImpactedConsumer(consumer.name, consumer.type, consumer.criticality, severity, reason))
+    return tuple(sorted(found, key=lambda each: (each.severity.rank, each.name)))
+
+
+def _raised(policy: Policy, beginning: Beginning, by_rule: Severity, consumer: ConsumerInput) -> Severity:
+    known = SeverityInputs(consumers=(consumer,))
+    return next(
+        (each.to for each in policy.raises if each.may_fit(beginning.type, "", "", by_rule) and each.fits(known)),
+        by_rule,
+    )
+
+
+def severity_of(
+    beginning: Beginning, hit: ImpactSpread, consumers: Sequence[ImpactedConsumer], *, certain: bool, unknown: bool
+) -> Severity:
+    """The worst of what is affected; UNKNOWN where nobody is for certain, and not all is known.
+
+    Args:
+        beginning: what changes.
+        hit: what was hit.
+        consumers: of what changes itself.
+        certain: whether anything is hit for certain (`hits_for_certain`).
+        unknown: whether something isn't known.
+    """
+    nothing = Severity.NONE if beginning.type.of_schema else Severity.INFO
+    ranks = [rank for rank, *_ in hit.ordered()[:1]] + [each.severity.rank for each in consumers]
+    worst = SEVERITIES[min(ranks)] if ranks else nothing
+    is_known = worst is not nothing and (certain or any(each.severity is not nothing for each in consumers))
+    return Severity.UNKNOWN if unknown and not is_known else worst
+
+
+def hits_for_certain(tx: Transaction, hit: ImpactSpread) -> bool:
+    """Check whether an asset is reached by a way of which no hop is only possible."""
+    nodes = [node for *_, node in hit.ordered()]
+    for begin in range(0, len(nodes), _PATHS_AT_ONCE):
+        some = nodes[begin : begin + _PATHS_AT_ONCE]
+        paths = [[step.edge for step in hit.walk.path(hit.worst[node])] for node in some]
+        hops = tx.one("impact/hops", edges=sorted({edge for path in paths for edge in path}))["hops"]
+        possible = {row["edge"] for row in hops if row["possible"]}
+        if any(possible.isdisjoint(path) for path in paths):
+            return True
+    return False
+
+
+def unknowns(tx: Transaction, beginning: Beginning, hit: ImpactSpread, *, certain: bool) -> Iterator[str]:
+    """Who may be affected beside what is listed for certain, as sentences.
+
+    - Jobs whose column lineage is missing or incomplete.
+    - Jobs of which it is only possible that they use it, where nothing else is hit.
+    - A dataset that no job is known to use: whoever does isn't captured.
+    - Jobs that read it, and write nothing that is known to be made of it.
+    - What lies beyond the depth.
+    - Events that the graph doesn't have yet.
+    """
+    unseen = sorted(key for key, job in hit.jobs.items() if Cause.UNSEEN in job.causes)
+    if unseen:
+        yield f"what {_named(tx, unseen)} may make of it: the column lineage there is missing or incomplete"
+    elif hit.worst and not certain:
+        yield f"whether {_named(tx, sorted(hit.jobs))} makes anything of it: each of these ways is only possible"
+    if hit.walk.truncated:
+        yield "what lies beyond that depth"
+    yield from unknown_users(tx, hit.facts[beginning.start.dataset].key, beginning.asset, is_used=bool(hit.worst))
+
+
+def unknown_users(tx: Transaction, dataset: str, asset: Asset, *, is_used: bool) -> Iterator[str]:
+    """Sentences on who may use a dataset, by key, or a column of it, without being seen."""
+    if tx.freshness.stale is not None:
+        yield f"what later events report: {tx.freshness.stale}"
+    members = Identities.of(tx).members(dataset)
+    if ending := readers_without_outputs(tx, members):
+        verb = "does with what it reads" if len(ending) == 1 else "do with what they read"
+        yield f"what {listed(ending)} {verb}: no output of that is known"
+    if not is_used and not tx.one("impact/used", keys=members)["used"]:
+        yield f"who uses {called(asset)}: no event reports a job that reads or writes it"
+
+
+def _named(tx: Transaction, jobs: Sequence[str]) -> str:
+    found = [job_asset(row["properties"]) for row in tx.one("impact/jobs", keys=jobs[:MOST_NAMED])["jobs"]]
+    return listed(sorted(found, key=lambda job: job.name), of=len(jobs))

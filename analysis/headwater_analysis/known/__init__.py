@@ -1,0 +1,54 @@
+"""Details of one dataset, column, job or consumer, and lists of all of them.
+
+dataset     details of one dataset
+column      details of one column
+job         details of one job
+consumer    details of one dashboard, report, team …
+one         details of any asset by its name, a run too
+lists       datasets, jobs and consumers, paged by key; runs of all jobs, the latest first; every broken chain
+rows        parts of a node that several of these read: owners, tags, uses
+"""
+
+from headwater_analysis.known.column import ColumnDetails, column_details
+from headwater_analysis.known.consumer import ConsumerDetails, consumer_details
+from headwater_analysis.known.dataset import DatasetDetails, dataset_details
+from headwater_analysis.known.job import JobDetails, job_details
+from headwater_analysis.known.lists import (
+    BrokenChain,
+    BrokenChainPage,
+    ConsumerList,
+    DatasetList,
+    JobList,
+    RunList,
+    broken_chains,
+    consumers,
+    datasets,
+    estate_runs,
+    jobs,
+)
+from headwater_analysis.known.one import Known, KnownKind, known
+
+__all__ = [
+    "BrokenChain",
+    "BrokenChainPage",
+    "ColumnDetails",
+    "ConsumerDetails",
+    "ConsumerList",
+    "DatasetDetails",
+    "DatasetList",
+    "JobDetails",
+    "JobList",
+    "Known",
+    "KnownKind",
+    "RunList",
+    "broken_chains",
+    "column_details",
+    "consumer_details",
+    "consumers",
+    "dataset_details",
+    "datasets",
+    "estate_runs",
+    "job_details",
+    "jobs",
+    "known",
+]

@@ -1,0 +1,244 @@
+"""Details of one dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import zip_longest
+from typing import Any
+
+from headwater_analysis.assets import Asset, dataset_asset
+from headwater_analysis.declared import (
+    Declared,
+    ReadingConsumer,
+    consumers_of_datasets,
+    declared_together,
+)
+from headwater_analysis.facets import Facet, facets_of
+from headwater_analysis.identity import Identities
+from headwater_analysis.known.rows import (
+    JobUse,
+    Tag,
+    job_uses,
+    tags_of,
+)
+from headwater_analysis.moments import moment
+from headwater_analysis.owners import OwnerName, owners_of
+from headwater_analysis.quality import Check, quality_of
+from headwater_analysis.reader import Reader, Transaction
+from headwater_analysis.resolve import resolve_dataset
+from headwater_analysis.runs.answer import BusinessVersion, QualityTurn, Role, RunItem
+from headwater_analysis.runs.listed import ask_runs
+from headwater_analysis.runs.one import business_versions_of
+from headwater_analysis.runs.turn import quality_turns
+from headwater_analysis.runs.versions import VersionItem, latest_versions
+from headwater_analysis.schemas import KnownSchema, schemas_of
+from headwater_schemas.events import RunEventType
+
+MOST_COLUMNS = 1_000
+MOST_JOBS = 100
+MOST_RUNS = 5
+MOST_VERSIONS = 5
+MOST_SCHEMAS = 10
+MOST_QUERIES = 20
+"""Most queries whose quality is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownColumn:
+    """A column of a dataset.
+
+    Attributes:
+        key: key of the node.
+        name: field path.
+        type: data type, where known.
+        nullable: whether it may hold nulls, where known.
+        description: description, if any.
+        current: whether it is in the current schema; false: it left the schema, or only plans name it.
+        tags: tags of this column.
+        first_seen: time of the earliest schema that has it.
+        last_seen: time of the latest schema with a column that left.
+    """
+
+    key: str
+    name: str
+    type: str | None
+    nullable: bool | None
+    description: str | None
+    current: bool
+    tags: tuple[Tag, ...]
+    first_seen: datetime | None
+    last_seen: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Symlink:
+    """Another name of a dataset.
+
+    Attributes:
+        namespace: namespace of that name.
+        name: the name.
+        type: type of the link, TABLE say, where known.
+    """
+
+    namespace: str
+    name: str
+    type: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetDetails:
+    """Details of one dataset.
+
+    Attributes:
+        dataset: the dataset.
+        description: description, if any.
+        owners: owners that its events report.
+        tags: tags of the whole dataset; those of a column are with the column.
+        classification, criticality: as its own events report them.
+        declared: declarations of it and of its columns; None where there are none.
+        declared_consumers: dashboards, teams and others that are declared to read it.
+        storage_layer, storage_format: `iceberg`, `parquet`, say.
+        source_uri: location of its data.
+        known_as: all its other names, as a person may spell them: former names, catalogs' names of a table, a topic by
+            other brokers. Facts under any of them are in this answer.
+        symlinks: names among these that its own latest events report.
+        lifecycle: last change of the dataset as a whole: CREATE, OVERWRITE, DROP …
+        gone: whether the dataset was dropped.
+        dropped_at: time of the DROP.
+        renamed_from: name before the RENAME, if any.
+        renamed_to: name after the RENAME, if any.
+        columns: columns of the current schema in its order, then those that left it; at most 1,000.
+        columns_total: number of these columns.
+        schemas: current and former schemas, the one reported last first, each with its changes; at most 10.
+        schemas_total: number of these schemas.
+        producers: jobs that write it, the one seen last first; at most 100.
+        producers_total: number of jobs that write it.
+        consumers: jobs that read it, the one seen last first; at most 100.
+        consumers_total: number of jobs that read it.
+        runs: latest runs that wrote it, at most 5.
+        versions: latest versions, at most 5.
+        versions_total: number of its known versions.
+        business_versions: versions of reference data that the latest run to write it used.
+        quality: changes between passing and failing assertions of each streaming query that writes it; of at most 20
+            queries.
+        checks: result of the latest run of each job, and micro-batch of each streaming query, that checked it.
+        facets: further facets that events had for it.
+    """
+
+    dataset: Asset
+    description: str | None
+    owners: tuple[OwnerName, ...]
+    tags: tuple[Tag, ...]
+    classification: str | None
+    criticality: str | None
+    declared: Declared | None
+    declared_consumers: tuple[ReadingConsumer, ...]
+    storage_layer: str | None
+    storage_format: str | None
+    source_uri: str | None
+    known_as: tuple[str, ...]
+    symlinks: tuple[Symlink, ...]
+    lifecycle: str | None
+    gone: bool
+    dropped_at: datetime | None
+    renamed_from: str | None
+    renamed_to: tuple[Asset, ...]
+    columns: tuple[KnownColumn, ...]
+    columns_total: int
+    schemas: tuple[KnownSchema, ...]
+    schemas_total: int
+    producers: tuple[JobUse, ...]
+    producers_total: int
+    consumers: tuple[JobUse, ...]
+    consumers_total: int
+    runs: tuple[RunItem, ...]
+    versions: tuple[VersionItem, ...]
+    versions_total: int
+    business_versions: tuple[BusinessVersion, ...]
+    quality: tuple[QualityTurn, ...]
+    checks: tuple[Check, ...]
+    facets: tuple[Facet, ...]
+
+
+def dataset_details(reader: Reader, text: str) -> DatasetDetails:
+    """Return the details of the dataset that `text` names.
+
+    Raises:
+        NotFoundError: no dataset has this name; with the nearest names.
+        AmbiguousError: several datasets have this name.
+    """
+    return reader.read(lambda tx: details_of(tx, resolve_dataset(tx, text).asset))
+
+
+def details_of(tx: Transaction, asset: Asset) -> DatasetDetails:
+    """Return the details of a resolved dataset."""
+    identities = Identities.of(tx)
+    keys = identities.members(asset.key)
+    row = tx.one("known/dataset", key=asset.key, keys=keys)
+    own = row["properties"]
+    tags = tags_of(own)
+    names = ("symlink_namespaces", "symlinks", "symlink_types")
+    links = list(zip_longest(*(own.get(name) or () for name in names), fillvalue=""))
+    as_it_is = ("description", "classification", "criticality", "storage_layer", "storage_format", "source_uri")
+    runs = ask_runs(
+        tx, "of", asset, Role.WROTE, states=None, began=None, key="", limit=MOST_RUNS, since=None, until=None
+    )
+    schemas, schemas_total = schemas_of(tx, keys, most=MOST_SCHEMAS)
+    return DatasetDetails(
+        dataset=asset,
+        **{name: own.get(name) or None for name in (*as_it_is, "lifecycle", "renamed_from")},
+        owners=owners_of(own),
+        tags=tuple(tag for tag in tags if tag.column is None),
+        declared=declared_together(tx, keys),
+        declared_consumers=consumers_of_datasets(tx, keys),
+        known_as=identities.known_as(asset.key),
+        symlinks=tuple(Symlink(namespace, name, type_ or None) for namespace, name, type_ in links),
+        gone=bool(own.get("dropped")),
+        dropped_at=moment(own.get("dropped_at")),
+        renamed_to=tuple(dataset_asset(each) for each in row["renamed_to"]),
+        columns=_columns(tx, keys, tags),
+        columns_total=row["columns_total"],
+        schemas=schemas,
+        schemas_total=schemas_total,
+        producers=job_uses(tx, tx.rows("known/jobs_of_dataset", keys=keys, link="WRITES", most=MOST_JOBS)),
+        producers_total=row["producers_total"],
+        consumers=job_uses(tx, tx.rows("known/jobs_of_dataset", keys=keys, link="READS", most=MOST_JOBS)),
+        consumers_total=row["consumers_total"],
+        runs=tuple(runs),
+        versions=latest_versions(tx, asset, MOST_VERSIONS),
+        versions_total=row["versions_total"],
+        business_versions=_business_versions(tx, runs, keys),
+        quality=quality_turns(tx, asset, most=MOST_QUERIES),
+        checks=tuple(check for each in quality_of(tx, [asset]) for check in each.checks),
+        facets=facets_of(own),
+    )
+
+
+def _business_versions(tx: Transaction, runs: Iterable[RunItem], keys: list[str]) -> tuple[BusinessVersion, ...]:
+    # A streaming query's micro-batches are written, whatever its run's end.
+    last = next((run for run in runs if run.state is not RunEventType.FAIL or run.first_batch is not None), None)
+    if last is None:
+        return ()
+    return tuple(each for each in business_versions_of(tx, last) if any(output.key in keys for output in each.outputs))
+
+
+def _columns(tx: Transaction, keys: list[str], tags: tuple[Tag, ...]) -> tuple[KnownColumn, ...]:
+    rows = tx.rows("known/columns", keys=keys, most=MOST_COLUMNS)
+    return tuple(known_column(row["column"], row["link"], tags) for row in rows)
+
+
+def known_column(column: Mapping[str, Any], link: Mapping[str, Any], tags: Iterable[Tag]) -> KnownColumn:
+    """Build a column from its Column node, its HAS_COLUMN relationship, and the tags of its dataset."""
+    return KnownColumn(
+        key=column["key"],
+        name=column["name"],
+        type=column.get("data_type") or None,
+        nullable=column.get("nullable"),
+        description=column.get("description") or None,
+        current=bool(link.get("current")),
+        tags=tuple(tag for tag in tags if tag.column == column["name"]),
+        first_seen=moment(link.get("first_seen")),
+        last_seen=moment(link.get("last_seen")),
+    )

@@ -1,0 +1,234 @@
+"""Details of one job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from headwater_analysis.assets import Asset
+from headwater_analysis.declared import Declared, declared_together
+from headwater_analysis.facets import Facet, facets_of
+from headwater_analysis.identity import Identities
+from headwater_analysis.known.dataset import MOST_RUNS
+from headwater_analysis.known.rows import (
+    DatasetUse,
+    Tag,
+    dataset_use,
+    tags_of,
+)
+from headwater_analysis.moments import moment
+from headwater_analysis.owners import OwnerName, owners_of
+from headwater_analysis.reader import Reader, Transaction
+from headwater_analysis.resolve import resolve_job
+from headwater_analysis.runs.answer import QualityTurn, Role, RunItem
+from headwater_analysis.runs.listed import ask_runs
+from headwater_analysis.runs.turn import quality_turns
+from headwater_graph.keys import retention_key
+
+MOST_DATASETS = 100
+MOST_QUERIES = 100
+MOST_JUDGED = 20
+"""Most queries whose quality is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Location of a job's code.
+
+    Attributes:
+        type: `git`, say.
+        url, repo, path, version, branch: those of the code, where known.
+    """
+
+    type: str | None
+    url: str | None
+    repo: str | None
+    path: str | None
+    version: str | None
+    branch: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPlan:
+    """Latest column lineage of a job.
+
+    Attributes:
+        digest: digest of the column lineage.
+        complete: whether it is complete.
+        incomplete_reason: reason why it isn't.
+        edges: number of edges.
+        first_seen, last_seen: the span in which it was observed.
+    """
+
+    digest: str
+    complete: bool | None
+    incomplete_reason: str | None
+    edges: int | None
+    first_seen: datetime | None
+    last_seen: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownQuery:
+    """A streaming query of a job.
+
+    Attributes:
+        query_id: Spark's id, constant over restarts.
+        name: name of the query, if any.
+        checkpoint_location: location of its checkpoint.
+        first_batch, last_batch: the lowest and highest micro-batch known.
+        first_seen, last_seen: the span in which it was observed.
+    """
+
+    query_id: str
+    name: str | None
+    checkpoint_location: str | None
+    first_batch: int | None
+    last_batch: int | None
+    first_seen: datetime | None
+    last_seen: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRetention:
+    """Retention of a job's single micro-batches.
+
+    Attributes:
+        summarized_before: earlier micro-batches are only in summaries.
+        dropped_before: earlier micro-batches are dropped.
+    """
+
+    summarized_before: datetime | None
+    dropped_before: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobDetails:
+    """Details of one job.
+
+    Attributes:
+        job: the job.
+        description: description, if any.
+        job_type: SPARK_JOB, say.
+        integration: SPARK, say.
+        owners: owners of the job.
+        tags: tags of the job.
+        criticality: as its own events report it.
+        declared: declarations of it; None where there are none.
+        source: location of its code; None where nothing is known of it.
+        inputs: datasets that it reads, the one seen last first; at most 100.
+        inputs_total: number of datasets that it reads.
+        outputs: datasets that it writes, the one seen last first; at most 100.
+        outputs_total: number of datasets that it writes.
+        plan: its latest column lineage.
+        queries: its streaming queries, the one seen last first; at most 100.
+        runs: latest runs, at most 5.
+        quality: changes between passing and failing assertions of each of its streaming queries; of at most 20 queries.
+        retention: first day whose micro-batches are kept one by one; None: all are.
+        first_seen, last_seen: the span in which it was observed.
+        facets: further facets that events had for it.
+    """
+
+    job: Asset
+    description: str | None
+    job_type: str | None
+    integration: str | None
+    owners: tuple[OwnerName, ...]
+    tags: tuple[Tag, ...]
+    criticality: str | None
+    declared: Declared | None
+    source: Source | None
+    inputs: tuple[DatasetUse, ...]
+    inputs_total: int
+    outputs: tuple[DatasetUse, ...]
+    outputs_total: int
+    plan: KnownPlan | None
+    queries: tuple[KnownQuery, ...]
+    runs: tuple[RunItem, ...]
+    quality: tuple[QualityTurn, ...]
+    retention: KnownRetention | None
+    first_seen: datetime | None
+    last_seen: datetime | None
+    facets: tuple[Facet, ...]
+
+
+def job_details(reader: Reader, text: str) -> JobDetails:
+    """Return the details of the job that `text` names.
+
+    Raises:
+        NotFoundError: no job has this name; with the nearest names.
+        AmbiguousError: several jobs have this name.
+    """
+    return reader.read(lambda tx: details_of(tx, resolve_job(tx, text).asset))
+
+
+def details_of(tx: Transaction, asset: Asset) -> JobDetails:
+    """Return the details of a resolved job."""
+    row = tx.one("known/job", key=asset.key, most=MOST_QUERIES)
+    own = row["properties"]
+    source = Source(*(own.get(f"source_{name}") or None for name in Source.__slots__))
+    inputs, inputs_total = _datasets(tx, asset, "READS", row["inputs_total"])
+    outputs, outputs_total = _datasets(tx, asset, "WRITES", row["outputs_total"])
+    return JobDetails(
+        job=asset,
+        **{name: own.get(name) or None for name in ("description", "job_type", "integration", "criticality")},
+        owners=owners_of(own),
+        tags=tags_of(own),
+        declared=declared_together(tx, [asset.key]),
+        source=source if source != Source(*[None] * len(Source.__slots__)) else None,
+        inputs=inputs,
+        inputs_total=inputs_total,
+        outputs=outputs,
+        outputs_total=outputs_total,
+        plan=KnownPlan(**_seen(row["plan"])) if row["plan"] is not None else None,
+        queries=tuple(KnownQuery(**_seen(query)) for query in row["queries"]),
+        runs=tuple(
+            ask_runs(
+                tx, "of", asset, Role.WROTE, states=None, began=None, key="", limit=MOST_RUNS, since=None, until=None
+            )
+        ),
+        quality=quality_turns(tx, asset, most=MOST_JUDGED),
+        retention=_retention(tx, asset),
+        first_seen=moment(own.get("first_seen")),
+        last_seen=moment(own.get("last_seen")),
+        facets=facets_of(own),
+    )
+
+
+def _retention(tx: Transaction, job: Asset) -> KnownRetention | None:
+    """Latest days of retention across the job's scopes: its own, its namespace's, and all jobs'."""
+    scopes = ((None, None), (job.namespace, None), (job.namespace, job.name))
+    row = tx.one("known/retention", keys=[retention_key(tx.tenant, *scope) for scope in scopes])
+    found = KnownRetention(moment(row["summarized_before"]), moment(row["dropped_before"]))
+    return None if found == KnownRetention(None, None) else found
+
+
+def _datasets(tx: Transaction, job: Asset, link: str, names: int) -> tuple[tuple[DatasetUse, ...], int]:
+    """Datasets that a job reads or writes, each once whatever names it has, and their number."""
+    rows = tx.rows("known/datasets_of_job", key=job.key, link=link, most=MOST_DATASETS)
+    identities = Identities.of(tx)
+    identities.look_at(row["dataset"]["key"] for row in rows)
+    uses: dict[str, DatasetUse] = {}
+    for use in map(dataset_use, rows):
+        shown = identities.shown(use.dataset.key)
+        named = identities.named(shown)
+        known = use if named is None else replace(use, dataset=named.asset, gone=named.dropped)
+        uses[shown] = _joined(uses[shown], known) if shown in uses else known
+    return tuple(uses.values()), names - (len(rows) - len(uses))
+
+
+def _joined(one: DatasetUse, other: DatasetUse) -> DatasetUse:
+    return replace(
+        one,
+        observed=one.observed or other.observed,
+        declared=one.declared or other.declared,
+        first_seen=min(filter(None, (one.first_seen, other.first_seen)), default=None),
+        last_seen=max(filter(None, (one.last_seen, other.last_seen)), default=None),
+    )
+
+
+def _seen(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of an answer from a row, with the observed span as Python's times."""
+    return {**row, "first_seen": moment(row["first_seen"]), "last_seen": moment(row["last_seen"])}

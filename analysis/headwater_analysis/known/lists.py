@@ -1,0 +1,492 @@
+"""Lists of the estate: datasets, jobs, consumers, runs, and broken chains of micro-batches.
+
+Each page is read from an index. Its cost is that of the rows shown and filtered out, however large the estate is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from heapq import merge
+from itertools import islice
+from typing import Any, NamedTuple, TypeVar
+
+from headwater_analysis import micro_batches, paging
+from headwater_analysis.assets import Asset, dataset_asset, job_asset
+from headwater_analysis.declared import Declared, declared, declared_of_datasets
+from headwater_analysis.errors import QuestionError
+from headwater_analysis.identity import Identities, several_names
+from headwater_analysis.known.consumer import ConsumerName
+from headwater_analysis.known.rows import Tag, tags_of
+from headwater_analysis.micro_batches import Stretch
+from headwater_analysis.moments import moment
+from headwater_analysis.owners import OwnerName, owners_of
+from headwater_analysis.paging import check_limit
+from headwater_analysis.reader import Reader, Transaction
+from headwater_analysis.runs.answer import Joint, RunItem
+from headwater_analysis.runs.context import ALL_RUNS, RunFilter
+from headwater_analysis.runs.rows import job_of, joints, run_item
+from headwater_graph.facts.nodes import IntervalFacts
+from headwater_schemas.events import RunEventType
+
+_T = TypeVar("_T")
+_FAR = datetime(9999, 1, 1, tzinfo=UTC)
+_OPEN = frozenset(state.value for state in RunEventType if not state.is_terminal)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedDataset:
+    """A dataset, in a list.
+
+    Attributes:
+        asset: the dataset.
+        owners: owners under any of its names: those that events report, then declared ones.
+        tags: tags of it and its columns under any of its names: those that events report, then declared ones.
+        classification, criticality: as events report them under any of its names; else as declared.
+        gone: whether the dataset was dropped.
+    """
+
+    asset: Asset
+    owners: tuple[OwnerName, ...]
+    tags: tuple[Tag, ...]
+    classification: str | None
+    criticality: str | None
+    gone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetList:
+    """Datasets, in order of key, which means nothing and stays the same.
+
+    Attributes:
+        items: datasets of this page.
+        total: exact number of datasets.
+        next_cursor: cursor of the next page; None on the last page.
+    """
+
+    items: tuple[ListedDataset, ...]
+    total: int
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedJob:
+    """A job, in a list.
+
+    Attributes:
+        asset: the job.
+        owners: owners that events report, then declared ones.
+        tags: tags that events report, then declared ones.
+        criticality: as declared.
+        first_seen, last_seen: the span in which it was observed.
+    """
+
+    asset: Asset
+    owners: tuple[OwnerName, ...]
+    tags: tuple[Tag, ...]
+    criticality: str | None
+    first_seen: datetime | None
+    last_seen: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class JobList:
+    """Jobs, in order of key, which means nothing and stays the same.
+
+    Attributes:
+        items: jobs of this page.
+        total: exact number of jobs.
+        next_cursor: cursor of the next page; None on the last page.
+    """
+
+    items: tuple[ListedJob, ...]
+    total: int
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedConsumer:
+    """A consumer, in a list. Where sets contradict each other, the first one's value is shown.
+
+    Attributes:
+        consumer: the consumer.
+        owners: owners of the consumer.
+        tags: tags of the consumer.
+        criticality: how much depends on it.
+        on_call: channel of the people on call.
+        contact: address for questions.
+    """
+
+    consumer: ConsumerName
+    owners: tuple[OwnerName, ...]
+    tags: tuple[Tag, ...]
+    criticality: str | None
+    on_call: str | None
+    contact: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerList:
+    """Declared consumers, in order of key, which means nothing and stays the same.
+
+    Attributes:
+        items: consumers of this page.
+        total: exact number of consumers.
+        next_cursor: cursor of the next page; None on the last page.
+    """
+
+    items: tuple[ListedConsumer, ...]
+    total: int
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunList:
+    """Runs of all jobs, the one seen last first.
+
+    Attributes:
+        items: runs of this page.
+        total: exact number of runs.
+        next_cursor: cursor of the next page; None on the last page.
+    """
+
+    items: tuple[RunItem, ...]
+    total: int
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenChain:
+    """Two neighbouring micro-batches of a query that don't fit together.
+
+    Attributes:
+        query_id: Spark's id of the query.
+        query_name: name of the query, if any.
+        job: job of the query; None where unknown.
+        after_batch: batch before the fault.
+        before_batch: batch after the fault.
+        at: processing time of the batch after the fault, where it was observed.
+        missing: batches between them that aren't known.
+        gaps: offsets that neither read.
+        overlaps: offsets that both read.
+    """
+
+    query_id: str
+    query_name: str | None
+    job: Asset | None
+    after_batch: int
+    before_batch: int
+    at: datetime | None
+    missing: int
+    gaps: tuple[Joint, ...]
+    overlaps: tuple[Joint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenChainPage:
+    """Broken chains, query by query, each in order of its batches.
+
+    Attributes:
+        items: broken chains of this page.
+        total: exact number of broken chains.
+        next_cursor: cursor of the next page; None on the last page.
+    """
+
+    items: tuple[BrokenChain, ...]
+    total: int
+    next_cursor: str | None
+
+
+def datasets(
+    reader: Reader,
+    *,
+    namespaces: Sequence[str] = (),
+    types: Sequence[str] = (),
+    owner: str | None = None,
+    tag: str | None = None,
+    gone: bool | None = None,
+    limit: int = 20,
+    cursor: str | None = None,
+) -> DatasetList:
+    """List the datasets that pass all given filters.
+
+    Args:
+        reader: reader of the graph.
+        namespaces: datasets in one of these namespaces.
+        types: datasets of one of these types: TOPIC, FILE, TABLE …
+        owner: exactly this owner, reported or declared, under any of the dataset's names.
+        tag: exactly `key`, or `key=value`, reported or declared, of the dataset or one of its columns, under any name.
+        gone: only dropped ones, or only existing ones.
+        limit: most on a page.
+        cursor: `next_cursor` of the page before.
+
+    Raises:
+        QuestionError: the cursor is of another question, or the limit isn't from 1 to 1,000.
+    """
+    filters = {**_among(namespaces, types), **_tagged(owner, tag), "gone": gone}
+    return DatasetList(*_page(reader, "datasets", filters, limit, cursor, _dataset))
+
+
+def jobs(
+    reader: Reader,
+    *,
+    namespaces: Sequence[str] = (),
+    types: Sequence[str] = (),
+    owner: str | None = None,
+    tag: str | None = None,
+    limit: int = 20,
+    cursor: str | None = None,
+) -> JobList:
+    """List the jobs that pass all given filters.
+
+    Args:
+        reader: reader of the graph.
+        namespaces: jobs in one of these namespaces.
+        types: jobs of one of these processing types: BATCH, STREAMING.
+        owner: exactly this owner, reported or declared.
+        tag: exactly `key`, or `key=value`.
+        limit: most on a page.
+        cursor: `next_cursor` of the page before.
+
+    Raises:
+        QuestionError: the cursor is of another question, or the limit isn't from 1 to 1,000.
+    """
+    filters = {**_among(namespaces, types), **_tagged(owner, tag)}
+    return JobList(*_page(reader, "jobs", filters, limit, cursor, _job))
+
+
+def consumers(
+    reader: Reader,
+    *,
+    types: Sequence[str] = (),
+    owner: str | None = None,
+    tag: str | None = None,
+    limit: int = 20,
+    cursor: str | None = None,
+) -> ConsumerList:
+    """List the declared consumers that pass all given filters.
+
+    Args:
+        reader: reader of the graph.
+        types: consumers of one of these types: DASHBOARD, REPORT, API …
+        owner: exactly this owner.
+        tag: exactly `key`, or `key=value`.
+        limit: most on a page.
+        cursor: `next_cursor` of the page before.
+
+    Raises:
+        QuestionError: the cursor is of another question, or the limit isn't from 1 to 1,000.
+    """
+    filters = {"types": list(types) or None, **_tagged(owner, tag)}
+    return ConsumerList(*_page(reader, "consumers", filters, limit, cursor, _consumer))
+
+
+def estate_runs(
+    reader: Reader,
+    *,
+    states: Sequence[RunEventType] | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    only: RunFilter = ALL_RUNS,
+    limit: int = 20,
+    cursor: str | None = None,
+) -> RunList:
+    """List runs of all jobs, the one seen last first: `states=[FAIL, ABORT]` are the failed ones.
+
+    A run that is only known as another's parent isn't listed: no event of its own has come.
+
+    Args:
+        reader: reader of the graph.
+        states: only runs in one of these states.
+        since: only runs that were seen then or later.
+        until: only runs that were last seen before then.
+        only: only runs of this context.
+        limit: most runs on a page.
+        cursor: `next_cursor` of the page before.
+
+    Raises:
+        QuestionError: the cursor is of another question, `since` isn't before `until`, a condition of `only` is
+            ill-formed, or the limit isn't from 1 to 1,000.
+    """
+    check_limit(limit)
+    narrowed = only.parameters()
+    if since is not None and until is not None and since >= until:
+        raise QuestionError("`since` isn't before `until`.", field="since")
+    wanted = sorted(state.value for state in states or RunEventType)
+    asked = ("estate runs", reader.tenant, wanted, since, until, narrowed)
+    at, key = paging.decode_moment(cursor, question=asked)
+
+    def question(tx: Transaction) -> RunList:
+        # A run whose end is inferred is shown as ended, and stored with the state that was reported last.
+        stored = sorted({*wanted, *_OPEN}) if RunEventType.ABORT.value in wanted else wanted
+        span: dict[str, Any] = {"states": stored, "shown": wanted, "since": since, "until": until, **narrowed}
+        total = tx.one("known/count_runs", **span)["total"]
+        rows = tx.rows("known/runs", **span, at=at or _FAR, key=key, limit=limit + 1)
+        by_state: dict[str, list[Mapping[str, Any]]] = {}
+        for row in rows:
+            by_state.setdefault(row["stored"], []).append(row["run"])
+        found = list(islice(merge(*by_state.values(), key=_seen, reverse=True), limit + 1))
+        shown = found[:limit]
+        following = (
+            paging.encode_moment(moment(shown[-1]["last_seen"]), shown[-1]["key"], question=asked)
+            if found[limit:]
+            else None
+        )
+        return RunList(tuple(run_item(tx.tenant, row) for row in shown), total, following)
+
+    return reader.read(question)
+
+
+def broken_chains(reader: Reader, *, limit: int = 20, cursor: str | None = None) -> BrokenChainPage:
+    """List broken chains of all queries: batches missing between two known ones, or a gap or overlap of offsets.
+
+    Args:
+        reader: reader of the graph.
+        limit: most on a page.
+        cursor: `next_cursor` of the page before.
+
+    Raises:
+        QuestionError: the cursor is of another question, or the limit isn't from 1 to 1,000.
+    """
+    check_limit(limit)
+    asked = ("broken chains", reader.tenant)
+    query, batch = paging.decode(cursor, question=asked, kinds=(str, int)) if cursor is not None else ("", -1)
+
+    def question(tx: Transaction) -> BrokenChainPage:
+        total = tx.one("known/count_broken_chains")["total"]
+        rows = tx.rows("known/broken_chains", after=query, batch=batch, limit=limit + 1)
+        following = None
+        if rows[limit:]:
+            last = rows[limit - 1]
+            following = paging.encode((last["query"]["key"], last["batch"]), question=asked)
+        shown = rows[:limit]
+        # Each with the previous one: the two that don't fit together.
+        pairs = micro_batches.preceding(tx, [Stretch(row["query"]["key"], last=row["batch"]) for row in shown], 2)
+        return BrokenChainPage(
+            tuple(_broken(tx.tenant, row, *pair) for row, pair in zip(shown, pairs, strict=True)), total, following
+        )
+
+    return reader.read(question)
+
+
+def _among(namespaces: Sequence[str], types: Sequence[str]) -> dict[str, Any]:
+    return {"namespaces": list(namespaces) or None, "types": list(types) or None}
+
+
+class _Listed(NamedTuple):
+    """A node of a page, with its other names and declarations.
+
+    Attributes:
+        own: properties of the node.
+        others: properties of a dataset's nodes under its other names.
+        declared: declarations of it; of a dataset under any of its names.
+    """
+
+    own: Mapping[str, Any]
+    others: Sequence[Mapping[str, Any]]
+    declared: Declared
+
+    @property
+    def owners(self) -> tuple[OwnerName, ...]:
+        """Owners that events report, then those that are declared."""
+        rows = (self.own, *self.others, self.declared.values)
+        return tuple(dict.fromkeys(owner for row in rows for owner in owners_of(row)))
+
+    @property
+    def tags(self) -> tuple[Tag, ...]:
+        """Tags that events report, then those that are declared."""
+        reported = [tag for row in (self.own, *self.others) for tag in tags_of(row)]
+        return tuple(dict.fromkeys((*reported, *(Tag(*tag) for tag in self.declared.tags()))))
+
+    def stated(self, name: str) -> Any:
+        """A property, as events report it, else as it is declared."""
+        reported = (row.get(name) for row in (self.own, *self.others))
+        return next(filter(None, reported), None) or self.declared.values.get(name)
+
+
+def _page(
+    reader: Reader,
+    name: str,
+    filters: Mapping[str, Any],
+    limit: int,
+    cursor: str | None,
+    item: Callable[[_Listed], _T],
+) -> tuple[tuple[_T, ...], int, str | None]:
+    """A page of datasets, jobs or consumers."""
+    of_datasets = name == "datasets"
+    labelled = partial(_labelled_otherwise, filters=filters) if of_datasets else None
+    rows, total, following = paging.page_by_key(reader, "known", name, filters, limit, cursor, labelled)
+    keys = [row["key"] for row in rows]
+
+    def question(tx: Transaction) -> tuple[Mapping[str, Declared], Mapping[str, Sequence[Mapping[str, Any]]]]:
+        if of_datasets:
+            return declared_of_datasets(tx, keys), _under_other_names(tx, keys)
+        return declared(tx, keys) if tx.declarations else {}, {}
+
+    stated, others = reader.read(question) if keys else ({}, {})
+    listed = (_Listed(row, others.get(row["key"], ()), stated.get(row["key"]) or Declared()) for row in rows)
+    return tuple(item(each) for each in listed), total, following
+
+
+def _dataset(listed: _Listed) -> ListedDataset:
+    classification, criticality = listed.stated("classification"), listed.stated("criticality")
+    asset, gone = dataset_asset(listed.own), bool(listed.own["dropped"])
+    return ListedDataset(asset, listed.owners, listed.tags, classification, criticality, gone)
+
+
+def _job(listed: _Listed) -> ListedJob:
+    seen = (moment(listed.own[name]) for name in ("first_seen", "last_seen"))
+    return ListedJob(job_asset(listed.own), listed.owners, listed.tags, listed.stated("criticality"), *seen)
+
+
+def _consumer(listed: _Listed) -> ListedConsumer:
+    own = listed.declared.values
+    reached = (own.get(name) for name in ("criticality", "on_call", "contact"))
+    consumer = ConsumerName(listed.own["key"], listed.own["name"], own.get("type"))
+    return ListedConsumer(consumer, listed.owners, listed.tags, *reached)
+
+
+def _labelled_otherwise(tx: Transaction, filters: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Keys of datasets that have the owner, or the tag, of the filters under any of several names."""
+    wanted = {name: filters[name] for name in ("owner", "tag", "value")}
+    names = several_names(tx) if any(wanted.values()) else {}
+    found = tx.one("known/labelled", keys=sorted(names), **wanted) if names else {"owned": (), "tagged": ()}
+    return {name: sorted({each for key in found[name] for each in names[key]}) for name in ("owned", "tagged")}
+
+
+def _under_other_names(tx: Transaction, keys: Sequence[str]) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+    """Reported labels of datasets under their other names, by key."""
+    identities = Identities.of(tx)
+    identities.look_at(keys)
+    others = {key: [each for each in identities.members(key) if each != key] for key in keys}
+    asked = sorted({each for some in others.values() for each in some})
+    found = {row["key"]: row for row in (tx.rows("known/labels", keys=asked) if asked else ())}
+    return {key: [found[each] for each in some if each in found] for key, some in others.items()}
+
+
+def _tagged(owner: str | None, tag: str | None) -> dict[str, str | None]:
+    key, equals, value = (tag or "").partition("=")
+    return {"owner": owner, "tag": key or None, "value": value if equals else None}
+
+
+def _seen(run: Mapping[str, Any]) -> tuple[Any, str]:
+    return run["last_seen"], run["key"]
+
+
+def _broken(tenant: str, row: Mapping[str, Any], later: IntervalFacts, earlier: IntervalFacts) -> BrokenChain:
+    query = row["query"]
+    fault = micro_batches.joint(earlier, later) or {}
+    missing = fault.get("missing", 0)
+    return BrokenChain(
+        query["query_id"],
+        query["query_name"],
+        job_of(tenant, row["job"]["namespace"], row["job"]["name"], "STREAMING") if row["job"] else None,
+        earlier.batch_id,
+        later.batch_id,
+        micro_batches.row(later)["properties"].get("processing_time"),
+        missing if isinstance(missing, int) else 0,
+        joints(fault, "gap"),
+        joints(fault, "overlap"),
+    )

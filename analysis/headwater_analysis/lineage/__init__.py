@@ -1,0 +1,43 @@
+"""Lineage upstream and downstream of a dataset or a column.
+
+question          the question, and its bounds
+answer            the answer
+ask               the question answered: a page, the hops between its assets, caveats
+search            breadth-first, DIRECT and INDIRECT apart; pure
+steps             the steps from dataset to dataset, and from column to column
+holding           the rule by which plans hold; pure
+plans             the plans that a question meets, and whether they hold, now or at a time
+details           names, jobs and columns, looked up for a page alone
+"""
+
+from headwater_analysis.lineage.answer import (
+    ColumnMapping,
+    Lineage,
+    LineageEdge,
+    LineageItem,
+    Transformation,
+    Via,
+)
+from headwater_analysis.lineage.ask import lineage
+from headwater_analysis.lineage.question import (
+    ALL_HOPS,
+    Filters,
+    Influence,
+    LineageDirection,
+    LineageQuestion,
+)
+
+__all__ = [
+    "ALL_HOPS",
+    "ColumnMapping",
+    "Filters",
+    "Influence",
+    "Lineage",
+    "LineageDirection",
+    "LineageEdge",
+    "LineageItem",
+    "LineageQuestion",
+    "Transformation",
+    "Via",
+    "lineage",
+]

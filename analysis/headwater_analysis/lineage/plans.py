@@ -1,0 +1,312 @@
+"""The plans that a question meets, each looked up once, and what became of them by its time (`holding` has the rule).
+
+A job may have a hundred thousand runs, so nothing here looks at all of them. Most jobs have one plan, or ask of the one
+that was active last, and of those nothing more is looked up. Of the others the index of USED by job and time gives the
+uses since the last complete application run began, at most the latest `MOST_USES`: a plan that was active since and
+isn't among them holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, NamedTuple, TypeVar
+
+from headwater_analysis.lineage.holding import PlanUse, Standing, standings
+from headwater_analysis.moments import moment_of
+from headwater_analysis.reader import Transaction
+from headwater_analysis.trace.uses import read_use
+
+MOST_USES = 2_000
+"""Uses of one job's plans, the latest ones, that are looked at."""
+
+_Asked = TypeVar("_Asked")
+_BRANCH = "headwater_branch"
+_BEGIN = datetime(1, 1, 1, tzinfo=UTC)
+_END = datetime(9999, 12, 31, tzinfo=UTC)
+_ADMITTED = {False: (Standing.HOLDS,), True: (Standing.HOLDS, Standing.REPLACED)}
+
+
+class Written(NamedTuple):
+    """A dataset as a job writes it; keys of both."""
+
+    job: str
+    dataset: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A plan as the graph has it.
+
+    Attributes:
+        job: key of its job.
+        digest: of its column lineage.
+        declared: whether the job declares it now.
+        first_seen, last_seen: its span.
+        active: when it was last active by the time asked of; None: not by then.
+        incomplete: why its lineage is incomplete; None where it isn't.
+        known: whether its lineage is known; else some run cites it, and that is all.
+        outputs: keys of the datasets that it writes.
+        emptied: when those of them that ever were were last dropped or truncated, by that time.
+    """
+
+    job: str
+    digest: str
+    declared: bool
+    first_seen: datetime | None
+    last_seen: datetime | None
+    active: datetime | None
+    incomplete: str | None
+    known: bool
+    outputs: tuple[str, ...]
+    emptied: Mapping[str, datetime]
+
+
+class Plans:
+    """The plans that a question meets.
+
+    Args:
+        tx: to look up in.
+        as_of: the time asked of; None is now.
+        since: leave out plans that weren't active at this time or later.
+        replaced: whether plans count that are REPLACED: what a job does, not what its outputs are made of.
+    """
+
+    def __init__(
+        self,
+        tx: Transaction,
+        *,
+        as_of: datetime | None = None,
+        since: datetime | None = None,
+        replaced: bool = False,
+    ) -> None:
+        self._tx = tx
+        self._as_of = as_of
+        self._since = since
+        self._admitted = _ADMITTED[replaced]
+        self._plans: dict[str, Plan] = {}
+        self._of_jobs: dict[str, list[str]] = {}
+        self._standings: dict[Written, Mapping[str, Standing]] = {}
+        self._last_active: dict[Written, datetime | None] = {}
+        self._datasets: dict[int, str] = {}
+
+    @property
+    def as_of(self) -> datetime | None:
+        """The time asked of; None is now."""
+        return self._as_of
+
+    def __getitem__(self, key: str) -> Plan:
+        return self._plans[key]
+
+    def holding(self, plans: Sequence[str], written: Sequence[int]) -> list[bool]:
+        """Of edges, given the plan of each and the node that it writes: which count.
+
+        Args:
+            plans: keys.
+            written: ids of columns, or of datasets that are written as a whole.
+        """
+        self._look_up(plans)
+        several = [node for key, node in zip(plans, written, strict=True) if len(self._plans[key].outputs) > 1]
+        self._look_up_datasets(several)
+        pairs = [(key, self._dataset(key, node)) for key, node in zip(plans, written, strict=True)]
+        self._judge(dict.fromkeys(pairs))
+        return [self._counts(key, dataset) for key, dataset in pairs]
+
+    def of_jobs(self, jobs: Iterable[str]) -> dict[Written, list[str]]:
+        """By which plans, of those that count, these jobs write which datasets; keys."""
+        asked = list(dict.fromkeys(jobs))
+        self._read([], [job for job in asked if job not in self._of_jobs])
+        pairs = [(key, dataset) for job in asked for key in self._of_jobs[job] for dataset in self._plans[key].outputs]
+        self._judge(pairs)
+        out: dict[Written, list[str]] = {}
+        for key, dataset in pairs:
+            if self._counts(key, dataset):
+                out.setdefault(Written(self._plans[key].job, dataset), []).append(key)
+        return out
+
+    def of_job(self, job: str) -> dict[str, Plan]:
+        """Of a job that was asked of: the plans that were active by then, or are declared, by key."""
+        plans = {key: self._plans[key] for key in self._of_jobs[job]}
+        return {key: plan for key, plan in plans.items() if plan.active is not None or plan.declared}
+
+    def incomplete(self, made: Iterable[Written]) -> dict[Written, str]:
+        """Why what a job does with columns to make a dataset isn't known in full, by the plans that count."""
+        asked = list(made)
+        counting = self.of_jobs(written.job for written in asked)
+        return {
+            written: reason
+            for written in asked
+            for key in counting.get(written, ())
+            if (reason := self._plans[key].incomplete) is not None
+        }
+
+    def unseen(self, made: Iterable[Written]) -> set[Written]:
+        """Where what a job does with columns to make a dataset isn't known, or not all of it.
+
+        So it is where one of the plans that count is incomplete, where no plan of the job writes that dataset, and
+        where the job has written it since without reporting by which plan. Where some did, and none of them counts, it
+        is known that the job makes it so no more.
+        """
+        asked = list(made)
+        counting = self.of_jobs(written.job for written in asked)
+        unseen = {written for written in asked if self._is_unseen(written, counting.get(written, ()))}
+        return unseen | self._written_since([written for written in asked if written not in unseen])
+
+    def _written_since(self, made: Sequence[Written]) -> set[Written]:
+        """Where a job wrote a dataset after all of its plans that write it were last active; only known of now."""
+        active = {
+            written: max(
+                (
+                    plan.active
+                    for plan in self.of_job(written.job).values()
+                    if written.dataset in plan.outputs and plan.active is not None
+                ),
+                default=None,
+            )
+            for written in made
+        }
+        asked = [[*written, at] for written, at in active.items() if at is not None]
+        if self._as_of is not None or not asked:
+            return set()
+        return {Written(*row.values()) for row in self._tx.rows("lineage/written_since", made=asked, most=MOST_USES)}
+
+    def unseen_under(self, made: Mapping[_Asked, Sequence[Written]]) -> set[_Asked]:
+        """The same of datasets with several names: by what the job writes under those that it uses."""
+        each = list(dict.fromkeys(written for under in made.values() for written in under))
+        unseen = self.unseen(each)
+        out = set()
+        for asked, under in made.items():
+            used = [written for written in under if self._has_written(written)]
+            if any(written in unseen for written in used or under):
+                out.add(asked)
+        return out
+
+    def _has_written(self, written: Written) -> bool:
+        return any(written.dataset in plan.outputs for plan in self.of_job(written.job).values())
+
+    def _is_unseen(self, written: Written, counting: Sequence[str]) -> bool:
+        there = self.of_job(written.job)
+        newest = max(there.values(), key=lambda plan: plan.active or _BEGIN, default=None)
+        if newest is None or not newest.known:
+            return True
+        if any(self._plans[key].incomplete is not None for key in counting):
+            return True
+        return not self._has_written(written)
+
+    def _look_up(self, plans: Iterable[str]) -> None:
+        if new := [key for key in dict.fromkeys(plans) if key not in self._plans]:
+            self._read(new, [])
+
+    def _read(self, plans: Sequence[str], jobs: Sequence[str]) -> None:
+        if not plans and not jobs:
+            return
+        self._of_jobs |= {job: [] for job in jobs}
+        found = self._tx.one("lineage/plans", plans=plans, jobs=jobs, as_of=self._as_of)["plans"]
+        for key, job, digest, declared, first, last, active, incomplete, known, outputs, emptied in found:
+            self._plans[key] = Plan(
+                job,
+                digest,
+                declared and self._as_of is None,
+                moment_of(first),
+                moment_of(last),
+                moment_of(active),
+                incomplete,
+                known,
+                tuple(outputs),
+                {dataset: at for dataset, time in emptied if (at := moment_of(time)) is not None},
+            )
+        for job, keys in _by_job(found).items():
+            self._of_jobs[job] = keys
+
+    def _look_up_datasets(self, nodes: Iterable[int]) -> None:
+        if new := [node for node in dict.fromkeys(nodes) if node not in self._datasets]:
+            self._datasets |= zip(*self._tx.one("lineage/written", nodes=new).values(), strict=True)
+
+    def _dataset(self, key: str, node: int) -> str:
+        outputs = self._plans[key].outputs
+        return outputs[0] if len(outputs) == 1 else self._datasets.get(node, "")
+
+    def _counts(self, key: str, dataset: str) -> bool:
+        plan = self._plans[key]
+        if plan.declared:
+            return True
+        if plan.active is None or (self._since is not None and plan.active < self._since):
+            return False
+        return self._standing(key, Written(plan.job, dataset)) in self._admitted
+
+    def _standing(self, key: str, written: Written) -> Standing:
+        active = self._plans[key].active
+        if active is not None and active == self._newest(written):
+            # Nothing of the job has come since.
+            emptied = self._plans[key].emptied.get(written.dataset)
+            return Standing.REPLACED if emptied is not None and active < emptied else Standing.HOLDS
+        return self._standings[written].get(key, Standing.ENDED)
+
+    def _newest(self, written: Written) -> datetime | None:
+        """When a job was last active that writes this, by what is known of its plans."""
+        if written not in self._last_active:
+            active = (self._plans[key].active for key in self._writers(written))
+            self._last_active[written] = max((time for time in active if time is not None), default=None)
+        return self._last_active[written]
+
+    def _judge(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Find out what became of the plans that weren't the last ones by which their job wrote the dataset."""
+        doubtful: dict[Written, None] = {}
+        for key, dataset in pairs:
+            written = Written(self._plans[key].job, dataset)
+            if written not in self._standings and self._plans[key].active not in (None, self._newest(written)):
+                doubtful[written] = None
+        if doubtful:
+            self._look_up_uses(list(doubtful))
+
+    def _writers(self, written: Written) -> list[str]:
+        return [key for key in self._of_jobs[written.job] if written.dataset in self._plans[key].outputs]
+
+    def _look_up_uses(self, doubtful: list[Written]) -> None:
+        # In UTC: to Neo4j the same moment in another zone is later, or earlier.
+        until = _END if self._as_of is None else self._as_of.astimezone(UTC)
+        begun = {
+            Written(row["job"], row["dataset"]): moment_of(row["began"]) or _BEGIN
+            for row in self._tx.rows(
+                "lineage/last_complete", pairs=[list(written) for written in doubtful], until=until, most=MOST_USES
+            )
+        }
+        asked = [[*written, begun.get(written, _BEGIN)] for written in doubtful]
+        for row in self._tx.rows("lineage/uses", pairs=asked, until=until, most=MOST_USES):
+            written = Written(row["job"], row["dataset"])
+            began, writers = begun.get(written, _BEGIN), self._writers(written)
+            uses = [read_plan_use(written.dataset, use) for use in row["uses"]]
+            seen = {use.plan for use in uses}
+            for key in writers if uses else ():
+                active = self._plans[key].active
+                if key not in seen and active is not None and active >= began:
+                    # It was going on already when the application run began, or is too far back to be looked at.
+                    uses.append(PlanUse(key, "", active, active, complete=False))
+            emptied = next((self._plans[key].emptied.get(written.dataset) for key in writers), None)
+            # Where no run is known to have used one of them, the one that was active last stands for all.
+            self._standings[written] = standings(uses, emptied=emptied)
+
+
+def read_plan_use(dataset: str, row: Sequence[Any]) -> PlanUse:
+    """A use as statements give it: plan, application run, two times, whether complete, and how it wrote the dataset."""
+    plan, application, began, ended, complete, produced = row
+    return PlanUse(
+        plan,
+        application,
+        moment_of(began) or _BEGIN,
+        moment_of(ended) or _BEGIN,
+        complete=bool(complete),
+        # A branch of a table is another one to whoever reads the table.
+        replaces=any(
+            _BRANCH not in (each["facet_names"] or ()) and read_use("PRODUCED", dataset, each).replaces
+            for each in produced
+        ),
+    )
+
+
+def _by_job(rows: Iterable[Sequence[Any]]) -> dict[str, list[str]]:
+    out: dict[str, list[str]] = {}
+    for key, job, *_ in rows:
+        out.setdefault(job, []).append(key)
+    return out

@@ -1,0 +1,159 @@
+"""Lineage question, and its bounds as parameters of statements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from headwater_analysis.errors import QuestionError
+from headwater_analysis.paging import check_depth, check_limit
+from headwater_analysis.reader import Transaction
+from headwater_analysis.resolve import resolve_job
+
+ALL_HOPS = None
+"""Depth without limit."""
+
+_MOST_OF_A_FILTER = 100
+
+
+class LineageDirection(StrEnum):
+    """Direction of a search: against the flow of data, or with it."""
+
+    UPSTREAM = "UPSTREAM"
+    DOWNSTREAM = "DOWNSTREAM"
+
+
+class Influence(StrEnum):
+    """Influence of one column on another: its value goes into it, or it decides values or rows."""
+
+    DIRECT = "DIRECT"
+    INDIRECT = "INDIRECT"
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Filters of a lineage question. An empty filter leaves out nothing; of several values one has to match.
+
+    Attributes:
+        namespaces: list only datasets in one of these, and columns of such datasets.
+        types: list only datasets of one of these types (`TOPIC`, `FILE`, `TABLE`, as events name them), in any case.
+        tags: list only assets with one of these tags, each written `key` or `key=value`. A dataset has the tags of its
+            fields too; a column has its own and those of the whole dataset.
+        jobs: follow only hops of these jobs, each named as `resolve_job` understands.
+
+    Assets that the first three leave out are passed through all the same: `types=("TABLE",)` finds the tables behind
+    topics.
+    """
+
+    namespaces: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    jobs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LineageQuestion:
+    """Question for the lineage upstream or downstream of a dataset, or of one of its columns.
+
+    Attributes:
+        asset: the dataset, as `resolve_dataset` understands it; or a column of it, as `resolve_asset` does.
+        direction: upstream or downstream.
+        column: field path of a column; None: the question is about `asset` itself.
+        depth: most hops from it; `ALL_HOPS` for all.
+        influence: for columns: DIRECT follows nothing else; INDIRECT lists what is reached in no other way.
+        columns: for datasets: whether to include column mappings along each hop.
+        edges: whether to include every hop between the page's assets; False leaves only the one that found each item.
+        quality: whether to include results of the latest checks of the datasets on the page.
+        filters: filters of items and hops.
+        as_of: time whose graph is asked: only observations by then.
+        since: only hops seen at this time or later; together with `as_of`, hops current in between.
+        limit: most items on a page.
+        cursor: `next_cursor` of the page before; None asks for the first.
+    """
+
+    asset: str
+    direction: LineageDirection
+    column: str | None = None
+    depth: int | None = 1
+    influence: Influence | None = None
+    columns: bool = False
+    edges: bool = True
+    quality: bool = False
+    filters: Filters = Filters()
+    as_of: datetime | None = None
+    since: datetime | None = None
+    limit: int = 100
+    cursor: str | None = None
+
+    def check(self) -> None:
+        """Check the fields.
+
+        Raises:
+            QuestionError: a field is invalid; names it.
+        """
+        check_depth(self.depth)
+        check_limit(self.limit)
+        for field in ("as_of", "since"):
+            time: datetime | None = getattr(self, field)
+            if time is not None and time.tzinfo is None:
+                raise QuestionError(f"`{field}` needs a time zone.", field=field)
+        if self.as_of is not None and self.since is not None and self.since > self.as_of:
+            raise QuestionError("`since` is after `as_of`.", field="since")
+        for field in ("namespaces", "types", "tags", "jobs"):
+            if len(getattr(self.filters, field)) > _MOST_OF_A_FILTER:
+                raise QuestionError(f"At most {_MOST_OF_A_FILTER} values.", field=field)
+
+    def check_of(self, *, columns: bool) -> None:
+        """Check the fields that are only for datasets, or only for columns.
+
+        Raises:
+            QuestionError: a field is invalid; names it.
+        """
+        if self.influence is not None and not columns:
+            raise QuestionError("`influence` is of columns: name one.", field="influence")
+        if self.columns and columns:
+            raise QuestionError(
+                "`columns` is for the lineage of a dataset: that of a column is of columns.", field="columns"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Parameters of the statements. None is no bound.
+
+    Attributes:
+        jobs: keys of jobs.
+        types: types in capitals.
+    """
+
+    direction: LineageDirection
+    as_of: datetime | None
+    since: datetime | None
+    jobs: list[str] | None
+    namespaces: list[str] | None
+    types: list[str] | None
+    tags: list[str] | None
+
+    @property
+    def filters_nodes(self) -> bool:
+        """True if some assets that are reached aren't listed."""
+        return not (self.namespaces is None and self.types is None and self.tags is None)
+
+
+def scope_of(tx: Transaction, question: LineageQuestion) -> Scope:
+    """Return the scope of a question.
+
+    Raises:
+        NotFoundError, AmbiguousError: a job's name.
+    """
+    filters = question.filters
+    return Scope(
+        question.direction,
+        question.as_of,
+        question.since,
+        [resolve_job(tx, job).asset.key for job in filters.jobs] or None,
+        list(filters.namespaces) or None,
+        [type_.upper() for type_ in filters.types] or None,
+        list(filters.tags) or None,
+    )

@@ -1,0 +1,25 @@
+"""Where sensitive columns went, how they can still be read there, and what is classified lower than its sources.
+
+sensitivity which sensitivities there are, and which count as sensitive
+operations  what a transformation does to a sensitive value
+spread      how far it goes: pure
+graph       the same graph in Neo4j
+answer      the answer
+ask         the question
+"""
+
+from headwater_analysis.privacy.answer import Privacy
+from headwater_analysis.privacy.ask import DEFAULT_THRESHOLD, PrivacyPage, PrivacyQuestion, privacy
+from headwater_analysis.privacy.operations import Exposure, Operation
+from headwater_analysis.sensitivity import SENSITIVE
+
+__all__ = [
+    "DEFAULT_THRESHOLD",
+    "SENSITIVE",
+    "Exposure",
+    "Operation",
+    "Privacy",
+    "PrivacyPage",
+    "PrivacyQuestion",
+    "privacy",
+]

@@ -1,0 +1,205 @@
+"""Answers about privacy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headwater_analysis.assets import Asset
+from headwater_analysis.declared import ReadingConsumer
+from headwater_analysis.lineage.answer import Transformation
+from headwater_analysis.lineage.question import Influence
+from headwater_analysis.privacy.operations import Exposure, Operation
+from headwater_analysis.privacy.spread import Ending
+from headwater_schemas.events import Sensitivity
+
+
+@dataclass(frozen=True, slots=True)
+class SensitiveSource:
+    """A column whose values are followed.
+
+    Attributes:
+        asset: the column.
+        sensitivity: how sensitive it is, by its declaration, its dataset's, or the question.
+    """
+
+    asset: Asset
+    sensitivity: Sensitivity
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacyHop:
+    """One step of a sensitive value.
+
+    Attributes:
+        asset: where it leads.
+        job: who makes it.
+        operation: what the job does with the value.
+        transformation: the edge of column lineage.
+        possible: whether it isn't known that the value is passed on: a black box.
+        former: whether the job does it no more; what it wrote before may still be there.
+    """
+
+    asset: Asset
+    job: Asset
+    operation: Operation
+    transformation: Transformation
+    possible: bool
+    former: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Approved:
+    """A reviewed approval.
+
+    Attributes:
+        covers: the greatest sensitivity of sources that was reviewed.
+        sensitivity: of the column, by the review.
+        by: who approved it.
+        reason: why.
+        until: its last day; None: it has none.
+        holds: whether it holds for the values that came here.
+    """
+
+    covers: Sensitivity
+    sensitivity: Sensitivity
+    by: str
+    reason: str
+    until: str | None
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacyItem:
+    """A column, or a dataset as a whole, that sensitive values came to.
+
+    Attributes:
+        asset: which.
+        source: where the values are from, by the way that is shown.
+        sensitivity: how sensitive they are here.
+        exposure: what a reader gets of them.
+        influence: DIRECT where they go into it, INDIRECT where some step only decides by them.
+        hops: from the source.
+        path: those hops, the first one first.
+        declared: its own declared sensitivity, or its dataset's; None: none is declared.
+        classified: whether it has a classification in words of the organisation's own.
+        lower: whether values go into it that are more sensitive than it is declared to be, or it isn't declared.
+        ending: what ended the spread here; None: nothing did.
+        smallest_group: from how many rows each of its values is made at least, as declared.
+        approval: as declared.
+        possible: whether a hop on the way is only possible.
+        former: whether a hop on the way is made no more.
+        gone: whether the dataset was dropped, or the column is in its schema no more.
+    """
+
+    asset: Asset
+    source: Asset
+    sensitivity: Sensitivity
+    exposure: Exposure
+    influence: Influence
+    hops: int
+    path: tuple[PrivacyHop, ...]
+    declared: Sensitivity | None
+    classified: bool
+    lower: bool
+    ending: Ending | None
+    smallest_group: int | None
+    approval: Approved | None
+    possible: bool
+    former: bool
+    gone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacyExit:
+    """A dataset with sensitive values that can be read and that nothing captured takes further.
+
+    Attributes:
+        dataset: which.
+        jobs: jobs that read it and are known to write nothing: what they do with the values isn't captured.
+        columns: how many sensitive columns it has that can be read.
+    """
+
+    dataset: Asset
+    jobs: tuple[Asset, ...]
+    columns: int
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedBy:
+    """A job that reads a dataset with sensitive columns and passes none of them on to one that it writes.
+
+    Attributes:
+        read, written: datasets.
+        job: which.
+    """
+
+    read: Asset
+    written: Asset
+    job: Asset
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownUse:
+    """A job that may pass sensitive values on: its column lineage is missing or incomplete. It isn't followed further.
+
+    Attributes:
+        read, written: datasets.
+        job: which.
+    """
+
+    read: Asset
+    written: Asset
+    job: Asset
+
+
+@dataclass(frozen=True, slots=True)
+class Privacy:
+    """Where sensitive columns went.
+
+    Attributes:
+        sources: the columns that are followed; at most 100.
+        sources_total: how many there are.
+        threshold: how many rows a group needs so that a statistic over it ends the spread.
+        items: of the page: what the values came to; what can be read goes before what can't, DIRECT before INDIRECT.
+        total: how many items there are on all pages.
+        readable: how many of them can be read.
+        protected: how many hold a hash, mask, token or cipher, or something computed of one.
+        indirect: how many the values only decide.
+        ended: how many end the spread.
+        lower: how many are classified lower than their sources, or not at all.
+        consumers: of columns that can be read, the sources included.
+        protected_consumers: of those that can't, and that read none that can.
+        exits: where values that can be read leave what is captured; at most 100.
+        exits_total: how many there are.
+        drops: jobs that leave the sensitive columns out; at most 100.
+        drops_total: how many there are.
+        unknown: jobs that may pass them on; at most 100. Where there is one, what isn't listed may have them too.
+        unknown_total: how many there are.
+        max_hops: hops to the farthest item.
+        truncated: whether there is more beyond the depth.
+        notes: what else to know.
+        next_cursor: of the next page; None: this is the last.
+    """
+
+    sources: tuple[SensitiveSource, ...]
+    sources_total: int
+    threshold: int
+    items: tuple[PrivacyItem, ...]
+    total: int
+    readable: int
+    protected: int
+    indirect: int
+    ended: int
+    lower: int
+    consumers: tuple[ReadingConsumer, ...]
+    protected_consumers: tuple[ReadingConsumer, ...]
+    exits: tuple[PrivacyExit, ...]
+    exits_total: int
+    drops: tuple[DroppedBy, ...]
+    drops_total: int
+    unknown: tuple[UnknownUse, ...]
+    unknown_total: int
+    max_hops: int
+    truncated: bool
+    notes: tuple[str, ...]
+    next_cursor: str | None

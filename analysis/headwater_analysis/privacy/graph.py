@@ -1,0 +1,128 @@
+"""The graph as sensitive values spread in it, in Neo4j."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from headwater_analysis.identity import Identities
+from headwater_analysis.impact.graph import AssetFacts, Feed, StoredGraph
+from headwater_analysis.privacy.operations import effect_of
+from headwater_analysis.privacy.spread import DeclaredFacts, PrivacyEdge
+from headwater_analysis.reader import Transaction
+from headwater_analysis.sensitivity import level_of
+
+_BLACK_BOXES = frozenset({"EXTERNAL", "UNKNOWN"})
+
+
+class StoredPrivacyGraph:
+    """The one in Neo4j, asked within one transaction.
+
+    Edges of plans that hold no more are edges as well: what they wrote may still be there.
+    """
+
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+        self._graph = StoredGraph(tx, former=True)
+        self._identities = Identities.of(tx)
+        self._declared: dict[int, tuple[DeclaredFacts, Mapping[str, Any]]] = {}
+        self.passed: set[tuple[int, int, str]] = set()
+        """Columns, datasets and jobs, by key: the job passes the column on to the dataset."""
+
+    def edges(self, nodes: Sequence[int], /) -> list[PrivacyEdge]:
+        """See `PrivacyGraph`."""
+        columns: dict[int, list[int]] = defaultdict(list)
+        for node, facts in self.facts(nodes).items():
+            columns[facts.dataset].append(node)
+        found = [(edge, edge.source) for edge in self._graph.column_edges(nodes)]
+        for edge in self._graph.column_edges(sorted(columns.keys() - set(nodes))):
+            if edge.kind in _BLACK_BOXES:
+                # It takes the dataset as a whole, these columns perhaps; `count(*)` takes its rows alone.
+                found += [(edge, node) for node in columns[edge.source]]
+        texts = self._texts(edge.edge for edge, _ in found)
+        targets = self.facts([edge.target for edge, _ in found])
+        made = []
+        for edge, source in found:
+            text, field = texts[edge.edge]
+            effect = effect_of(edge.kind, masking=edge.masking, expression=text, field=field)
+            former = edge.edge in self._graph.former
+            self.passed.add((source, targets[edge.target].dataset, edge.job))
+            made.append(PrivacyEdge(source, edge.target, edge.edge, edge.whole, edge.direct, edge.job, effect, former))
+        # What a job does now it may have done under another name of the dataset, too, or by an earlier plan.
+        now = {_same(each) for each in made if not each.former}
+        made = [each for each in made if not each.former or _same(each) not in now]
+        return sorted(made, key=lambda each: (targets[each.target].key, each.job, each.effect.operation, each.edge))
+
+    def columns(self, datasets: Sequence[int], /) -> dict[int, list[int]]:
+        """See `PrivacyGraph`."""
+        found: dict[int, dict[int, None]] = defaultdict(dict)
+        for row in self.columns_of(datasets):
+            found[row["dataset"]][row["id"]] = None
+        return {dataset: list(each) for dataset, each in found.items()}
+
+    def columns_of(self, datasets: Sequence[int]) -> list[dict[str, Any]]:
+        """Columns of datasets under all their names: `dataset` and `id` are of what is shown, `name`, `gone`."""
+        self._identities.learn(datasets)
+        rows = self._tx.rows("privacy/nested", datasets=self._identities.expanded(datasets))
+        self._identities.learn([node for row in rows for node in (row["dataset"], row["id"])])
+        shown = self._identities.shown_node
+        return [{**dict(row), "dataset": shown(row["dataset"]), "id": shown(row["id"])} for row in rows]
+
+    def declared(self, nodes: Sequence[int], /) -> dict[int, DeclaredFacts]:
+        """See `PrivacyGraph`."""
+        new = [node for node in dict.fromkeys(nodes) if node not in self._declared]
+        self._identities.learn(new)
+        under = {node: self._identities.expanded([node]) for node in new}
+        asked = sorted({each for names in under.values() for each in names})
+        rows = {row["node"]: row for row in self._tx.rows("privacy/declared", nodes=asked)} if asked else {}
+        for node, names in under.items():
+            self._declared[node] = _facts([rows[name] for name in names if name in rows])
+        return {node: self._declared[node][0] for node in nodes}
+
+    def approval(self, node: int) -> Mapping[str, Any]:
+        """Properties of the approval of a column that was asked about; empty: it has none."""
+        return self._declared[node][1]
+
+    def facts(self, nodes: Iterable[int]) -> Mapping[int, AssetFacts]:
+        """Facts of nodes."""
+        return self._graph.facts(list(dict.fromkeys(nodes)))
+
+    def feeds(self, datasets: Sequence[int]) -> list[Feed]:
+        """What these datasets feed."""
+        return self._graph.feeds(datasets)
+
+    def unseen(self, made: Iterable[tuple[str, int]]) -> set[tuple[str, int]]:
+        """Of jobs, by key, and datasets that they make: where the column lineage is missing or incomplete."""
+        return self._graph.unseen(made)
+
+    def _texts(self, edges: Iterable[int]) -> dict[int, tuple[str | None, str | None]]:
+        asked = sorted(set(edges))
+        if not asked:
+            return {}
+        ids, texts = self._tx.one("privacy/expressions", edges=asked).values()
+        return {edge: (text, field) for edge, (text, field) in zip(ids, texts, strict=True)}
+
+
+def _same(edge: PrivacyEdge) -> tuple[object, ...]:
+    return edge.source, edge.target, edge.whole, edge.direct, edge.job, edge.effect
+
+
+def _facts(rows: Sequence[Mapping[str, Any]]) -> tuple[DeclaredFacts, Mapping[str, Any]]:
+    """Of one column under all its names: the greatest sensitivity, the least group, the approval that covers least."""
+    own = [each for row in rows for each in row["own"]]
+    whole = [each for row in rows for each in row["whole"]]
+    level = max((level_of(each["sensitivity"]) for each in own), default=0)
+    level = level or max((level_of(each["sensitivity"]) for each in whole), default=0)
+    approvals = [each for each in own if each["approval_by"] is not None]
+    least = sorted(approvals, key=lambda each: (level_of(each["approval_covers"]), str(dict(each))))
+    approval: Mapping[str, Any] = least[0] if least else {}
+    facts = DeclaredFacts(
+        level,
+        min((each["smallest_group"] for each in own if each["smallest_group"] is not None), default=None),
+        level_of(approval.get("approval_covers")),
+        level_of(approval.get("approval_sensitivity")),
+        approval.get("approval_until"),
+        any(each["classification"] for each in (*own, *whole)) or any(row["observed"] for row in rows),
+    )
+    return facts, approval

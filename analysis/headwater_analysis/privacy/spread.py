@@ -1,0 +1,246 @@
+"""How far sensitive values go: breadth-first over columns, with what is known of the value at each. Pure.
+
+A place is a column, how sensitive its value is there, what a reader gets of it, and whether an INDIRECT step led to it:
+an integer, so that `walk` goes from one to the next. A column has a place for each, since a second way may expose more
+than the shortest, or go on where the first ends. Levels and exposures are few, so places are at most some times as many
+as columns.
+
+What ends it: an aggregate that hands out no row's value, over groups at least as large as the threshold; an approval
+that covers the source. Leaving a column out ends it, too; there is no edge then. A hash, mask, token or encryption
+doesn't: who has the hash can link it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+from typing import NamedTuple, Protocol
+
+from headwater_analysis.privacy.operations import EXPOSURES, Effect, Exposure, Operation
+from headwater_analysis.sensitivity import LEAST_SENSITIVE
+from headwater_analysis.walk import Walk, WalkStep, walk
+
+_SHIFT = 8
+
+
+class Ending(StrEnum):
+    """What ends the spread at a column: an aggregate over groups that are large enough, or a reviewed approval."""
+
+    AGGREGATE = "AGGREGATE"
+    APPROVAL = "APPROVAL"
+
+
+class PrivacyEdge(NamedTuple):
+    """An edge of column lineage.
+
+    Attributes:
+        source: id of a column.
+        target: id of a column, or of a dataset where it holds for all of its columns.
+        edge: id of the relationship.
+        whole: whether the target is a dataset.
+        direct: whether the value goes into it.
+        job: key.
+        effect: what it does to the value.
+        former: whether no plan that holds now does it: what it wrote before may still be there.
+    """
+
+    source: int
+    target: int
+    edge: int
+    whole: bool
+    direct: bool
+    job: str
+    effect: Effect
+    former: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredFacts:
+    """What is declared of a column.
+
+    Attributes:
+        level: of its own sensitivity, or else its dataset's; 0: none is declared. The greatest of several sets'.
+        smallest_group: from how many rows each of its values is made at least. The least of several sets'.
+        covers, approved: levels of its approval: the greatest of sources that it covers, the column's by it; 0: none.
+        until: the last day of the approval; None: it has none.
+        classified: whether it, or its dataset, has a classification in words of the organisation's own.
+    """
+
+    level: int = 0
+    smallest_group: int | None = None
+    covers: int = 0
+    approved: int = 0
+    until: str | None = None
+    classified: bool = False
+
+    def hides(self, effect: Effect, threshold: int) -> bool:
+        """Whether it is a statistic over groups of so many rows that no value of a row can be read from it."""
+        return effect.statistic and self.smallest_group is not None and self.smallest_group >= threshold
+
+    def approves(self, level: int, today: date) -> bool:
+        """Whether the approval holds for a source of that level."""
+        is_over = self.until is not None and self.until < today.isoformat()
+        return bool(self.approved) and self.approved < level <= self.covers and not is_over
+
+
+class PrivacyGraph(Protocol):
+    """What `spread` asks."""
+
+    def edges(self, nodes: Sequence[int], /) -> Iterable[PrivacyEdge]:
+        """Edges that leave these columns, in an order that is the same for equal graphs."""
+
+    def columns(self, datasets: Sequence[int], /) -> Mapping[int, Sequence[int]]:
+        """Of these datasets: ids of their columns."""
+
+    def declared(self, nodes: Sequence[int], /) -> Mapping[int, DeclaredFacts]:
+        """What is declared of these columns; those of which nothing is may be left out."""
+
+
+class SpreadStep(NamedTuple):
+    """What a step carries, as its `facts`."""
+
+    job: str
+    operation: Operation
+    possible: bool
+    former: bool
+    ending: Ending | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """The worst that is known of a column, or of a dataset as a whole.
+
+    Attributes:
+        place: for `Walk.path`.
+        node: its id.
+        level: how sensitive the value is.
+        exposure: what a reader gets of it.
+        indirect: whether it was only decided by it.
+        ending: what ended it here; None: it goes on.
+    """
+
+    place: int
+    node: int
+    level: int
+    exposure: Exposure
+    indirect: bool
+    ending: Ending | None
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacySpread:
+    """Where sensitive values went.
+
+    Attributes:
+        walk: over places.
+        reached: by node, what is worst of it.
+    """
+
+    walk: Walk
+    reached: Mapping[int, Reached]
+
+
+def node_of(place: int) -> int:
+    """The id of its node."""
+    return place >> _SHIFT
+
+
+def level_at(place: int) -> int:
+    """How sensitive the value is there."""
+    return place & 7
+
+
+def exposure_at(place: int) -> Exposure:
+    """What a reader gets of it there."""
+    return EXPOSURES[place >> 3 & 3]
+
+
+def is_indirect(place: int) -> bool:
+    """Whether an INDIRECT step led to it."""
+    return bool(place >> 5 & 1)
+
+
+def is_start(place: int) -> bool:
+    """Whether it begins there."""
+    return bool(place >> 6 & 1)
+
+
+def _ends(place: int) -> bool:
+    return bool(place >> 7 & 1)
+
+
+def _place(
+    node: int, level: int, exposure: Exposure, *, indirect: bool = False, start: bool = False, ends: bool
+) -> int:
+    bits = ends << 7 | start << 6 | indirect << 5 | EXPOSURES.index(exposure) << 3 | level
+    return node << _SHIFT | bits
+
+
+def spread(
+    graph: PrivacyGraph,
+    starts: Mapping[int, int],
+    *,
+    threshold: int,
+    today: date,
+    depth: int | None = None,
+) -> PrivacySpread:
+    """Follow sensitive values.
+
+    Args:
+        graph: to ask.
+        starts: level of each column that it begins at, by id.
+        threshold: how many rows a group needs so that a statistic over it ends the spread.
+        today: which approvals hold.
+        depth: most hops; None: all.
+    """
+    begun = [_place(node, level, Exposure.READABLE, start=True, ends=False) for node, level in sorted(starts.items())]
+
+    def expand(frontier: Sequence[int]) -> Iterator[WalkStep]:
+        going = [place for place in frontier if not _ends(place)]
+        edges: dict[int, list[PrivacyEdge]] = defaultdict(list)
+        for edge in graph.edges(sorted({node_of(place) for place in going})):
+            edges[edge.source].append(edge)
+        wholes = {node_of(place) for place in going if not is_start(place)} - edges.keys()
+        parts = graph.columns(sorted(wholes)) if wholes else {}
+        facts = graph.declared(sorted({edge.target for each in edges.values() for edge in each if not edge.whole}))
+        for place in going:
+            for column in parts.get(node_of(place), ()):
+                yield WalkStep(place, column << _SHIFT | place & (1 << _SHIFT) - 1, -1, 0)
+            for edge in edges.get(node_of(place), ()):
+                yield _step(place, edge, facts.get(edge.target, DeclaredFacts()), threshold, today)
+
+    walked = walk(begun, expand, depth=depth)
+    reached: dict[int, Reached] = {}
+    for place, found in walked.found.items():
+        ending = found.step.facts[4] if found.step.facts else None
+        one = Reached(place, node_of(place), level_at(place), exposure_at(place), is_indirect(place), ending)
+        known = reached.get(one.node)
+        if known is None or _rank(one) < _rank(known):
+            reached[one.node] = one
+    return PrivacySpread(walked, reached)
+
+
+def _rank(one: Reached) -> tuple[bool, bool, int, int]:
+    return one.ending is not None, one.indirect, -one.level, EXPOSURES.index(one.exposure)
+
+
+def _step(place: int, edge: PrivacyEdge, facts: DeclaredFacts, threshold: int, today: date) -> WalkStep:
+    level, effect = level_at(place), edge.effect
+    indirect = is_indirect(place) or not edge.direct
+    exposure = effect.after(exposure_at(place)) if edge.direct else exposure_at(place)
+    ending: Ending | None = None
+    if facts.hides(effect, threshold):
+        ending = Ending.AGGREGATE
+    elif facts.approves(level, today):
+        if facts.approved < LEAST_SENSITIVE:
+            ending = Ending.APPROVAL
+        else:
+            level = facts.approved
+    # What only decides which rows there are is in no column.
+    ends = ending is not None or (edge.whole and not edge.direct)
+    target = _place(edge.target, level, exposure, indirect=indirect, ends=ends)
+    carried = SpreadStep(edge.job, effect.operation, effect.possible, edge.former, ending)
+    return WalkStep(place, target, edge.edge, facts=carried)

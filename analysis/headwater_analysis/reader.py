@@ -1,0 +1,309 @@
+"""Reader: one question, one read transaction, one time limit; its statements by name."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Generic, LiteralString, TypeVar, cast
+
+from neo4j import ManagedTransaction, unit_of_work
+from neo4j.exceptions import AuthError, ConfigurationError, DriverError, Neo4jError
+
+from headwater_analysis.errors import GraphRefusedError, GraphUnreachableError, NotFoundError, TimeLimitError
+from headwater_analysis.freshness import NOT_REPORTED, GraphState, TopicEnds, freshness, not_asked
+from headwater_analysis.settings import DEFAULT_STALE_SECONDS, DEFAULT_TENANT, DEFAULT_TIMEOUT_SECONDS
+from headwater_graph.connection import Neo4jTarget, connect
+from headwater_graph.schema import GRAPH_VERSION, version_mismatch
+from headwater_graph.statement_files import load
+
+if TYPE_CHECKING:
+    from neo4j import Driver, Record, Result
+
+
+_PACKAGE = "headwater_analysis"
+
+
+def statement(name: str) -> LiteralString:
+    """Return a statement by its file and name: `trace/locate` is in `analysis/cypher/trace.cypher`.
+
+    Raises:
+        KeyError: no statement has this name.
+    """
+    return load(_PACKAGE, name)
+
+
+T = TypeVar("T")
+
+
+def within(seconds: float, call: Callable[[], T]) -> T:
+    """Run `call` with a time limit: return its result, or raise its error.
+
+    It runs in a thread of its own. A late call continues there, its result ignored, and doesn't keep the process alive.
+
+    Raises:
+        TimeoutError: it took longer than `seconds`.
+    """
+    calling = _Calling(call)
+    thread = threading.Thread(target=calling.run, daemon=True, name="headwater-question")
+    thread.start()
+    thread.join(seconds)
+    if thread.is_alive():
+        raise TimeoutError
+    if calling.error is not None:
+        raise calling.error
+    return calling.result
+
+
+class _Calling(Generic[T]):
+    """A call, and its result or error."""
+
+    result: T
+
+    def __init__(self, call: Callable[[], T]) -> None:
+        self._call = call
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        """Run the call."""
+        try:
+            self.result = self._call()
+        except BaseException as error:  # noqa: BLE001  raised in the thread that waits
+            self.error = error
+
+
+# Neo4j looks for queries to end every two seconds; and a connection may have to be made first.
+_PATIENCE_SECONDS = 5.0
+# Messages of the driver, which has no class of its own for these errors.
+_NO_SUCH_HOST = "Cannot resolve address"
+_NO_CONNECTION = "failed to obtain a connection from the pool"
+# Full-text indexes for names; the consumer creates them before it writes anything.
+_NO_INDEX = "There is no such fulltext schema index: headwater_"
+# Error for a statement that names an index which a consumer is creating at this moment.
+_INDEX_IN_MAKING = "Could not solve these hints"
+_INDEX_POLL_SECONDS = 0.5
+
+
+class _IndexInMakingError(GraphUnreachableError):
+    """Neo4j can't plan a statement yet: it has to be asked again."""
+
+
+class _WantedError(Exception):
+    """A question needs the answer of another server, and is asked again with it."""
+
+    def __init__(self, of: Hashable, ask: Callable[[], object]) -> None:
+        super().__init__(of)
+        self.of = of
+        self.ask = ask
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """A read transaction that runs statements by name.
+
+    Attributes:
+        tenant: tenant of the graph; a parameter of every statement, `$given.tenant`.
+        several_names: whether any dataset may have several names.
+        consumers: whether anything may have declared consumers.
+        declarations: whether anything may be declared.
+        freshness: how far the graph is behind its topic.
+        shared: objects that parts of one question share, by a name or by class (`common`).
+        elsewhere: answers of other servers for the question (`asked`).
+    """
+
+    tenant: str
+    _tx: ManagedTransaction
+    several_names: bool = True
+    consumers: bool = True
+    declarations: bool = True
+    freshness: GraphState = NOT_REPORTED
+    shared: dict[object, object] = field(default_factory=dict, compare=False, repr=False)
+    elsewhere: Mapping[Hashable, object] = field(default_factory=dict, compare=False, repr=False)
+
+    def common(self, make: Callable[[Transaction], T], /) -> T:
+        """Return the object that all parts of a question share, created from the transaction on first use.
+
+        Args:
+            make: class of the object.
+        """
+        if make not in self.shared:
+            self.shared[make] = make(self)
+        return cast("T", self.shared[make])
+
+    def asked(self, of: Hashable, ask: Callable[[], T]) -> T:
+        """Return the answer of another server, such as Kafka; whatever `ask` raises ends the question.
+
+        It is asked once for a question, and between its transactions: the wait for it isn't Neo4j's, and counts for no
+        time limit.
+
+        Args:
+            of: key of the answer, among all that the question asks elsewhere.
+            ask: asks for it.
+        """
+        if of not in self.elsewhere:
+            raise _WantedError(of, ask)
+        return cast("T", self.elsewhere[of])
+
+    def rows(self, name: str, /, **parameters: Any) -> list[Record]:
+        """Return all rows of a `statement`."""
+        return list(self._run(name, parameters))
+
+    def row(self, name: str, /, **parameters: Any) -> Record | None:
+        """Return the first row, or None."""
+        return next(iter(self.rows(name, **parameters)), None)
+
+    def one(self, name: str, /, **parameters: Any) -> Record:
+        """Return the row of a statement that always has one. Thousands of values arrive four times as fast in lists."""
+        return self.rows(name, **parameters)[0]
+
+    def sent(self, name: str, /, **parameters: Any) -> Callable[[], Record]:
+        """Send a statement now, and return a function that waits for its row: Neo4j works while Python goes on.
+
+        Statements that are sent after it, also by the other methods, are answered after it.
+        """
+        result = self._run(name, parameters)
+        return lambda: result.single(strict=True)
+
+    def _run(self, name: str, parameters: dict[str, Any]) -> Result:
+        # In one map, so that Neo4j makes one plan, and not one for each size of the names and lists (decisions:
+        # one-parameter).
+        return self._tx.run(statement(name), {"given": {**parameters, "tenant": self.tenant}})
+
+
+class Reader:
+    """Reader of one tenant's graph.
+
+    Args:
+        driver: driver of the database; the caller closes it.
+        target: address of the database, for messages.
+        tenant: tenant of the graph.
+        timeout_seconds: limit of one question, all its statements together. Neo4j ends it within two seconds after
+            that, and a later answer is discarded. A server that stays silent for 5 s longer counts as unreachable.
+        stale_seconds: as in `freshness`.
+        ends: asked for the events topic's end offsets, if its consumers are silent.
+
+    Attributes:
+        freshness: freshness of the graph, as of the last question.
+    """
+
+    def __init__(
+        self,
+        driver: Driver,
+        target: Neo4jTarget,
+        *,
+        tenant: str = DEFAULT_TENANT,
+        timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
+        stale_seconds: float = DEFAULT_STALE_SECONDS,
+        ends: TopicEnds = not_asked,
+    ) -> None:
+        self._driver = driver
+        self._target = target
+        self.tenant = tenant
+        self.timeout_seconds = timeout_seconds
+        self._stale_seconds = stale_seconds
+        self._ends = ends
+        self.freshness = NOT_REPORTED
+
+    def read(self, question: Callable[[Transaction], T], *, timeout_seconds: float | None = None) -> T:
+        """Run `question` in one read transaction, and return its answer; it is run again if the transaction was lost.
+
+        Raises:
+            GraphRefusedError: also where the graph was made by another version of its model: nodes of this version may
+                be missing there, and an answer would be incomplete.
+            AnalysisError: as in the tree of `errors`; and whatever else `question` raises.
+        """
+        limit = self.timeout_seconds if timeout_seconds is None else timeout_seconds
+        elsewhere: dict[Hashable, object] = {}
+        ends = time.monotonic() + limit
+        while True:
+            try:
+                return self._attempt(question, limit, elsewhere)
+            except _IndexInMakingError:
+                if time.monotonic() >= ends:
+                    raise
+                time.sleep(_INDEX_POLL_SECONDS)
+            except _WantedError as wanted:
+                elsewhere[wanted.of] = wanted.ask()
+
+    def _attempt(self, question: Callable[[Transaction], T], limit: float, elsewhere: Mapping[Hashable, object]) -> T:
+        @unit_of_work(timeout=limit)
+        def work(tx: ManagedTransaction) -> T:
+            return question(self._begun(Transaction(self.tenant, tx, elsewhere=elsewhere)))
+
+        def ask() -> T:
+            with self._driver.session(database=self._target.database, default_access_mode="READ") as session:
+                return session.execute_read(work)
+
+        began = time.monotonic()
+        try:
+            # The driver waits for a server that hangs until the connection is given up, minutes later.
+            answer = within(limit + _PATIENCE_SECONDS, ask)
+        except FileNotFoundError:
+            # Raised by a statement: no address of a database is a file.
+            raise
+        except (Neo4jError, DriverError, OSError) as error:
+            raise self._meaning(error, limit) from error
+        except ValueError as error:
+            if not str(error).startswith(_NO_SUCH_HOST):
+                raise
+            raise GraphUnreachableError(f"There is no such host as that of {self._target.uri}.") from error
+        if time.monotonic() - began > limit:
+            # Neo4j looks for queries to end every two seconds, and an answer may come just before it does.
+            raise TimeLimitError(limit)
+        return answer
+
+    def _begun(self, tx: Transaction) -> Transaction:
+        """Add the facts that every question needs to a transaction."""
+        # With each question: another release may recreate a graph while this process goes on.
+        row = tx.one("service/graph")
+        if row["version"] not in (None, GRAPH_VERSION):
+            raise GraphRefusedError(
+                version_mismatch(row["version"], verb="reads", at=f" at {self._target.uri}"),
+                setting="HEADWATER_NEO4J_URI, HEADWATER_NEO4J_DATABASE",
+            )
+        self.freshness = freshness(
+            row["progress"],
+            stale_seconds=self._stale_seconds,
+            ends=lambda topic: tx.asked(("end of", topic), lambda: self._ends(topic)),
+        )
+        known = {name: row[name] for name in ("several_names", "consumers", "declarations")}
+        return replace(tx, **known, freshness=self.freshness)
+
+    def _meaning(self, error: Exception, limit: float) -> Exception:
+        uri = self._target.uri
+        code = getattr(error, "code", None) or type(error).__name__
+        if "TransactionTimedOut" in code or "TransactionTerminated" in code:
+            return TimeLimitError(limit)
+        if isinstance(error, AuthError):
+            return GraphRefusedError(
+                f"Neo4j at {uri} refuses the user {self._target.user!r} or the password ({code}).",
+                setting="HEADWATER_NEO4J_USER, HEADWATER_NEO4J_PASSWORD",
+            )
+        if code.endswith("DatabaseNotFound"):
+            return GraphRefusedError(
+                f"Neo4j at {uri} has no database {self._target.database!r}.", setting="HEADWATER_NEO4J_DATABASE"
+            )
+        if isinstance(error, ConfigurationError):
+            return GraphRefusedError(f"{uri!r} is no address of a Neo4j.", setting="HEADWATER_NEO4J_URI")
+        if _NO_INDEX in str(error):
+            return NotFoundError(f"Nothing is in the graph at {uri} yet: no consumer has prepared it.")
+        if _INDEX_IN_MAKING in str(error):
+            return _IndexInMakingError(f"Neo4j at {uri} is still making the graph's indexes.")
+        if isinstance(error, TimeoutError):
+            return GraphUnreachableError(f"Neo4j at {uri} didn't answer for {limit + _PATIENCE_SECONDS:g} s.")
+        if isinstance(error, Neo4jError) and not error.is_retryable() and _NO_CONNECTION not in str(error):
+            return error  # a bug in a statement: raised unchanged
+        return GraphUnreachableError(f"Neo4j doesn't answer at {uri} ({code}).")
+
+
+def reading_driver(target: Neo4jTarget) -> Driver:
+    """Create a driver for a `Reader`: 5 s to connect, and few retries, because a person waits.
+
+    Raises:
+        GraphRefusedError: the address is invalid.
+    """
+    try:
+        return connect(target, user_agent="headwater-analysis", retry_seconds=2.0)
+    except (ConfigurationError, ValueError) as error:
+        raise GraphRefusedError(f"{target.uri!r} is no address of a Neo4j.", setting="HEADWATER_NEO4J_URI") from error

@@ -1,0 +1,93 @@
+"""Lookup of one exact name, and of the names nearest to one, to turn names into nodes.
+
+Each is one look into the full-text index. At 100,000 datasets an exact name takes 2 ms and the nearest names 70 ms (on
+two busy cores), where comparing with every name takes seconds.
+"""
+
+from __future__ import annotations
+
+import difflib
+
+from headwater_analysis.assets import Asset, AssetKind, dataset_asset
+from headwater_analysis.reader import Transaction
+from headwater_analysis.search import query
+from headwater_analysis.search.rows import Row, read_aliases, read_rows
+
+MOST_EXACT = 1_000
+"""Most assets of one name that `exact` returns; there may be more."""
+
+_LOOKED_AT = 10_000
+_COMPARED = 50
+_COMPARED_CHARACTERS = 200
+_MOST_NEAREST = 5
+_LEAST_ALIKE = 0.3
+
+
+def exact(tx: Transaction, kind: AssetKind, name: str) -> list[tuple[int, Asset]]:
+    """Assets with just this name, capitals and all: a dataset's name or title, a job's name, a column's field path.
+
+    A dataset or job is found as soon as the transaction that wrote it ends; a column some milliseconds later.
+
+    Returns:
+        Neo4j's id, valid within the transaction, and the asset; by key.
+    """
+    rows = read_rows(tx, kind, query.whole(tx.tenant, name), looked_at=MOST_EXACT, limit=MOST_EXACT)
+    found = [row for row in rows if name in row.names]
+    return [(row.id, row.asset) for row in sorted(found, key=lambda row: row.asset.key)]
+
+
+def known_as(tx: Transaction, name: str) -> list[tuple[int, Asset]]:
+    """Datasets with just this name in a catalog, say, capitals and all; returns as `exact`."""
+    rows = read_aliases(tx, query.whole(tx.tenant, name), looked_at=MOST_EXACT, limit=MOST_EXACT)
+    found = [row for row in rows if name in row.names]
+    return [(row.id, row.asset) for row in sorted(found, key=lambda row: row.asset.key)]
+
+
+def by_last_part(tx: Transaction, part: str, *, aliases: bool) -> list[tuple[int, Asset]]:
+    """Datasets whose dotted name ends with just this part: `orders` finds `default.orders` and `shop.sales.orders`.
+
+    Only the best 10,000 datasets with these words anywhere in their names are considered.
+
+    Args:
+        tx: transaction to read in.
+        part: part of a name, capitals and all; with a dot or a slash in it, it finds nothing.
+        aliases: look at other names of datasets, too.
+
+    Returns:
+        As `exact`.
+    """
+    asked = None if "." in part or "/" in part else query.containing(tx.tenant, part)
+    if asked is None:
+        return []
+    statements = ["resolve/last_part", *(["resolve/last_part_of_alias"] if aliases else [])]
+    parameters = {"query": asked, "ending": f".{part}", "looked_at": _LOOKED_AT, "limit": MOST_EXACT}
+    rows = [row for statement in statements for row in tx.rows(statement, **parameters)]
+    return list(dict.fromkeys((row["id"], dataset_asset(row["properties"])) for row in rows))
+
+
+def nearest(tx: Transaction, kind: AssetKind, text: str, *, most: int = _MOST_NEAREST) -> list[Asset]:
+    """Assets with the most similar names, the most similar first; maybe none.
+
+    Names that share a word with the text, or a prefix of one, or one with a letter or two amiss, are compared as
+    wholes.
+    """
+    asked = query.any_similar(tx.tenant, text)
+    if asked is None:
+        return []
+    rows = read_rows(tx, kind, asked, looked_at=_COMPARED, limit=_COMPARED)
+    wanted = text.casefold()[:_COMPARED_CHARACTERS]
+    ranked = sorted(
+        ((_likeness(row, wanted), row.asset.spelling, row) for row in rows), key=lambda each: (-each[0], each[1])
+    )
+    return [row.asset for likeness, _, row in ranked[:most] if likeness >= _LEAST_ALIKE]
+
+
+def _likeness(row: Row, wanted: str) -> float:
+    matcher = difflib.SequenceMatcher(autojunk=False)
+    matcher.set_seq2(wanted)
+    best = 0.0
+    for name in {*row.names, row.asset.spelling}:
+        matcher.set_seq1(name.casefold()[:_COMPARED_CHARACTERS])
+        if matcher.quick_ratio() > best:
+            best = max(best, matcher.ratio())
+    return best

@@ -1,0 +1,328 @@
+"""Search question: assets with a name, owner, tag or column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import partial
+
+from headwater_analysis import paging
+from headwater_analysis.assets import Asset, AssetKind
+from headwater_analysis.errors import QuestionError
+from headwater_analysis.identity import Identities
+from headwater_analysis.reader import Reader, Transaction
+from headwater_analysis.search import query
+from headwater_analysis.search.consumers import FoundConsumer, consumers_called
+from headwater_analysis.search.declared import declared_rows, with_declared
+from headwater_analysis.search.rows import Row, columns_of, read_aliases, read_rows
+from headwater_graph.words import words
+
+MOST_HITS = 1_000
+"""Most hits of one kind to rank; where there are more, the answer is `truncated`."""
+
+# A filter by namespace comes after the index, which gives the best of this many.
+_LOOKED_AT = 10_000
+_KINDS = (AssetKind.DATASET, AssetKind.JOB, AssetKind.COLUMN)
+
+
+class Match(StrEnum):
+    """Match of a hit with the text, the best first."""
+
+    EXACT = "EXACT"
+    """The name, title, spelling or field path is the text."""
+    WORDS = "WORDS"
+    """The names have all words of the text."""
+    BEGINNINGS = "BEGINNINGS"
+    """The names have words that begin with those of the text."""
+    ALIKE = "ALIKE"
+    """The names have words like those of the text, with one or two letters amiss."""
+    FILTERS = "FILTERS"
+    """No text was given; the asset passes the filters."""
+
+
+@dataclass(frozen=True, slots=True)
+class HitTag:
+    """A tag of a dataset, a job or a column.
+
+    Attributes:
+        key: `pii`, say.
+        value: '' for none.
+        column: field path, for a tag of one column; None: the whole dataset or job.
+    """
+
+    key: str
+    value: str
+    column: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An asset that was found.
+
+    Attributes:
+        asset: the asset.
+        match: match with the text.
+        owners: owners, for a column those of its dataset: reported by events, then declared.
+        tags: tags reported by events, then declared; for a column, its own alone.
+        gone: whether the dataset was dropped, or the column left the schema.
+        sensitivity: as declared: for a dataset the greatest of it and its columns, for a column its own or its
+            dataset's.
+    """
+
+    asset: Asset
+    match: Match
+    owners: tuple[str, ...]
+    tags: tuple[HitTag, ...]
+    gone: bool
+    sensitivity: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPage:
+    """Hits, the best first: by match, datasets before jobs before columns, then in the index's order.
+
+    Attributes:
+        items: hits of this page.
+        total: hits in all; of each kind only the best 1,000 are counted.
+        truncated: whether there are more than were counted.
+        next_cursor: cursor of the next page; None on the last page.
+        consumers: declared consumers by words of their names, by owner and tag; at most 20, on the first page alone,
+            and none where kinds, a column or a namespace are asked for. They aren't in `total`.
+    """
+
+    items: tuple[Hit, ...]
+    total: int
+    truncated: bool
+    next_cursor: str | None
+    consumers: tuple[FoundConsumer, ...] = ()
+
+
+def search(
+    reader: Reader,
+    text: str = "",
+    *,
+    kinds: Sequence[AssetKind] | None = None,
+    owner: str | None = None,
+    tag: str | None = None,
+    column: str | None = None,
+    namespace: str | None = None,
+    fuzzy: bool = False,
+    limit: int = 20,
+    cursor: str | None = None,
+) -> SearchPage:
+    """Search assets by words of their names, each begun by a word of the text: `fli dep` finds `flights.departed`.
+
+    A single letter is a word, not a prefix.
+
+    Where this finds nothing, or with `fuzzy`, words with a letter or two amiss match, too.
+
+    Args:
+        reader: reader of the graph.
+        text: words of names, in any case, or a whole name. Without a text, all that pass the filters.
+        kinds: kinds of assets; by default all, without a text datasets and jobs.
+        owner: words of an owner's name, all of which it must have: `flights` finds what `team:flights` owns.
+        tag: words of a tag's key or value; or `key=value`, which must match except for capitals.
+        column: words of a column: the hits are columns, and `text` is of their datasets.
+        namespace: exact namespace of the dataset or job.
+        fuzzy: include words with a letter or two amiss, also where there are better ones.
+        limit: most hits on a page.
+        cursor: `next_cursor` of the page before.
+
+    Raises:
+        QuestionError: the cursor is of another question, or kinds other than columns are asked for with `column`.
+    """
+    if column is not None and kinds is not None and set(kinds) != {AssetKind.COLUMN}:
+        raise QuestionError("With a column the hits are columns: leave the kind out.", field="kind")
+    with_consumers = kinds is None and column is None and namespace is None and cursor is None
+    if kinds is None:
+        kinds = (AssetKind.COLUMN,) if column is not None else _KINDS if text else _KINDS[:2]
+    filters = _Filters(owner, tag, namespace)
+    wanted = tuple(kind for kind in _KINDS if kind in kinds)
+    asked = ("search", reader.tenant, text, wanted, filters, column, fuzzy)
+    start = paging.decode_start(cursor, question=asked)
+
+    after = start + limit
+
+    def question(tx: Transaction) -> SearchPage:
+        if column is not None:
+            hits, truncated = _columns(tx, column, text, filters, fuzzy=fuzzy)
+        else:
+            hits, truncated = _hits(partial(_read, tx, text=text, filters=filters), wanted, text, fuzzy=fuzzy)
+            if not hits and text.count(".") > 1:
+                # A session's own name of the catalog: `lake.db.table` is `db.table` where a catalog has that.
+                rest = text.partition(".")[2]
+                hits, truncated = _hits(partial(_read, tx, text=rest, filters=filters), wanted, rest, fuzzy=fuzzy)
+        shown = with_declared(tx, [row for row, _ in hits[start:after]])
+        return SearchPage(
+            items=tuple(_hit(row, match) for row, (_, match) in zip(shown, hits[start:after], strict=True)),
+            total=len(hits),
+            truncated=truncated,
+            next_cursor=paging.encode((after,), question=asked) if after < len(hits) else None,
+            consumers=filters.consumers(tx, text) if with_consumers else (),
+        )
+
+    return reader.read(question)
+
+
+@dataclass(frozen=True, slots=True)
+class _Filters:
+    owner: str | None
+    tag: str | None
+    namespace: str | None
+
+    def clauses(self) -> list[str]:
+        """Clauses on datasets' and jobs' own fields in the index."""
+        out = []
+        if self.owner is not None:
+            out.append(query.has_words("_owner_words", self.owner))
+        if self.tag is not None:
+            out.append(query.has_words("_tag_words", self.tag))
+        return out
+
+    def admit(self, row: Row) -> bool:
+        """Check what the index can't: values of their tags, and owners and tags of a column's dataset."""
+        if self.owner is not None and not _has_words(row.owners, self.owner):
+            return False
+        return self.tag is None or any(_is_tag(self.tag, key, value) for key, value, _ in _tags(row))
+
+    def declared(self, tx: Transaction, kind: AssetKind) -> list[Row]:
+        """Assets for which a set declares the owner or the tag, whatever their names are."""
+        return declared_rows(
+            tx, kind, is_owner=self._is_owner(), is_tag=self._is_tag(), namespace=self.namespace, limit=_LOOKED_AT
+        )
+
+    def consumers(self, tx: Transaction, text: str) -> tuple[FoundConsumer, ...]:
+        """Declared consumers with this name."""
+        return consumers_called(tx, text, is_owner=self._is_owner(), is_tag=self._is_tag())
+
+    def _is_owner(self) -> Callable[[str], bool] | None:
+        owner = self.owner
+        return None if owner is None else lambda name: _has_words((name,), owner)
+
+    def _is_tag(self) -> Callable[[str, str], bool] | None:
+        tag = self.tag
+        return None if tag is None else lambda key, value: _is_tag(tag, key, value)
+
+
+def _hits(
+    read: Callable[[AssetKind, Callable[..., str | None]], list[Row]],
+    kinds: Sequence[AssetKind],
+    text: str,
+    *,
+    fuzzy: bool,
+) -> tuple[list[tuple[Row, Match]], bool]:
+    ways: list[Callable[..., str | None]] = [query.similar] if fuzzy else [query.beginnings, query.similar]
+    for asking in ways if text else [query.beginnings]:
+        found = {kind: read(kind, asking) for kind in kinds}
+        if any(found.values()):
+            ranked = [(row, _match(row, text)) for rows in found.values() for row in rows]
+            ranked.sort(key=lambda hit: _rank(*hit))
+            return ranked, any(len(rows) >= MOST_HITS for rows in found.values())
+    return [], False
+
+
+def _read(
+    tx: Transaction, kind: AssetKind, asking: Callable[..., str | None], text: str, filters: _Filters
+) -> list[Row]:
+    # Columns have no owners and tags in the index: those of their datasets are looked at afterwards.
+    clauses = [] if kind is AssetKind.COLUMN else filters.clauses()
+    asked = asking(tx.tenant, text, *clauses)
+    if asked is None:
+        return []
+    rows = read_rows(tx, kind, asked, looked_at=_LOOKED_AT, limit=MOST_HITS, namespace=filters.namespace)
+    if kind is AssetKind.DATASET and not clauses and text and Identities.of(tx).any:
+        rows = _with_aliases(tx, rows, asked, filters)
+    if filters.owner is None and filters.tag is None:
+        return rows
+    found = {row.asset.key: row for row in filters.declared(tx, kind) if _match(row, text) is not Match.ALIKE}
+    found |= {row.asset.key: row for row in rows}
+    return [row for row in with_declared(tx, list(found.values())) if filters.admit(row)][:MOST_HITS]
+
+
+def _with_aliases(tx: Transaction, rows: Sequence[Row], asked: str, filters: _Filters) -> list[Row]:
+    """Datasets by their own and their other names, each once, as the one that is shown for it."""
+    named = read_aliases(tx, asked, looked_at=_LOOKED_AT, limit=MOST_HITS, namespace=filters.namespace)
+    identities, found = Identities.of(tx), dict[str, Row]()
+    identities.look_at(row.asset.key for row in (*rows, *named))
+    for row in (*rows, *named):
+        key = identities.shown(row.asset.key)
+        shown = identities.named(key)
+        known = found.get(key)
+        names = dict.fromkeys((*(known.names if known else ()), *row.names))
+        best = row if known is None else known
+        if shown is not None and best.asset.key == row.asset.key:
+            best = replace(best, asset=shown.asset, gone=shown.dropped)
+        found[key] = replace(best, names=tuple(names), score=max(row.score, best.score))
+    return list(found.values())
+
+
+def _columns(
+    tx: Transaction, column: str, text: str, filters: _Filters, *, fuzzy: bool
+) -> tuple[list[tuple[Row, Match]], bool]:
+    """Columns by their own words; where there is a text, those of the datasets that it finds."""
+    if not text:
+        return _hits(lambda kind, asking: _read(tx, kind, asking, column, filters), _KINDS[2:], column, fuzzy=fuzzy)
+
+    def read(kind: AssetKind, asking: Callable[..., str | None]) -> list[Row]:
+        return _read(tx, kind, asking, text, _Filters(None, None, filters.namespace))
+
+    datasets, truncated = _hits(read, _KINDS[:1], text, fuzzy=fuzzy)
+    keys = [row.asset.key for row, _ in datasets]
+    rows = [] if fuzzy or not words(column) else columns_of(tx, keys, words(column), limit=MOST_HITS)
+    full = len(rows) >= MOST_HITS
+    if not rows:
+        of = {(row.asset.namespace, row.asset.name) for row, _ in datasets}
+        every = _read(tx, AssetKind.COLUMN, query.similar, column, _Filters(None, None, filters.namespace))
+        full = len(every) >= MOST_HITS
+        rows = [row for row in every if (row.asset.namespace, row.asset.name) in of]
+    if filters.owner is not None or filters.tag is not None:
+        rows = [row for row in with_declared(tx, rows) if filters.admit(row)]
+    hits = sorted(((row, _match(row, column)) for row in rows), key=lambda hit: _rank(*hit))
+    return hits, truncated or full
+
+
+def _match(row: Row, text: str) -> Match:
+    if not text:
+        return Match.FILTERS
+    if text in row.names or text == row.asset.spelling:
+        return Match.EXACT
+    of_text = words(text)
+    of_names = {word for name in (row.asset.namespace, *row.names) for word in words(name)}
+    if of_text and of_names.issuperset(of_text):
+        return Match.WORDS
+    return Match.BEGINNINGS if of_text and _begins(of_names, of_text) else Match.ALIKE
+
+
+def _rank(row: Row, match: Match) -> tuple[int, bool, int, float, str]:
+    asset = row.asset
+    score = 0.0 if match is Match.FILTERS else row.score
+    return (list(Match).index(match), row.gone, _KINDS.index(asset.kind), -score, asset.spelling)
+
+
+def _begins(of_names: Sequence[str] | set[str], of_text: Sequence[str]) -> bool:
+    return all(any(name.startswith(word) for name in of_names) for word in of_text)
+
+
+def _has_words(texts: Sequence[str], text: str) -> bool:
+    asked = words(text)
+    return bool(asked) and {word for each in texts for word in words(each)}.issuperset(asked)
+
+
+def _is_tag(asked: str, key: str, value: str) -> bool:
+    if "=" in asked:
+        return asked.casefold() == f"{key}={value}".casefold()
+    return _has_words((key, value), asked)
+
+
+def _tags(row: Row) -> list[tuple[str, str, str]]:
+    """Tags of a row: for a column, those that its dataset has for it."""
+    if row.asset.kind is AssetKind.COLUMN:
+        return [tag for tag in row.tags if tag[2] == row.asset.column]
+    return list(row.tags)
+
+
+def _hit(row: Row, match: Match) -> Hit:
+    is_column = row.asset.kind is AssetKind.COLUMN
+    tags = tuple(HitTag(key, value, None if is_column else field or None) for key, value, field in _tags(row))
+    return Hit(row.asset, match, row.owners, tags, row.gone, row.sensitivity)

@@ -1,0 +1,179 @@
+"""Answers `timeline/overview`: years of micro-batches in a few bars, from the properties of segments.
+
+Hardly any block is read. A year of a query that runs every ten seconds has 6,160 segments: all of them are read, in one
+statement, and adjacent ones are added up. Days that are summarized count as one segment each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from headwater_analysis.errors import QuestionError
+from headwater_analysis.identity import Identities
+from headwater_analysis.micro_batches import at_batches
+from headwater_analysis.moments import moment_of
+from headwater_analysis.reader import Reader, Transaction
+from headwater_analysis.resolve import FoundNode, resolve_dataset, resolve_job
+from headwater_analysis.timeline.answer import Overview, OverviewBar
+from headwater_analysis.timeline.ask import Span, ids_of, queries_of
+
+MOST_SEGMENTS = 50_000
+"""Most segments of an answer: eight years of one query that runs every ten seconds. Queries share them equally."""
+MOST_BARS = 1_000
+_ADDED = (
+    "segments",
+    "batches",
+    "summarized",
+    "broken",
+    "missing",
+    "gaps",
+    "overlaps",
+    "rewinds",
+    "conflicts",
+    "failed",
+    "reconciled",
+)
+
+
+def merged(segments: Sequence[OverviewBar], most: int) -> list[OverviewBar]:
+    """Merge adjacent segments, as few as possible each, into at most `most` bars.
+
+    Args:
+        segments: bars of one query, one for each segment, in batch order.
+        most: at least 1.
+    """
+    width = max(1, -(-len(segments) // most))
+    return [_sum(segments[at : at + width]) for at in range(0, len(segments), width)]
+
+
+def _sum(bars: Sequence[OverviewBar]) -> OverviewBar:
+    # Clocks may go back, and there may be none: the first segment needn't have the first time.
+    times = [time for bar in bars for time in (bar.first_time, bar.last_time) if time is not None]
+    return OverviewBar(
+        query=bars[0].query,
+        first_batch=bars[0].first_batch,
+        last_batch=max(bar.last_batch for bar in bars),
+        first_time=min(times, default=None),
+        last_time=max(times, default=None),
+        **{name: sum(getattr(bar, name) for bar in bars) for name in _ADDED},
+    )
+
+
+def in_bars(segments: Mapping[str, Sequence[OverviewBar]], most: int) -> tuple[list[OverviewBar], bool]:
+    """Share at most `most` bars equally among the queries with segments; also return whether queries were left out.
+
+    Args:
+        segments: by query's key, as for `merged`.
+        most: at least 1. Of more queries than that, those with the latest micro-batches have a bar.
+    """
+    keys = [key for key, own in segments.items() if own]
+
+    def latest(key: str) -> tuple[bool, float]:
+        time = _sum(segments[key]).last_time
+        return (False, 0.0) if time is None else (True, time.timestamp())
+
+    kept = set(keys if len(keys) <= most else sorted(keys, key=latest)[-most:])
+    bars = [bar for key in keys if key in kept for bar in merged(segments[key], most // len(kept))]
+    return bars, len(kept) < len(keys)
+
+
+def job_overview(
+    reader: Reader, job: str, *, begin: datetime | None = None, end: datetime | None = None, bars: int = 200
+) -> Overview:
+    """Return the micro-batches of a job in a span of time, counted.
+
+    Args:
+        reader: reader of the graph.
+        job: a name, key or namespace and name, as for `resolve_job`.
+        begin: leave out segments whose last micro-batch began before this time.
+        end: leave out segments whose first micro-batch began at this time or later. With `begin` or `end`, segments
+            without a known time are left out too.
+        bars: most bars.
+
+    Raises:
+        QuestionError: a span that ends before it begins, a number of bars beyond 1 to 1,000.
+        NotFoundError: no such job; with the nearest names.
+        AmbiguousError: several jobs have this name.
+        TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
+    """
+    return _overview(reader, resolve_job, "job", job, Span(begin, end), bars)
+
+
+def dataset_overview(
+    reader: Reader, dataset: str, *, begin: datetime | None = None, end: datetime | None = None, bars: int = 200
+) -> Overview:
+    """Return the micro-batches of queries that read or write a dataset, counted; arguments as for `job_overview`."""
+    return _overview(reader, resolve_dataset, "dataset", dataset, Span(begin, end), bars)
+
+
+def _overview(
+    reader: Reader, resolve: Callable[[Transaction, str], FoundNode], kind: str, asked: str, span: Span, most: int
+) -> Overview:
+    span.check()
+    if not 1 <= most <= MOST_BARS:
+        raise QuestionError(f"The number of bars is from 1 to {MOST_BARS:,}.", field="bars")
+
+    def question(tx: Transaction) -> Overview:
+        found = resolve(tx, asked)
+        queries = queries_of(tx, kind, ids_of(tx, kind, found))
+        share = max(1, MOST_SEGMENTS // max(1, len(queries)))
+        segments: dict[str, list[OverviewBar]] = {query.key: [] for query in queries}
+        # One more than are wanted of each shows whether there are more.
+        rows = tx.rows("timeline/overview", queries=list(segments), begin=span.begin, end=span.end, segments=share + 1)
+        conflicts = _conflicts(tx, rows)
+        for row in rows:
+            segments[row["query"]].append(_bar(row, conflicts[row["query"], row["first_batch"]]))
+        summaries: dict[str, list[OverviewBar]] = {query.key: [] for query in queries}
+        for row in tx.rows(
+            "timeline/overview_summaries", queries=list(segments), begin=span.begin, end=span.end, summaries=share + 1
+        ):
+            summaries[row["query"]].append(_day(row))
+        cut = any(len(own) > share for found in (segments, summaries) for own in found.values())
+        bars, left_out = in_bars(
+            {key: _in_order(own[:share], summaries[key][:share]) for key, own in segments.items()}, most
+        )
+        return Overview(
+            found.asset,
+            found.asset if kind == "job" else None,
+            tuple(queries),
+            tuple(bars),
+            sum(bar.batches for bar in bars),
+            cut or left_out,
+        )
+
+    return reader.read(question)
+
+
+def _in_order(segments: Sequence[OverviewBar], summaries: Sequence[OverviewBar]) -> list[OverviewBar]:
+    return sorted([*segments, *summaries], key=lambda bar: (bar.first_batch, bar.last_batch))
+
+
+def _conflicts(tx: Transaction, rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, int], int]:
+    """Conflicting reports in each segment, by query and first batch id.
+
+    A segment also counts reports that differ only in the spelling of a dataset. So where datasets have several names,
+    these micro-batches are read: they are as many as a checkpoint held when it was read under another name.
+    """
+    batches = {(row["query"], row["first_batch"]): row["contested"] for row in rows}
+    if not Identities.of(tx).any:
+        return {key: len(contested) for key, contested in batches.items()}
+    found = at_batches(tx, sorted({(query, batch) for (query, _), those in batches.items() for batch in those}))
+    of = {(each.query, each.batch_id): len(each.variants) - 1 for each in found}
+    return {key: sum(of[key[0], batch] for batch in dict.fromkeys(those)) for key, those in batches.items()}
+
+
+def _bar(row: Mapping[str, Any], conflicts: int = 0) -> OverviewBar:
+    values = {"segments": 1, "summarized": 0, "conflicts": conflicts, **row}
+    values.pop("contested", None)
+    return OverviewBar(
+        first_time=moment_of(values.pop("first_time")),
+        last_time=moment_of(values.pop("last_time")),
+        **values,
+    )
+
+
+def _day(row: Mapping[str, Any]) -> OverviewBar:
+    """Build the bar of a summary; other faults of its micro-batches aren't kept."""
+    return _bar({**dict.fromkeys(_ADDED, 0), "summarized": row["batches"], **row})

@@ -1,0 +1,247 @@
+"""Stored micro-batches, conflicts and batch runs, singly and in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from headwater_analysis.assets import Asset, job_asset
+from headwater_analysis.micro_batches import Found, Stretch, found_from, preceding, row
+from headwater_analysis.moments import moment
+from headwater_analysis.reader import Transaction
+from headwater_analysis.trace.answer import RunBrief
+from headwater_analysis.trace.uses import VERSIONS, StoredUse, read_use, version_range
+from headwater_graph.facts.nodes import IntervalFacts
+
+if TYPE_CHECKING:
+    from neo4j import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A streaming query.
+
+    Attributes:
+        key, query_id, name, job: those of the query.
+        first_batch, last_batch: lowest and highest known micro-batch.
+        summarized: whether some of its micro-batches are no longer kept one by one.
+        contested: whether other positions were reported for some micro-batches.
+        rewinds: first batch after each point where its offsets don't go on upwards, ascending.
+    """
+
+    key: str
+    query_id: str
+    name: str | None
+    first_batch: int
+    last_batch: int
+    job: Asset | None
+    summarized: bool = False
+    contested: bool = False
+    rewinds: tuple[int, ...] = ()
+
+    @property
+    def pieces(self) -> list[tuple[int, int]]:
+        """Ranges of batch ids within which its offsets only grow, as first and last."""
+        first = [self.first_batch, *self.rewinds]
+        return list(zip(first, [*(start - 1 for start in self.rewinds), self.last_batch], strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A micro-batch from an Interval or Conflict; one that covers several batches has them from first to last.
+
+    Attributes:
+        conflict: whether it is a report that lost to one with other positions.
+        query: key of its query.
+        first, last: batch ids.
+        started_at, ended_at: times of the trigger, where known.
+        uses: its inputs and outputs.
+        properties: all stored properties.
+    """
+
+    conflict: bool
+    query: str
+    first: int
+    last: int
+    started_at: datetime | None
+    ended_at: datetime | None
+    uses: tuple[StoredUse, ...]
+    properties: Mapping[str, Any] = field(repr=False)
+
+    def reads(self, dataset: str | None = None) -> list[StoredUse]:
+        """Inputs, from one dataset or all."""
+        return [use for use in self.uses if not use.produced and dataset in (None, use.dataset)]
+
+    def writes(self, dataset: str | None = None) -> list[StoredUse]:
+        """Outputs, to one dataset or all."""
+        return [use for use in self.uses if use.produced and dataset in (None, use.dataset)]
+
+    @property
+    def key(self) -> str:
+        """Key of the node: one batch id may have several conflicts."""
+        return str(self.properties["key"])
+
+    @property
+    def run(self) -> RunBrief | None:
+        """Start of the query that the micro-batch belongs to."""
+        stored = self.properties
+        if (run_id := stored.get("run_id")) is None:
+            return None
+        return RunBrief(
+            run_id=run_id, code_version=stored.get("code_version"), config_version=stored.get("config_version")
+        )
+
+    def time(self, name: str) -> datetime | None:
+        """A time among the properties: `watermark_before`, `watermark_after`."""
+        return moment(self.properties.get(name))
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A batch run."""
+
+    key: str
+    job: Asset | None
+    started_at: datetime | None
+    ended_at: datetime | None
+    uses: tuple[StoredUse, ...]
+    properties: Mapping[str, Any] = field(repr=False)
+
+    def reads(self, dataset: str | None = None) -> list[StoredUse]:
+        """Inputs, from one dataset or all."""
+        return [use for use in self.uses if not use.produced and dataset in (None, use.dataset)]
+
+    def writes(self, dataset: str | None = None) -> list[StoredUse]:
+        """Outputs, to one dataset or all."""
+        return [use for use in self.uses if use.produced and dataset in (None, use.dataset)]
+
+    @property
+    def brief(self) -> RunBrief:
+        """The run, in short."""
+        stored = self.properties
+        return RunBrief(
+            run_id=stored["run_id"],
+            code_version=stored.get("code_version"),
+            config_version=stored.get("config_version"),
+            state=stored.get("state"),
+        )
+
+
+def read_query(stored: Mapping[str, Any]) -> Query | None:
+    """Build a query; None where no batch of it is known."""
+    if stored["first_batch"] is None:
+        return None
+    job = stored["job"]
+    return Query(
+        stored["key"],
+        stored["query_id"],
+        stored["name"],
+        stored["first_batch"],
+        stored["last_batch"],
+        job_asset(job) if job is not None else None,
+        stored["summarized"],
+        stored["contested"],
+        tuple(sorted(batch_id for batches in stored["rewinds"] for batch_id in batches)),
+    )
+
+
+def read_batch(found: Record | Mapping[str, Any]) -> Batch:
+    """Build a micro-batch from an Interval or Conflict."""
+    stored = found["properties"]
+    started = moment(stored.get("processing_time"))
+    return Batch(
+        conflict=found["label"] == "Conflict",
+        query=stored["query"],
+        first=stored["batch_id"],
+        last=stored.get("last_batch", stored["batch_id"]),
+        started_at=started,
+        ended_at=_ended(started, stored.get("duration_ms")),
+        uses=_uses(found["uses"]),
+        properties=stored,
+    )
+
+
+def read_run(row: Record) -> Run:
+    """Build a batch run from a Run."""
+    stored, job = row["properties"], row["job"]
+    return Run(
+        key=stored["key"],
+        job=job_asset(job) if job is not None else None,
+        started_at=moment(stored.get("started_at")),
+        ended_at=moment(stored.get("ended_at")),
+        uses=_uses(row["uses"]),
+        properties=stored,
+    )
+
+
+def _ended(started: datetime | None, millis: int | None) -> datetime | None:
+    return None if started is None or millis is None else started + timedelta(milliseconds=millis)
+
+
+def _uses(rows: Iterable[tuple[str, str, Mapping[str, Any]]]) -> tuple[StoredUse, ...]:
+    """Inputs, and committed outputs: a failed run mostly has none."""
+    committed = (row for row in rows if not row[2].get("uncommitted"))
+    ordered = sorted(committed, key=lambda row: (row[0], row[1], row[2].get("ordinal", 0)))
+    return tuple(read_use(*row) for row in ordered)
+
+
+class Listed(Mapping[int, tuple[int, int]]):
+    """Offset ranges by partition, each parsed when it is asked for."""
+
+    def __init__(self, position: Mapping[str, Any]) -> None:
+        self._places = {partition: place for place, partition in enumerate(position["partitions"])}
+        self._from, self._to = position["from"], position["to_exclusive"]
+
+    def __getitem__(self, partition: int) -> tuple[int, int]:
+        place = self._places[partition]
+        return self._from[place], self._to[place]
+
+    def end(self, partition: int) -> int:
+        """End of a partition's range: mostly only this is needed, and it takes half the time."""
+        end: int = self._to[self._places[partition]]
+        return end
+
+    def __contains__(self, partition: object) -> bool:
+        return partition in self._places
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+def listed(position: Any) -> Mapping[int, tuple[int, int]]:
+    """Range of each listed partition, empty ones too, of a Kafka position; of a table's, under `VERSIONS`."""
+    if position.get("position") == "kafka":
+        return Listed(position)
+    if position.get("position") == "table_range" and (bounds := version_range(position)) is not None:
+        return {VERSIONS: bounds}
+    return {}
+
+
+def same_topic(one: str | None, other: str | None) -> bool:
+    """Return whether two topic ids may be of the same incarnation: they are equal, or one is unknown."""
+    return one is None or other is None or one == other
+
+
+def stretches(tx: Transaction, wanted: Sequence[tuple[str, int, int]], limit: int) -> list[list[Batch]]:
+    """Read intervals of each query key between two batch ids, both included, at most `limit` of each."""
+    return [batches_of(each) for each in found_from(tx, [Stretch(*each) for each in wanted], limit)]
+
+
+def batches_of(found: Iterable[Found]) -> list[Batch]:
+    """Decode intervals."""
+    return [each.read(_read_found) for each in found]
+
+
+def _read_found(interval: IntervalFacts) -> Batch:
+    return read_batch(row(interval))
+
+
+def before(tx: Transaction, wanted: Sequence[tuple[str, int]], limit: int = 1) -> list[list[Batch]]:
+    """Read the last intervals of each query key before a batch id, the latest first."""
+    found = preceding(tx, [Stretch(query, last=first - 1) for query, first in wanted], limit)
+    return [[read_batch(row(interval)) for interval in intervals] for intervals in found]

@@ -1,0 +1,141 @@
+"""Hops over micro-batches that only time bounds, because no record shows which part of a dataset they used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+
+from headwater_analysis.moments import moment
+from headwater_analysis.trace.answer import Part
+from headwater_analysis.trace.batches import Batch, Query, before, stretches
+from headwater_analysis.trace.context import Context
+from headwater_analysis.trace.locate import STRETCH
+from headwater_analysis.trace.parts import between, given
+from headwater_analysis.trace.search import Row, Search, run_by_time
+from headwater_analysis.trace.taken import BY_TIME, Draft, Pending, micro_batches, overall
+from headwater_schemas.events import Certainty
+
+
+def whole_drafts(context: Context, asked: Sequence[tuple[Query, Pending, str]]) -> list[Draft]:
+    """Build a hop for each query, over its micro-batches since the part was written; backwards, until it was used."""
+    times = [pending.part.until if context.backward else pending.part.since for _, pending, _ in asked]
+    bounds = iter(
+        first_after(context, [(query, time) for (query, _, _), time in zip(asked, times, strict=True) if time])
+    )
+    drafts = []
+    for (query, pending, why), time in zip(asked, times, strict=True):
+        first, last = query.first_batch, query.last_batch
+        if time is not None:
+            after = next(bounds)
+            if context.backward:
+                last = last if after is None else after - 1
+            else:
+                # A batch that was already running at `time` may have read its input after `time`.
+                first = running_at(context, query, after, time)
+        if first <= last and (draft := _draft(context, query, pending, first, last, why)) is not None:
+            drafts.append(draft)
+    return drafts
+
+
+def first_after(
+    context: Context, asked: Sequence[tuple[Query, datetime]], *, inclusive: bool = False
+) -> list[int | None]:
+    """Find for each query the first batch known to have begun after its time, or with `inclusive` also exactly then."""
+    searches = [
+        Search(query.key, query.first_batch, query.last_batch, _after(time, inclusive=inclusive))
+        for query, time in asked
+    ]
+    run_by_time(context.tx, searches)
+    found = []
+    for (query, time), search in zip(asked, searches, strict=True):
+        first = search.found
+        if search.met_unknown:
+            later = [
+                batch.first
+                for batch in _back_to(context, query, first, time)
+                if batch.started_at is not None and _is_after(batch.started_at, time, inclusive=inclusive)
+            ]
+            first = later[-1] if later else first
+        found.append(first)
+    return found
+
+
+def running_at(context: Context, query: Query, after: int | None, time: datetime) -> int:
+    """Find the first batch that may have been running at a time.
+
+    It is the last batch known to have begun by then, or the first of those after it whose time isn't known.
+
+    Args:
+        context: context of the trace.
+        query: query of the batches.
+        after: result of `first_after` for this query.
+        time: the time.
+    """
+    first = query.last_batch + 1 if after is None else after
+    for batch in _back_to(context, query, after, time):
+        first = batch.first
+    return first
+
+
+def _back_to(context: Context, query: Query, after: int | None, time: datetime) -> Iterator[Batch]:
+    """Batches before `after`, the latest first, down to and including the last one known to have begun by `time`."""
+    first = query.last_batch + 1 if after is None else after
+    limit = 1  # Mostly one is enough: only reconciled batches may lack the time at which they began.
+    while True:
+        [earlier] = before(context.tx, [(query.key, first)], limit)
+        for batch in earlier:
+            first = batch.first
+            yield batch
+            if batch.started_at is not None and batch.started_at <= time:
+                return
+        if len(earlier) < limit:
+            return
+        limit = STRETCH
+
+
+def _draft(context: Context, query: Query, pending: Pending, first: int, last: int, why: str) -> Draft | None:
+    batches, complete = ends(context, query, first, last)
+    if not batches:
+        return None
+    others = _given(context, batches, pending.part.dataset.key, complete=complete)
+    used = (pending.part,)
+    step = micro_batches(query, batches, count=len(batches) if complete else None, keeps=None)
+    certainty = Certainty.UNKNOWN
+    return Draft(
+        key=(query.key + BY_TIME, batches[0].first, batches[-1].last),
+        step=step,
+        inputs=others if context.backward else used,
+        outputs=used if context.backward else others,
+        certainty=certainty,
+        overall=overall(certainty, [pending]),
+        why=f"{why} So any of its micro-batches {'until' if context.backward else 'since'} then may have used it.",
+        pendings=(pending,),
+    )
+
+
+def ends(context: Context, query: Query, first: int, last: int) -> tuple[list[Batch], bool]:
+    """Read the micro-batches from `first` to `last`, and True; if they are many, only these two, and False."""
+    [batches] = stretches(context.tx, [(query.key, first, last)], STRETCH)
+    if len(batches) < STRETCH or batches[-1].last >= last:
+        return batches, True
+    [final] = before(context.tx, [(query.key, last + 1)])
+    return [batches[0], *final], False
+
+
+def _given(context: Context, batches: Sequence[Batch], used: str, *, complete: bool) -> tuple[Part, ...]:
+    if complete:
+        used_by = [(batch, frozenset({used})) for batch in batches]
+        return given(used_by, context.datasets, backward=context.backward)
+    return between(batches[0], batches[-1], produced=not context.backward, datasets=context.datasets)
+
+
+def _after(time: datetime, *, inclusive: bool = False) -> Callable[[Row], bool | None]:
+    def reached(row: Row) -> bool | None:
+        found = moment(row["time"])
+        return None if found is None else _is_after(found, time, inclusive=inclusive)
+
+    return reached
+
+
+def _is_after(began: datetime, time: datetime, *, inclusive: bool) -> bool:
+    return began > time or (inclusive and began == time)

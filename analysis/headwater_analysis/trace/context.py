@@ -1,0 +1,125 @@
+"""Context that the hops of one trace share: the transaction, and cached look-ups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, TypeAlias
+
+from headwater_analysis.reader import Transaction
+from headwater_analysis.trace.arrivals import Arrivals
+from headwater_analysis.trace.batches import Batch, Query, Run, before, read_query, read_run
+from headwater_analysis.trace.parts import Datasets
+from headwater_analysis.trace.plans import WritingPlan, learn_plans, unknown_plans
+from headwater_analysis.trace.prefetch import Prefetched, prefetch
+from headwater_graph.facts.nodes import IntervalFacts
+from headwater_graph.facts.spans import Spans
+
+Archived: TypeAlias = Callable[[Query, Mapping[str, Any]], Sequence[IntervalFacts]]
+"""Returns the micro-batches of a query in an archive, given the properties of a summary."""
+
+
+@dataclass(slots=True)
+class Context:
+    """Context of one trace.
+
+    Attributes:
+        tx: transaction of the trace.
+        datasets: cache of datasets.
+        backward: whether the trace goes backwards.
+        horizon: how long a query's state keeps a record, as the question has it.
+        limit: most runs and micro-batches that one look-up returns.
+        archive: archive of micro-batches that are no longer kept one by one; None: there is none.
+        arrivals: asks Kafka when records arrived; None: Kafka can't be asked.
+        notes: further remarks for the answer.
+        cut: whether something was left out.
+        goes_on: whether there may be a hop after the current one.
+    """
+
+    tx: Transaction
+    datasets: Datasets
+    backward: bool
+    horizon: timedelta | None
+    limit: int
+    archive: Archived | None = None
+    arrivals: Arrivals | None = None
+    notes: dict[str, None] = field(default_factory=dict)
+    cut: bool = False
+    goes_on: bool = True
+    _queries: dict[str, Query | None] = field(default_factory=dict)
+    _users: dict[str, list[str]] = field(default_factory=dict)
+    _of_runs: dict[str, bool] = field(default_factory=dict)
+    _runs: dict[str, Run] = field(default_factory=dict)
+    _last: dict[str, Batch | None] = field(default_factory=dict)
+
+    def queries_of(self, datasets: Iterable[str]) -> dict[str, list[Query]]:
+        """Queries that read each dataset (backwards: that write it), by its key."""
+        wanted = sorted(set(datasets))
+        missing = [key for key in wanted if key not in self._users]
+        if missing:
+            self._learn(missing, prefetch(self.tx, users=missing, backward=self.backward))
+        return {key: [query for each in self._users[key] if (query := self._queries[each])] for key in wanted}
+
+    def prefetch(
+        self,
+        datasets: Collection[str],
+        wants: Iterable[tuple[str, Spans]] = (),
+        plans: Iterable[WritingPlan] = (),
+    ) -> None:
+        """Look up at once what the next steps would ask for one by one.
+
+        Args:
+            datasets: keys of the next parts' datasets.
+            wants: offsets of these.
+            plans: plans that the state of their queries depends on.
+        """
+        names, unknown = self.datasets.unknown(datasets), unknown_plans(self.tx, plans)
+        users = sorted({key for key in datasets if key not in self._users}) if self.goes_on else []
+        if names or unknown or users:
+            offsets = wants if self.goes_on else ()
+            found = prefetch(self.tx, datasets=names, plans=unknown, users=users, wants=offsets, backward=self.backward)
+            self.datasets.learn(found.datasets)
+            learn_plans(self.tx, unknown, found.plans)
+            self._learn(users, found)
+
+    def _learn(self, keys: Iterable[str], found: Prefetched) -> None:
+        """Cache the queries that read datasets (backwards: write them)."""
+        self._users |= {key: [] for key in keys}
+        for dataset, of_runs, queries in found.users:
+            self._of_runs[dataset] = of_runs
+            for stored in queries:
+                query = self._queries[stored["key"]] = read_query(stored)
+                if query is not None:
+                    self._users[dataset].append(query.key)
+
+    def is_of_runs(self, dataset: str) -> bool:
+        """Return whether batch runs read a dataset (backwards: write it)."""
+        self.queries_of([dataset])
+        return self._of_runs.get(dataset, False)
+
+    def queries(self, keys: Iterable[str]) -> dict[str, Query]:
+        """Queries by key."""
+        wanted = set(keys)
+        missing = sorted(wanted - self._queries.keys())
+        if missing:
+            for row in self.tx.rows("trace/queries_by_key", keys=missing):
+                self._queries[row["query"]["key"]] = read_query(row["query"])
+        return {key: query for key in wanted if (query := self._queries.get(key)) is not None}
+
+    def runs(self, keys: Iterable[str]) -> list[Run]:
+        """Runs by key."""
+        wanted = sorted(set(keys))
+        missing = [key for key in wanted if key not in self._runs]
+        if missing:
+            for row in self.tx.rows("trace/runs", keys=missing):
+                run = read_run(row)
+                self._runs[run.key] = run
+        return [self._runs[key] for key in wanted if key in self._runs]
+
+    def last_batch(self, query: Query) -> Batch | None:
+        """Last known micro-batch of a query."""
+        if query.key not in self._last:
+            [found] = before(self.tx, [(query.key, query.last_batch + 1)])
+            self._last[query.key] = found[-1] if found else None
+        return self._last[query.key]

@@ -1,0 +1,202 @@
+"""Merge of the parts that several runs or micro-batches used: an answer has a part for each dataset, not each batch."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from headwater_analysis.assets import Asset, dataset_asset
+from headwater_analysis.identity import Identities
+from headwater_analysis.reader import Transaction
+from headwater_analysis.trace.answer import Part, PartKind, weakest
+from headwater_analysis.trace.batches import Batch, Run
+from headwater_analysis.trace.prefetch import prefetch
+from headwater_analysis.trace.spans import offsets, spans_of
+from headwater_analysis.trace.uses import StoredUse, is_possible, made_from, made_into, part_of, partitions_of
+from headwater_graph.facts.spans import union
+from headwater_schemas.events import Certainty
+
+MOST_FILES = 1_000
+"""Most files listed in one part; the rest is counted."""
+
+
+class Datasets:
+    """Cache of datasets by key, with their identity (`identity`).
+
+    A use of a dataset is stored under the name that the job had for it. So runs and queries that used a part are
+    searched for under each name (`names_of`), and the part is shown under one (`shown`), as micro-batches are.
+    """
+
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+        self._identities = Identities.of(tx)
+        self._known: dict[str, Asset] = {}
+        self._used: dict[str, tuple[bool, bool]] = {}
+
+    def know(self, keys: Iterable[str]) -> None:
+        """Look several datasets up at once."""
+        if missing := self.unknown(keys):
+            self.learn(prefetch(self._tx, datasets=missing).datasets)
+
+    def unknown(self, keys: Iterable[str]) -> list[str]:
+        """Keys among these that are still to be looked up."""
+        missing = sorted(set(keys) - self._known.keys())
+        self._identities.look_at(missing)
+        return missing
+
+    def learn(self, found: Iterable[tuple[Mapping[str, Any], bool, bool]]) -> None:
+        """Cache looked-up datasets: properties, and whether anything reads and writes it, of each."""
+        for properties, read, written in found:
+            self._known[properties["key"]] = dataset_asset(properties)
+            self._used[properties["key"]] = read, written
+
+    def __getitem__(self, key: str) -> Asset:
+        self.know([key])
+        return self._known[key]
+
+    def goes_on(self, key: str, *, backward: bool) -> bool:
+        """Return whether anything reads a dataset (backwards: writes it)."""
+        self.know([key])
+        return self._used[key][backward]
+
+    def shown(self, part: Part) -> Part:
+        """Translate a part to the dataset that is shown for its own."""
+        key = self._identities.shown(part.dataset.key)
+        return part if key == part.dataset.key else replace(part, dataset=self[key])
+
+    def keys_of(self, key: str) -> list[str]:
+        """Keys of the dataset under all its names."""
+        return self._identities.members(key)
+
+    def shown_key(self, key: str) -> str:
+        """Key of the dataset that is shown for the one with this key."""
+        return self._identities.shown(key)
+
+    def names_of(self, part: Part, *, backward: bool) -> list[tuple[str, Part]]:
+        """Part for each name of its dataset, by key; for a temporary name, the part in that time.
+
+        The part is of the dataset that is shown for the name.
+        """
+        out = []
+        for key, since, until in self._identities.spans(part.dataset.key):
+            begin = max(filter(None, (part.since, since)), default=None)
+            end = min(filter(None, (part.until, until)), default=None)
+            if part.kind is PartKind.OFFSETS or (since is None and until is None):
+                begin, end = part.since, part.until
+            elif until is not None and not backward and begin is not None and begin > until:
+                continue
+            shown = self._identities.shown(key)
+            own = part if shown == part.dataset.key else replace(part, dataset=self[shown])
+            out.append((key, replace(own, since=begin, until=end)))
+        return out
+
+
+def is_empty(part: Part) -> bool:
+    """Return whether the part has no record."""
+    return (part.kind is PartKind.OFFSETS and not part.offsets) or (
+        part.kind is PartKind.FILES and part.file_count == 0
+    )
+
+
+def given(
+    used: Iterable[tuple[Batch | Run, frozenset[str]]], datasets: Datasets, *, backward: bool
+) -> tuple[Part, ...]:
+    """Outputs of runs or micro-batches that may have been made from the datasets named beside each.
+
+    Backwards: inputs that these datasets may have been made from.
+    """
+    made = made_into if backward else made_from
+    found = [(each, use, is_possible(use, each.uses, keys)) for each, keys in used for use in made(each.uses, keys)]
+    datasets.know(use.dataset for _, use, _ in found)
+    parts = ((_part(each, use, datasets), maybe) for each, use, maybe in found)
+    return join(possible(part) if maybe else part for part, maybe in parts)
+
+
+def joined(used: Sequence[tuple[Batch | Run, StoredUse]], datasets: Datasets) -> tuple[Part, ...]:
+    """Merge uses to parts."""
+    datasets.know(use.dataset for _, use in used)
+    return join(_part(owner, use, datasets) for owner, use in used)
+
+
+def _part(owner: Batch | Run, use: StoredUse, datasets: Datasets) -> Part:
+    return part_of(use, datasets[use.dataset], since=owner.started_at, until=owner.ended_at or owner.started_at)
+
+
+def possible(part: Part) -> Part:
+    """Mark a part as only possibly made from the inputs of its step."""
+    return replace(part, possible=True, certainty=weakest(part.certainty, Certainty.UPPER_BOUND))
+
+
+def join(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Merge parts of one dataset and kind, where that loses nothing."""
+    groups: dict[tuple[str, PartKind, str | None], list[Part]] = defaultdict(list)
+    for part in parts:
+        groups[part.dataset.key, part.kind, part.topic_id].append(part)
+    out: list[Part] = []
+    for (_, kind, _), group in groups.items():
+        if kind in (PartKind.OFFSETS, PartKind.FILES, PartKind.UNKNOWN):
+            out.append(_one(kind, group))
+        else:
+            out += dict.fromkeys(group)
+    return tuple(
+        sorted(out, key=lambda part: (part.dataset.namespace, part.dataset.name, part.kind, part.version or ""))
+    )
+
+
+def _one(kind: PartKind, group: list[Part]) -> Part:
+    first = group[0]
+    if len(group) == 1 and len(first.files) <= MOST_FILES:
+        return first
+    rows = [part.rows for part in group]
+    sinces, untils = [part.since for part in group], [part.until for part in group]
+    common = replace(
+        first,
+        certainty=weakest(*(part.certainty for part in group)),
+        possible=all(part.possible for part in group),
+        rows=None if None in rows else sum(row for row in rows if row is not None),
+        since=None if None in sinces else min(time for time in sinces if time is not None),
+        until=None if None in untils else max(time for time in untils if time is not None),
+    )
+    if kind is PartKind.OFFSETS:
+        return replace(common, offsets=offsets(spans_of(span for part in group for span in part.offsets)))
+    if kind is PartKind.FILES:
+        files = tuple(sorted({path for part in group for path in part.files}))
+        counts = [part.file_count for part in group]
+        count = None if None in counts else sum(count for count in counts if count is not None)
+        return replace(
+            common,
+            files=files[:MOST_FILES],
+            file_count=count,
+            version=first.version if len({part.version for part in group}) == 1 else None,
+            partitions=() if count == len(files) <= MOST_FILES else _common_partitions(group),
+        )
+    return common
+
+
+def _common_partitions(group: Iterable[Part]) -> tuple[str, ...]:
+    """Partitions that contain all of some files, where not all files are listed."""
+    found = [partitions_of(part) for part in group]
+    return () if any(not all(each) or not each for each in found) else tuple(sorted(frozenset[str]().union(*found)))
+
+
+def between(first: Batch, last: Batch, *, produced: bool, datasets: Datasets) -> tuple[Part, ...]:
+    """Upper bound of the parts from one micro-batch of a query to another, without a look at those in between.
+
+    Offsets only grow within a piece of a query: from the start of the first to the end of the last is an upper bound.
+    """
+    out: list[Part] = []
+    ends = {use.dataset: use for use in (last.writes() if produced else last.reads())}
+    for use in first.writes() if produced else first.reads():
+        part = part_of(use, datasets[use.dataset], since=first.started_at, until=last.ended_at or last.started_at)
+        end = ends.get(use.dataset)
+        if use.kind is PartKind.OFFSETS and end is not None and end.kind is PartKind.OFFSETS:
+            start = dict(zip(use.properties["partitions"], use.properties["from"], strict=True))
+            upto = zip(end.properties["partitions"], end.properties["to_exclusive"], strict=True)
+            spans = union((p, start.get(p, 0), b) for p, b in upto)
+            out.append(replace(part, offsets=offsets(spans), certainty=Certainty.UPPER_BOUND, rows=None))
+        else:
+            unknown = Part(dataset=part.dataset, kind=PartKind.UNKNOWN, certainty=Certainty.UNKNOWN)
+            out.append(replace(unknown, since=part.since, until=part.until))
+    return join(out)

@@ -1,0 +1,99 @@
+"""Batched look-up for the next hops: a statement takes a millisecond or two, whatever its size.
+
+Results go to the caches that the parts of a trace use: datasets, queries and plans to those of their callers, segments
+to those that were read whole (`micro_batches.load`), and offsets within segments to the guides of searches.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from headwater_analysis.identity import Identities
+from headwater_analysis.micro_batches import keep
+from headwater_analysis.reader import Transaction
+from headwater_analysis.trace.search import Guide, add_guide
+from headwater_graph.facts.model import RelType
+from headwater_graph.facts.spans import Spans
+from headwater_graph.segments import segment
+
+KEEP_STATE: Final = frozenset({"AGGREGATE", "GROUP_DEPENDENCY", "WINDOW_DEPENDENCY", "JOIN_DEPENDENCY"})
+"""Steps of plans that keep state."""
+DROP_RECORDS: Final = {"FILTER_DEPENDENCY": "filter", "JOIN_DEPENDENCY": "join"}
+"""Steps of plans that may leave a record out, and their names in sentences."""
+_MOST_LOOKED_AT: Final = 32
+"""Most segments of a query to read; if it has more, they are searched instead."""
+_MOST_SEGMENTS: Final = 64
+_MOST_OFFSETS: Final = 16
+
+
+class Prefetched(NamedTuple):
+    """Result of a batched look-up.
+
+    Attributes:
+        datasets: properties, and whether anything reads and writes it, of each dataset.
+        plans: number, whether it is complete, and the asked kinds of steps that it has, of each plan.
+        users: key of the dataset, whether batch runs read it (backwards: write it), and the queries that do, of each.
+    """
+
+    datasets: Sequence[tuple[Mapping[str, Any], bool, bool]]
+    plans: Sequence[tuple[int, bool | None, Sequence[str]]]
+    users: Sequence[tuple[str, bool, Sequence[Mapping[str, Any]]]]
+
+
+def prefetch(
+    tx: Transaction,
+    *,
+    datasets: Iterable[str] = (),
+    plans: Iterable[tuple[str, Iterable[str]]] = (),
+    users: Iterable[str] = (),
+    wants: Iterable[tuple[str, Spans]] = (),
+    backward: bool = False,
+) -> Prefetched:
+    """Look up datasets, plans and users in one statement.
+
+    Args:
+        tx: transaction to read in.
+        datasets: keys of datasets whose names are wanted.
+        plans: keys of plans, and keys of the datasets that they write.
+        users: keys of the datasets whose readers (backwards: writers) are wanted.
+        wants: offsets that will be searched for in micro-batches: key of the dataset, and spans.
+        backward: direction of the trace.
+    """
+    used, identities = RelType.PRODUCED if backward else RelType.CONSUMED, Identities.of(tx)
+    row = tx.one(
+        "trace/ahead",
+        datasets=list(datasets),
+        plans=[
+            {"n": n, "key": key, "datasets": [name for each in written for name in identities.members(each)]}
+            for n, (key, written) in enumerate(plans)
+        ],
+        users=list(users),
+        wants=_wants(wants),
+        kinds=sorted(KEEP_STATE | DROP_RECORDS.keys()),
+        type="WRITES" if backward else "READS",
+        used=used.value,
+        size=segment.SIZE,
+        blocks=segment.BLOCKS,
+        most_batches=_MOST_LOOKED_AT * segment.SIZE,
+        most_segments=_MOST_SEGMENTS,
+    )
+    for properties, dataset, partition, first, end, begins in row["segments"]:
+        keep(tx, properties)
+        guide = Guide(properties["start"], partition, first, end, begins)
+        add_guide(tx, properties["query"], identities.shown(dataset), used.value, guide)
+    return Prefetched(row["datasets"], row["plans"], row["users"])
+
+
+def _wants(wants: Iterable[tuple[str, Spans]]) -> list[dict[str, Any]]:
+    """One partition for each dataset is enough: mostly the same micro-batches have them all."""
+    offsets: dict[tuple[str, int], set[int]] = defaultdict(set)
+    for dataset, spans in wants:
+        if spans:
+            partition = min(spans)
+            offsets[dataset, partition].add(spans[partition][0][0])
+    return [
+        {"dataset": dataset, "partition": partition, "offsets": sorted(found)[:_MOST_OFFSETS]}
+        for (dataset, partition), found in offsets.items()
+    ]

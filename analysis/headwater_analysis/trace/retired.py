@@ -1,0 +1,126 @@
+"""Micro-batches that aren't kept one by one: the total use of a day's micro-batches, where a summary is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from headwater_analysis.micro_batches import retired
+from headwater_analysis.moments import moment
+from headwater_analysis.trace.answer import Part, PartKind
+from headwater_analysis.trace.batches import Query
+from headwater_analysis.trace.context import Context
+from headwater_analysis.trace.parts import join
+from headwater_analysis.trace.spans import offsets
+from headwater_analysis.trace.uses import kafka_spans
+from headwater_graph.facts.spans import Ranges, difference, intersection, ranges_of
+from headwater_schemas.events import Certainty
+from headwater_schemas.ranges import range_text
+
+_MOST_RANGES: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Retired:
+    """Micro-batches in a range of batch ids that aren't kept one by one.
+
+    Attributes:
+        summarized: batch ids with a summary.
+        dropped: batch ids without one.
+        parts: outputs (backwards: inputs) of the summarized ones; of a day, those of all its micro-batches.
+        why: sentences on them.
+    """
+
+    summarized: Ranges
+    dropped: Ranges
+    parts: tuple[Part, ...]
+    why: str
+
+    @property
+    def batches(self) -> Ranges:
+        """All batch ids of the range that aren't kept one by one."""
+        return ranges_of([*self.summarized, *self.dropped])
+
+
+NONE: Final = Retired([], [], (), "")
+
+
+def retired_among(context: Context, query: Query, first: int, last: int) -> Retired:
+    """Find the micro-batches from one batch id to another, both included, that aren't kept one by one."""
+    if not query.summarized:
+        return NONE
+    gone = retired(context.tx, [query.key]).get(query.key, [])
+    among = intersection({0: gone}, {0: [(first, last + 1)]}).get(0, [])
+    if not among:
+        return NONE
+    rows = context.tx.rows("trace/summaries_among", query=query.key, first=first, last=last, limit=context.limit)
+    context.cut |= len(rows) >= context.limit
+    kept = ranges_of(
+        pair for row in rows for pair in zip(row["summary"]["batch_starts"], row["summary"]["batch_ends"], strict=True)
+    )
+    summarized = intersection({0: among}, {0: kept}).get(0, [])
+    dropped = [] if len(rows) >= context.limit else difference({0: among}, {0: kept}).get(0, [])
+    parts = [part for row in rows for part in parts_of(context, row["summary"], row["uses"])]
+    if dropped:
+        parts += _any_part(context, query)
+    return Retired(summarized, dropped, join(parts), " ".join(_sentences(context, summarized, dropped)))
+
+
+def parts_of(
+    context: Context, summary: Mapping[str, Any], uses: Sequence[tuple[str, str, Mapping[str, Any]]]
+) -> list[Part]:
+    """Outputs (backwards: inputs) of a summary's micro-batches together.
+
+    Args:
+        context: context of the trace.
+        summary: properties of the summary.
+        uses: type, key of the dataset and properties of each CONSUMED and PRODUCED.
+    """
+    began, ended = moment(summary.get("first_time")), moment(summary.get("last_time"))
+    wanted = [(dataset, of) for type_, dataset, of in uses if (type_ == "CONSUMED") is context.backward]
+    context.datasets.know(dataset for dataset, _ in wanted)
+    out = []
+    for dataset, of in wanted:
+        part = Part(
+            dataset=context.datasets[dataset],
+            kind=PartKind.UNKNOWN,
+            certainty=Certainty.UNKNOWN,
+            since=began,
+            until=ended,
+        )
+        if "from" in of:
+            part = Part(
+                dataset=part.dataset,
+                kind=PartKind.OFFSETS,
+                certainty=Certainty.UPPER_BOUND,
+                offsets=offsets(kafka_spans(of)),
+            )
+        out.append(part)
+    return out
+
+
+def _any_part(context: Context, query: Query) -> list[Part]:
+    """An unknown part of each dataset that a query writes (backwards: reads)."""
+    type_ = "READS" if context.backward else "WRITES"
+    rows = context.tx.rows("trace/used_by_query", query=query.key)
+    keys = sorted(row["dataset"] for row in rows if row["type"] == type_)
+    context.datasets.know(keys)
+    return [Part(dataset=context.datasets[key], kind=PartKind.UNKNOWN, certainty=Certainty.UNKNOWN) for key in keys]
+
+
+def _sentences(context: Context, summarized: Ranges, dropped: Ranges) -> list[str]:
+    out, verb, done = [], *(("read", "read") if context.backward else ("wrote", "written"))
+    if summarized:
+        out.append(
+            f"Batch {_listed(summarized)} is summarized by day: all that those of these days {verb} counts. "
+            "The archive of the events topic has them one by one."
+        )
+    if dropped:
+        out.append(f"Batch {_listed(dropped)} was dropped by retention: it may have {done} any part.")
+    return out
+
+
+def _listed(ranges: Ranges) -> str:
+    more = f" and {len(ranges) - _MOST_RANGES} more" if len(ranges) > _MOST_RANGES else ""
+    return ", ".join(range_text(start, end) for start, end in ranges[:_MOST_RANGES]) + more

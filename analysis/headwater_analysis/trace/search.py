@@ -1,0 +1,344 @@
+"""32-ary search by batch id: finds the first interval of a query that meets a condition.
+
+The condition must be monotone: false up to some interval, true from it on. Each round reads 31 intervals by the index
+on (query, batch id), for all searches at once. Among a million intervals this takes four rounds, even if ids are
+missing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from headwater_analysis.micro_batches import Found, Stretch, found_before, found_from, load
+from headwater_analysis.moments import moment_of
+from headwater_analysis.reader import Transaction
+from headwater_graph.segments import segment
+
+if TYPE_CHECKING:
+    from neo4j import Record
+
+Row = Mapping[str, Any]
+"""Row with `batch`, and the value that a search needs."""
+
+FAN_OUT = 32
+_WIDE = 256
+"""Consecutive intervals that a probe reads until one has a time; reconciled ones may have none."""
+
+
+@dataclass(slots=True)
+class Search:
+    """A search and its state.
+
+    Attributes:
+        query: key of the query.
+        first, last: batch ids to search, both included.
+        reached: the condition on an interval's row; None if the row doesn't have the value, which counts as false.
+        dataset: key of the dataset whose positions the rows have.
+        by: property that the rows have, when the search is by time or watermark.
+        near: a partition and an offset: mostly the search ends near the interval that has it; None: unknown.
+        found: first batch of the first interval that meets the condition; None if none does.
+        met_unknown: whether some row didn't have the value.
+    """
+
+    query: str
+    first: int
+    last: int
+    reached: Callable[[Row], bool | None]
+    dataset: str = ""
+    by: str = "processing_time"
+    near: tuple[int, int] | None = None
+    found: int | None = None
+    met_unknown: bool = False
+    _low: int = 0
+    _high: int = 0
+
+    def __post_init__(self) -> None:
+        self._low, self._high = self.first - 1, self.last + 1
+
+    def begin_again(self) -> None:
+        """Forget the results."""
+        self.found, self.met_unknown = None, False
+        self.__post_init__()
+
+    @property
+    def done(self) -> bool:
+        """True if no batch id is left to look at."""
+        return self._high - self._low <= 1
+
+    def probes(self, fan_out: int = FAN_OUT) -> Iterable[int]:
+        """Batch ids to look at next, evenly apart."""
+        low, width = self._low, self._high - self._low
+        if width <= fan_out:
+            return range(low + 1, self._high)
+        return (low + width * step // fan_out for step in range(1, fan_out))
+
+    def narrow(self, low: int, high: int) -> None:
+        """Exclude batch ids that can't be the first: those before `low` and after `high`."""
+        self._low, self._high = max(self._low, low - 1), min(self._high, high + 1)
+
+    @property
+    def left(self) -> tuple[int, int]:
+        """First and last batch id to look at."""
+        return self._low + 1, self._high - 1
+
+    def take(self, answers: Sequence[tuple[int, Sequence[Row]]], window: int) -> None:
+        """Narrow the search by the results of a round.
+
+        Args:
+            answers: batch ids in ascending order, each with the first intervals from there on.
+            window: most intervals of each.
+        """
+        for at, all_rows in answers:
+            rows = [row for row in all_rows if row["batch"] <= self.last]
+            if not rows:
+                self._high = min(self._high, at)
+                return
+            batch, holds = self._first_known(rows)
+            if holds is None and len(rows) < window:
+                # These are the last ones, and none of them has the value.
+                self._high = min(self._high, at)
+                return
+            if holds:
+                # No interval begins between `at` and this one, so only those before `at` are left to search.
+                self.found, self._high = batch, at
+                return
+            self._low = max(self._low, batch)
+
+    def see(self, batch: int, row: Row) -> None:
+        """Narrow the search by one interval; not at all where it doesn't have the value."""
+        if holds := self.reached(row):
+            self.found = self._high = batch
+        elif holds is not None:
+            self._low = batch
+
+    def _first_known(self, rows: Sequence[Row]) -> tuple[int, bool | None]:
+        for row in rows:
+            holds = self.reached(row)
+            if holds is not None:
+                return row["batch"], holds
+            self.met_unknown = True
+        return rows[-1]["batch"], None
+
+
+Read = Callable[[Search, Found], Row]
+"""Returns the row of a micro-batch that a search needs."""
+
+
+def run(tx: Transaction, searches: Sequence[Search], read: Read, *, window: int = 1) -> None:
+    """Run searches until all are done.
+
+    Args:
+        tx: transaction to read in.
+        searches: searches of any queries.
+        read: returns the row that `reached` takes.
+        window: how many consecutive intervals a probe reads until one has the value.
+    """
+    open_ = [search for search in searches if not search.done]
+    near = [search for search in open_ if _is_near(search)]
+    load(tx, [Stretch(search.query, *search.left) for search in near])
+    _run(tx, near, read, window, _IN_MEMORY)
+    _run(tx, [search for search in open_ if not search.done], read, window, FAN_OUT)
+
+
+def _run(tx: Transaction, searches: Sequence[Search], read: Read, window: int, fan_out: int) -> None:
+    open_ = searches
+    while open_:
+        probes = [(n, at) for n, search in enumerate(open_) for at in search.probes(fan_out)]
+        found = found_from(tx, [Stretch(open_[n].query, at) for n, at in probes], window)
+        rows: dict[tuple[int, int], list[Row]] = {
+            (n, at): [read(open_[n], each) for each in those] for (n, at), those in zip(probes, found, strict=True)
+        }
+        for n, search in enumerate(open_):
+            search.take([(at, rows[n, at]) for at in list(search.probes(fan_out))], window)
+        open_ = [search for search in open_ if not search.done]
+
+
+_IN_MEMORY = 2
+"""Fan-out of a search in memory: decoding a micro-batch costs more than a round."""
+_NEAR = 2
+"""Most segments to read whole, and then search."""
+
+
+def _is_near(search: Search) -> bool:
+    first, last = search.left
+    return segment.at(last).segment - segment.at(first).segment < _NEAR
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """Offsets of a dataset in a segment.
+
+    Attributes:
+        start: first batch id of the segment.
+        partition: partition of the topic.
+        first, end: lowest and highest offset (half-open) in the segment.
+        begins: first offset of each block; None, or -1, where unknown.
+    """
+
+    start: int
+    partition: int
+    first: int
+    end: int
+    begins: Sequence[int | None]
+
+    def has(self, near: tuple[int, int] | None) -> bool:
+        """Return whether an offset is within."""
+        return near is not None and near[0] == self.partition and self.first <= near[1] < self.end
+
+    def block(self, offset: int) -> int:
+        """Number of the block that may have an offset."""
+        return max((n for n, begin in enumerate(self.begins) if begin is not None and 0 <= begin <= offset), default=0)
+
+
+def add_guide(tx: Transaction, query: str, dataset: str, type_: str, found: Guide) -> None:
+    """Cache the location of offsets that a query read (CONSUMED) or wrote (PRODUCED)."""
+    _guides(tx).setdefault((query, dataset, type_), []).append(found)
+
+
+def _guides(tx: Transaction) -> dict[tuple[str, str, str], list[Guide]]:
+    found: Any = tx.shared.setdefault("guides", {})
+    return found  # type: ignore[no-any-return]
+
+
+def look_near(tx: Transaction, searches: Sequence[Search], type_: str, read: Read) -> None:
+    """Look first where segments' properties show that the search will end: mostly one block is left to search.
+
+    That only chooses what to look at. The search goes on wherever it didn't end.
+    """
+    guides = _guides(tx)
+    for search in searches:
+        for guide in guides.get((search.query, search.dataset, type_), ()):
+            first, last = guide.start, guide.start + segment.SIZE - 1
+            if guide.has(search.near) and search.first <= last and first <= search.last:
+                begin = first + guide.block(search.near[1]) * segment.PLACES if search.near is not None else first
+                _look_between(tx, search, read, begin, min(begin + segment.PLACES - 1, last))
+                if search.left[0] < first or last < search.left[1]:
+                    _look_between(tx, search, read, first, last)
+                break
+
+
+def _look_between(tx: Transaction, search: Search, read: Read, first: int, last: int) -> None:
+    """Look at the first and the last micro-batch between two batch ids, both in one segment that was read whole."""
+    for from_ in (found_from, found_before):
+        for found in from_(tx, [Stretch(search.query, first, last)], 1)[0]:
+            if search.left[0] <= found.batch_id <= search.left[1]:
+                search.see(found.batch_id, read(search, found))
+
+
+def narrow(tx: Transaction, searches: Sequence[Search], type_: str) -> None:
+    """Search by the offsets of whole segments first, so that two segments are left to look into.
+
+    Args:
+        tx: transaction to read in.
+        searches: searches by offsets.
+        type_: CONSUMED or PRODUCED.
+    """
+    _narrow(tx, searches, "trace/probe_segments", {"type": type_}, _of_offsets)
+
+
+def _of_offsets(row: Record) -> Iterable[Row]:
+    # Offsets of a micro-batch's other reports are among those of the segment, and aren't searched.
+    if row["contested"]:
+        return ()
+    return ({"batch": row["first"], "uses": [{**use, "position": "kafka"} for use in row["uses"]]},)
+
+
+def _narrow(
+    tx: Transaction,
+    searches: Sequence[Search],
+    name: str,
+    asked: Mapping[str, Any],
+    rows_of: Callable[[Record], Iterable[Row]],
+) -> None:
+    """Narrow searches by the properties of segments, until two segments of each search are left, or no more follow.
+
+    Args:
+        tx: transaction to read in.
+        searches: searches to narrow.
+        name: statement that finds the first segment from a batch id on.
+        asked: further parameters of each probe.
+        rows_of: returns a segment's properties as rows for `reached`: where it holds, it holds for a micro-batch of the
+            segment, and where it doesn't, for none but the last ones.
+    """
+    open_ = {
+        n: [segment.at(first).segment, segment.at(last).segment]
+        for n, search in enumerate(searches)
+        for first, last in [search.left]
+        if not search.done
+    }
+    while open_ := {n: bounds for n, bounds in open_.items() if bounds[1] - bounds[0] >= _NEAR}:
+        probes = [
+            {
+                "n": n,
+                "query": searches[n].query,
+                "start": number * segment.SIZE,
+                "dataset": searches[n].dataset,
+                **asked,
+            }
+            for n, (low, high) in open_.items()
+            for number in _evenly(low, high)
+        ]
+        rows: dict[int, list[Record]] = defaultdict(list)
+        for row in tx.rows(name, probes=probes):
+            rows[row["n"]].append(row)
+        for n, bounds in open_.items():
+            if not _halve(searches[n], bounds, sorted(rows[n], key=lambda row: row["at"]), rows_of):
+                bounds[0] = bounds[1]
+
+
+def _evenly(low: int, high: int) -> list[int]:
+    """Numbers between two, both left out."""
+    count = min(FAN_OUT, high - low)
+    return sorted({low + (high - low) * step // count for step in range(1, count)})
+
+
+def _halve(
+    search: Search, bounds: list[int], rows: Sequence[Record], rows_of: Callable[[Record], Iterable[Row]]
+) -> bool:
+    """Narrow a search by segments in ascending order; return whether that changed anything."""
+    low, high = bounds
+    for row in rows:
+        if row["first"] < search.first or row["last"] > search.last:
+            continue
+        found = [search.reached(each) for each in rows_of(row)]
+        number = segment.at(row["start"]).segment
+        if True in found:
+            search.narrow(search.first, row["last"])
+            high = min(high, number)
+            break
+        if False in found:
+            search.narrow(row["first"], search.last)
+            low = max(low, number)
+    moved = [low, high] != bounds
+    bounds[:] = [low, high]
+    return moved
+
+
+def run_by_time(tx: Transaction, searches: Sequence[Search]) -> None:
+    """Run searches by time or watermark; repeat, with a wider window, those that read an interval without the value."""
+    _run_by_time(tx, searches, 1)
+    if misled := [search for search in searches if search.met_unknown]:
+        for search in misled:
+            search.begin_again()
+        _run_by_time(tx, misled, _WIDE)
+
+
+def _run_by_time(tx: Transaction, searches: Sequence[Search], window: int) -> None:
+    of_segments = [each for each in searches if each.by == "processing_time"]
+    _narrow(tx, of_segments, "trace/probe_segment_times", {}, _latest)
+    run(tx, searches, _time, window=window)
+
+
+def _latest(row: Record) -> Iterable[Row]:
+    return ({"batch": row["last"], "time": moment_of(row["last_time"])},)
+
+
+def _time(search: Search, found: Found) -> Row:
+    if search.by == "processing_time":
+        return {"batch": found.batch_id, "time": found.processing_time()}
+    interval = found.interval()
+    _, time = interval.variants[interval.winner].registers.get(search.by, ("", None))
+    return {"batch": found.batch_id, "time": time}

@@ -1,0 +1,232 @@
+"""State that a query keeps from batch to batch, and the batches that a record can reach through it.
+
+A query without state outputs in each batch what it read in this batch. One with state (an aggregation, a join of two
+streams, the removal of duplicates) may output in any later batch what a record changed, until its watermark has passed
+the record's time by the state's horizon, the delay of its watermark and the length of its windows together, or its
+state was seen empty. Two facts bound that:
+
+- a record of batch n is no later than `watermark_after(n)` + delay; so its changes have left the state once a batch
+  ran with `watermark_before` >= `watermark_after(n)` + horizon;
+- the output of batch m had its window's end after the watermark of the batch before it; so a batch k contributed to it
+  only if `watermark_after(k)` > that - horizon.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from headwater_analysis.moments import moment
+from headwater_analysis.reader import Transaction
+from headwater_analysis.trace.batches import Batch, Query, before, stretches
+from headwater_analysis.trace.plans import WritingPlan, plan_steps
+from headwater_analysis.trace.prefetch import KEEP_STATE
+from headwater_analysis.trace.search import Search, run_by_time
+from headwater_graph.keys import plan_key
+from headwater_schemas.events import Certainty
+from headwater_schemas.facets import EVENT_TIME_FACET
+
+if TYPE_CHECKING:
+    from neo4j import Record
+
+
+def reported_horizon(tx: Transaction, query: Query) -> timedelta | None:
+    """Return the longest horizon of a query's state that its starts reported; None unless each start reported one."""
+    found = [_horizon(row["reported"]) for row in tx.rows("trace/event_time", query=query.key, facet=EVENT_TIME_FACET)]
+    known = [horizon for horizon in found if horizon is not None]
+    return max(known) if known and len(known) == len(found) else None
+
+
+def _horizon(text: str | None) -> timedelta | None:
+    try:
+        millis = json.loads(text or "{}").get("stateHorizonMs")
+        return timedelta(milliseconds=millis) if millis is not None else None
+    except (ValueError, TypeError, AttributeError, OverflowError):
+        return None
+
+
+LOOK_FOR_EMPTY = 256
+"""Batches to look at, on either side, for one after which the state was empty."""
+# Spark cuts event times to milliseconds before it takes the greatest.
+_ROUNDED = timedelta(milliseconds=1)
+_NOTHING_KNOWN = "Nothing shows that the query keeps state."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """State of a query, as far as known.
+
+    Attributes:
+        keeps: whether the query keeps any; None where unknown.
+        spreads: whether an answer has to assume that records spread through state.
+        certainty: certainty of this.
+        why: reason, as a sentence.
+        horizon: how long behind the watermark a record may stay in the state, where known.
+    """
+
+    keeps: bool | None
+    spreads: bool
+    certainty: Certainty
+    why: str
+    horizon: timedelta | None = None
+
+
+NO_STATE = State(keeps=None, spreads=False, certainty=Certainty.INFERRED, why=_NOTHING_KNOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class StateSpread:
+    """Batches that a record spreads over; `bounded` is False where only the known batches end it."""
+
+    first: int
+    last: int
+    bounded: bool
+    why: str
+
+
+def state_of(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: timedelta | None = None) -> State:
+    """Judge a query's state by these batches.
+
+    Args:
+        tx: transaction to read in.
+        query: the query.
+        batches: at least one.
+        horizon: horizon in the question; None: the one that the query's starts reported.
+    """
+    rows = [batch.properties.get("state_rows") for batch in batches]
+    known = [row for row in rows if row is not None]
+    if known:
+        return State(
+            keeps=True,
+            spreads=True,
+            certainty=Certainty.EXACT,
+            why=f"The query keeps state ({max(known):,} rows).",
+            horizon=reported_horizon(tx, query) if horizon is None else horizon,
+        )
+    if all(_is_ours(batch) for batch in batches):
+        return State(keeps=False, spreads=False, certainty=Certainty.EXACT, why="The query keeps no state.")
+    return _from_plans(tx, query, batches, horizon)
+
+
+def spread_forward(tx: Transaction, piece: Sequence[tuple[int, int]], last: Batch, state: State) -> StateSpread:
+    """Find the last batch in which the state may hold the input of `last`.
+
+    Args:
+        tx: transaction to read in.
+        piece: pieces of the query.
+        last: last batch that read something.
+        state: state of the query.
+    """
+    end = piece[-1][1]
+    [following] = stretches(tx, [(last.query, last.first, end)], LOOK_FOR_EMPTY)
+    empty = next((batch.first for batch in following if batch.properties.get("state_rows") == 0), None)
+    if empty is not None:
+        why = f"After batch {empty} the state was empty."
+        return StateSpread(last.first, empty, bounded=True, why=why)
+    after = last.time("watermark_after") or next((b.time("watermark_before") for b in following[1:2]), None)
+    if state.horizon is None or after is None:
+        missing = "How long it keeps a record isn't known" if state.horizon is None else "It had no watermark yet"
+        why = f"{missing}, so any later batch up to the last known, {end}, may have given it out."
+        return StateSpread(last.first, end, bounded=False, why=why)
+    passed = after + state.horizon + _ROUNDED
+    bound, reached = last.last, True
+    searches = [
+        Search(last.query, max(first, last.last + 1), upto, _at_least(passed), by="watermark_before")
+        for first, upto in piece
+        if upto > last.last
+    ]
+    run_by_time(tx, searches)
+    for search in searches:
+        if search.found is None:
+            bound, reached = max(bound, search.last), False
+        elif search.found > search.first or search is searches[0]:
+            bound, reached = max(bound, search.found), True
+    if reached:
+        why = f"The watermark passed {passed:%Y-%m-%d %H:%M:%S} in batch {bound}: until then the state may hold it."
+    else:
+        why = f"The watermark hasn't passed {passed:%Y-%m-%d %H:%M:%S} by the last known batch, {bound}."
+    return StateSpread(last.first, bound, bounded=reached, why=why)
+
+
+def spread_backward(tx: Transaction, query: Query, first: Batch, state: State) -> StateSpread:
+    """Find the first batch from which the state may have held the output of `first`."""
+    begin = query.first_batch
+    [earlier] = stretches(
+        tx, [(first.query, max(begin, first.first - LOOK_FOR_EMPTY), first.first - 1)], LOOK_FOR_EMPTY
+    )
+    empty = next((batch.last for batch in reversed(earlier) if batch.properties.get("state_rows") == 0), None)
+    if empty is not None:
+        begin = empty + 1
+    previous = earlier[-1] if earlier else next(iter(before(tx, [(first.query, first.first)])[0]), None)
+    mark = previous.time("watermark_before") if previous is not None else None
+    if state.horizon is not None and mark is not None:
+        passed = mark - state.horizon - _ROUNDED
+        search = Search(first.query, begin, first.first, _at_least(passed, more=True), by="watermark_after")
+        run_by_time(tx, [search])
+        if search.found is not None and search.found > begin and not search.met_unknown:
+            why = f"Before batch {search.found} nothing was later than {passed:%Y-%m-%d %H:%M:%S}, which it had closed."
+            return StateSpread(search.found, first.last, bounded=True, why=why)
+    if empty is not None:
+        return StateSpread(begin, first.last, bounded=True, why=f"After batch {empty} the state was empty.")
+    if begin >= first.first:
+        return StateSpread(begin, first.last, bounded=True, why="It is the first batch that is known.")
+    why = "How long it keeps a record isn't known, so any batch before it may have taken part."
+    return StateSpread(begin, first.last, bounded=False, why=why)
+
+
+def _at_least(time: datetime, *, more: bool = False) -> Any:
+    def reached(row: Record) -> bool | None:
+        found = moment(row["time"])
+        return None if found is None else found > time if more else found >= time
+
+    return reached
+
+
+def _is_ours(batch: Batch) -> bool:
+    """Return whether our own capture observed the batch: it reports the state of every query that has one."""
+    stored = batch.properties
+    return stored.get("provenance") == "OBSERVED" and stored.get("capture_version") is not None
+
+
+def plans_to_ask(groups: Iterable[tuple[Query, Sequence[Batch]]]) -> list[WritingPlan]:
+    """Plans of several queries' batches that `state_of` will ask for."""
+    return [asked for query, batches in groups if not _shows_state(batches) for asked in _asked(query, batches)]
+
+
+def _shows_state(batches: Sequence[Batch]) -> bool:
+    """Return whether batches show by themselves whether their query keeps state."""
+    return all(map(_is_ours, batches)) or any(batch.properties.get("state_rows") is not None for batch in batches)
+
+
+def _asked(query: Query, batches: Sequence[Batch]) -> list[WritingPlan]:
+    digests = sorted({b.properties["plan_digest"] for b in batches if b.properties.get("plan_digest")})
+    if query.job is None:
+        return []
+    tenant = batches[0].properties["tenant"]
+    written = tuple(sorted({use.dataset for batch in batches for use in batch.writes()}))
+    return [(plan_key(tenant, query.job.key, digest), written) for digest in digests]
+
+
+def _from_plans(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: timedelta | None) -> State:
+    plans = plan_steps(tx, _asked(query, batches))
+    kinds = {kind for plan in plans for kind in plan.kinds} & KEEP_STATE
+    if len({use.dataset for batch in batches for use in batch.reads()}) < 2:
+        # A stream's join with a static table keeps no state: each batch looks it up anew.
+        kinds.discard("JOIN_DEPENDENCY")
+    if kinds:
+        words = ", ".join(sorted(kind.partition("_")[0].lower() for kind in kinds))
+        return State(
+            keeps=None,
+            spreads=True,
+            certainty=Certainty.INFERRED,
+            why=f"Its columns show that it keeps state ({words}).",
+            horizon=reported_horizon(tx, query) if horizon is None else horizon,
+        )
+    if plans and all(plan.complete for plan in plans):
+        return State(
+            keeps=False, spreads=False, certainty=Certainty.EXACT, why="Its plan has no step that keeps state."
+        )
+    return NO_STATE

@@ -1,0 +1,309 @@
+"""Micro-batches that used a part ⇒ hops: their other inputs or outputs, extended by their query's state."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from headwater_analysis.assets import Asset
+from headwater_analysis.trace.answer import Part, PartKind, Step, StepKind, weakest
+from headwater_analysis.trace.batches import Batch, Run, before, listed, stretches
+from headwater_analysis.trace.context import Context
+from headwater_analysis.trace.locate import MOST_BATCHES, Hole
+from headwater_analysis.trace.match import described
+from headwater_analysis.trace.parts import between, given, join, possible
+from headwater_analysis.trace.plans import asked_of_drops, dropping
+from headwater_analysis.trace.retired import NONE, Retired, retired_among
+from headwater_analysis.trace.spans import offsets
+from headwater_analysis.trace.state import (
+    State,
+    StateSpread,
+    plans_to_ask,
+    spread_backward,
+    spread_forward,
+    state_of,
+)
+from headwater_analysis.trace.taken import (
+    Draft,
+    Missing,
+    Taken,
+    certainly_used,
+    groups,
+    micro_batches,
+    overall,
+)
+from headwater_analysis.trace.uses import StoredUse, part_of, sources_of, union_of_known
+from headwater_graph.facts.spans import Spans, intersection, union
+from headwater_graph.keys import run_key
+from headwater_schemas.events import Certainty
+from headwater_schemas.ranges import batches_text
+
+
+def group_drafts(context: Context, taken: Sequence[Taken]) -> list[Draft]:
+    """Build the hops of these micro-batches."""
+    found = groups(taken)
+    batches = {id(each.batch): each.batch for each in taken}.values()
+    others = [use for each in batches for use in (each.reads() if context.backward else each.writes())]
+    plans = plans_to_ask(
+        (group[0].query, [each.batch for each in group]) for group in found if not group[0].batch.conflict
+    )
+    if not context.backward:
+        plans += [plan for group in found for plan in asked_of_drops(group[0].query.job, [e.batch for e in group])]
+    wants = ((use.dataset, use.spans) for use in others if use.kind is PartKind.OFFSETS)
+    context.prefetch({use.dataset for use in others}, wants, plans)
+    certain = [{} if group[0].batch.conflict else certainly_used(group) for group in found]
+    return [_draft(context, group, _again(context, n, found, certain)) for n, group in enumerate(found)]
+
+
+def _again(
+    context: Context,
+    n: int,
+    found: Sequence[Sequence[Taken]],
+    certain: Sequence[Mapping[tuple[str, str | None], Spans]],
+) -> list[str]:
+    """Sentences for other groups of the query's micro-batches that certainly used some of the same offsets."""
+    group, verb, out = found[n], "wrote" if context.backward else "read", []
+    for other, theirs in zip(found, certain, strict=True):
+        if other is group or other[0].query != group[0].query:
+            continue
+        for topic in certain[n].keys() & theirs.keys():
+            if not (same := intersection(certain[n][topic], theirs[topic])):
+                continue
+            batches = batches_text(other[0].batch.first, other[-1].batch.last).capitalize()
+            run = other[0].batch.run
+            of = "" if run is None else f" of run {run.run_id}"
+            what = described(replace(group[0].part, offsets=offsets(same)))
+            out.append(f"{batches}{of} {verb} {what}, too.")
+    return out
+
+
+def missing_draft(context: Context, missing: Missing) -> Draft:
+    """Build the hop of micro-batches that are missing in the graph."""
+    query, hole = missing.query, missing.hole
+    state = state_of(context.tx, query, [hole.after, *filter(None, [hole.before])], context.horizon)
+    spread: StateSpread | None = None
+    first, last, gone = hole.first, hole.last, NONE
+    others = missing_parts(context, hole)
+    sentences = [_not_known(context, missing), state.why if state.spreads else ""]
+    if state.spreads and not context.backward:
+        # The state right before the next known batch also stands for the missing ones.
+        spread = spread_forward(context.tx, query.pieces, hole.after, state)
+        last = spread.last
+        used = [(hole.after, frozenset({missing.part.dataset.key}))]
+        gone = retired_among(context, query, hole.after.first, last)
+        others = join((*others, *_given(context, used, hole.after.first, last, spread=True, gone=gone)))
+    elif state.spreads and hole.before is not None:
+        spread = spread_backward(context.tx, query, hole.before, state)
+        first = spread.first
+        used = [(hole.before, frozenset({missing.part.dataset.key}))]
+        gone = retired_among(context, query, first, hole.before.last)
+        others = join((*others, *_given(context, used, first, hole.before.last, spread=True, gone=gone)))
+    if spread is not None:
+        sentences += [spread.why, gone.why]
+    certainty = Certainty.UPPER_BOUND
+    return Draft(
+        key=(f"{query.key} missing", hole.first, hole.last),
+        step=Step(
+            kind=StepKind.MISSING,
+            job=query.job,
+            runs=(),
+            query_id=query.query_id,
+            query_name=query.name,
+            first_batch=hole.first,
+            last_batch=hole.last,
+            spread_first_batch=first,
+            spread_last_batch=last,
+            keeps_state=state.keeps,
+        ),
+        inputs=others if context.backward else (missing.part,),
+        outputs=(missing.part,) if context.backward else others,
+        certainty=certainty,
+        overall=overall(certainty, [missing.pending]),
+        why=" ".join(sentence for sentence in sentences if sentence),
+        pendings=(missing.pending,),
+    )
+
+
+def _not_known(context: Context, missing: Missing) -> str:
+    verb, done = ("wrote", "written") if context.backward else ("read", "read")
+    query, hole = missing.query, missing.hole
+    several = hole.last > hole.first
+    which = f"micro-{batches_text(hole.first, hole.last)}"
+    around = " and ".join(
+        f"batch {batch.first if batch is hole.after else batch.last}"
+        + (f" (run {batch.run.run_id})" if batch.run is not None else "")
+        for batch in (hole.before, hole.after)
+        if batch is not None
+    )
+    where = f"between {around}" if hole.before is not None else f"before {around}, the first one known"
+    return (
+        f"No known micro-batch of {query.name or query.query_id} {verb} {described(missing.part)}. Nothing is known of "
+        f"{which} {where}: {'one of them' if several else 'it'} may have {done} it."
+    )
+
+
+def missing_parts(context: Context, hole: Hole) -> tuple[Part, ...]:
+    """Possible outputs (backwards: inputs) of missing batches, by the known ones around them.
+
+    Offsets of a topic are bounded, as they are used in order. Any other dataset gives an unknown part within the time.
+    """
+    sides: list[dict[str, StoredUse]] = []
+    for batch in (hole.before, hole.after):
+        uses = () if batch is None else batch.reads() if context.backward else batch.writes()
+        sides.append({use.dataset: use for use in uses})
+    earlier, later = sides
+    context.datasets.know(earlier.keys() | later.keys())
+    since = None if hole.before is None else hole.before.started_at
+    until = hole.after.ended_at or hole.after.started_at
+    out: list[Part] = []
+    for key in sorted(earlier.keys() | later.keys()):
+        spans = _between(earlier.get(key), later.get(key))
+        common: dict[str, Any] = {"dataset": context.datasets[key], "since": since, "until": until}
+        if spans is None:
+            out.append(Part(kind=PartKind.UNKNOWN, certainty=Certainty.UNKNOWN, **common))
+        elif spans:
+            part = Part(kind=PartKind.OFFSETS, certainty=Certainty.UPPER_BOUND, **common)
+            out.append(replace(part, topic_id=later[key].topic_id, offsets=offsets(spans)))
+    return tuple(out)
+
+
+def _between(earlier: StoredUse | None, later: StoredUse | None) -> Spans | None:
+    """Offsets between two uses of a topic; all of a use that is only a bound. None where unknown."""
+    if earlier is None or later is None or {earlier.kind, later.kind} != {PartKind.OFFSETS}:
+        return None
+    ends, starts = listed(earlier.properties), listed(later.properties)
+    if earlier.topic_id != later.topic_id or ends.keys() != starts.keys():
+        return None
+    exact = (Certainty.EXACT, Certainty.INFERRED)
+    lows = {partition: span[1 if earlier.certainty in exact else 0] for partition, span in ends.items()}
+    highs = {partition: span[0 if later.certainty in exact else 1] for partition, span in starts.items()}
+    if any(lows[partition] > highs[partition] for partition in lows):
+        return None
+    return union((partition, lows[partition], highs[partition]) for partition in lows)
+
+
+def _draft(context: Context, group: Sequence[Taken], again: Sequence[str]) -> Draft:
+    query = group[0].query
+    batches = list({each.batch.key: each.batch for each in group}.values())
+    used = join(each.part for each in group)
+    sentences = [_said(context, batches, used)]
+    certainty = weakest(*(each.certainty for each in group))
+    spread: StateSpread | None = None
+    if batches[0].conflict:
+        state = State(keeps=None, spreads=False, certainty=Certainty.EXACT, why="")
+    else:
+        state = state_of(context.tx, query, batches, context.horizon)
+        sentences.append(state.why)
+        certainty = weakest(certainty, state.certainty)
+    if state.spreads:
+        if context.backward:
+            spread = spread_backward(context.tx, query, batches[0], state)
+        else:
+            spread = spread_forward(context.tx, query.pieces, batches[-1], state)
+        if (spread.first, spread.last) != (batches[0].first, batches[-1].last):
+            certainty = weakest(certainty, Certainty.UPPER_BOUND)
+        sentences.append(spread.why)
+    first = min(batches[0].first, spread.first) if spread else batches[0].first
+    last = max(batches[-1].last, spread.last) if spread else batches[-1].last
+    gone = retired_among(context, query, first, last) if spread else NONE
+    sentences += [gone.why, *dict.fromkeys(each.why for each in group), *again]
+    keys: dict[str, set[str]] = {}
+    for each in group:
+        keys.setdefault(each.batch.key, set()).add(each.part.dataset.key)
+    by_batch = [(batch, frozenset(keys[batch.key])) for batch in batches]
+    others = _given(context, by_batch, first, last, spread=spread is not None, gone=gone)
+    others, dropped = without_drops(context, query.job, batches, others)
+    sentences.append(dropped)
+    pendings = tuple(dict.fromkeys(each.pending for each in group))
+    return Draft(
+        key=(batches[0].key if batches[0].conflict else query.key, batches[0].first, batches[-1].last),
+        step=micro_batches(query, batches, count=len(batches), keeps=state.keeps, spread=(first, last)),
+        inputs=others if context.backward else used,
+        outputs=used if context.backward else others,
+        certainty=certainty,
+        overall=overall(certainty, pendings),
+        why=" ".join(sentence for sentence in sentences if sentence),
+        pendings=pendings,
+    )
+
+
+def without_drops(
+    context: Context, job: Asset | None, used: Collection[Batch | Run], others: tuple[Part, ...]
+) -> tuple[tuple[Part, ...], str]:
+    """Mark outputs as only possibly made from the inputs where the plan may drop records; also return a sentence."""
+    if context.backward:
+        return others, ""
+    datasets, why = dropping(context.tx, job, used)
+    return tuple(possible(part) if part.dataset.key in datasets else part for part in others), why
+
+
+def _said(context: Context, batches: Sequence[Batch], used: Sequence[Part]) -> str:
+    verb = "wrote" if context.backward else "read"
+    which = batches_text(batches[0].first, batches[-1].last).capitalize()
+    return f"{which} {verb} {', '.join(described(part) for part in used)}."
+
+
+def _given(
+    context: Context,
+    used: Sequence[tuple[Batch, frozenset[str]]],
+    first: int,
+    last: int,
+    *,
+    spread: bool,
+    gone: Retired = NONE,
+) -> tuple[Part, ...]:
+    """Outputs (backwards: inputs) of batches.
+
+    Args:
+        context: context of the trace.
+        used: batches, and keys of the datasets that they used parts of.
+        first: first batch id.
+        last: last batch id.
+        spread: whether all from `first` to `last` may have contributed, by way of the state.
+        gone: micro-batches among them that aren't kept one by one.
+    """
+    if not spread:
+        return join((*given(used, context.datasets, backward=context.backward), *_at_rest(context, used)))
+    anything = frozenset[str]().union(*(keys for _, keys in used))
+    return given_by_all(context, used[0][0].query, anything, first, last, gone)
+
+
+def given_by_all(
+    context: Context, query: str, used: frozenset[str], first: int, last: int, gone: Retired
+) -> tuple[Part, ...]:
+    """Outputs (backwards: inputs) of all batches of a query from one to another.
+
+    Args:
+        context: context of the trace.
+        query: key of the query.
+        used: keys of the datasets that some of them used parts of.
+        first: first batch id.
+        last: last batch id.
+        gone: micro-batches among them that aren't kept one by one.
+    """
+    [batches] = stretches(context.tx, [(query, first, last)], MOST_BATCHES)
+    if len(batches) < MOST_BATCHES or batches[-1].last >= last:
+        kept = [(batch, used) for batch in batches]
+        return join((*given(kept, context.datasets, backward=context.backward), *_at_rest(context, kept), *gone.parts))
+    [final] = before(context.tx, [(query, last + 1)])
+    found = between(batches[0], final[-1], produced=not context.backward, datasets=context.datasets)
+    return join((*found, *_at_rest(context, [(batch, used) for batch in (batches[0], *final)]), *gone.parts))
+
+
+def _at_rest(context: Context, used: Sequence[tuple[Batch, frozenset[str]]]) -> list[Part]:
+    """Backwards: inputs of the query's starts besides its streams, such as static tables that are joined in."""
+    batches = [batch for batch, _ in used]
+    keys = {run_key(b.properties["tenant"], b.run.run_id) for b in batches if b.run is not None}
+    if not context.backward or not keys:
+        return []
+    streams = {use.dataset for batch in batches for use in batch.reads()}
+    until = batches[-1].ended_at or batches[-1].started_at
+    listed = union_of_known([sources_of(batch.uses, written) for batch, written in used])
+    out = []
+    for run in context.runs(keys):
+        at_rest = ((context.datasets.shown_key(use.dataset), use) for use in run.reads())
+        uses = [use for key, use in at_rest if key not in streams and (listed is None or key in listed)]
+        context.datasets.know(use.dataset for use in uses)
+        out += [part_of(use, context.datasets[use.dataset], until=until) for use in uses]
+    return out

@@ -1,0 +1,134 @@
+"""Attempts: which records a consumer was at when its process ended, so that one that ends each process is found.
+
+A process that is killed, for its memory say, can't tell. So before the first records of a partition are handed on,
+their offset is committed once more with the number of attempts in its metadata, and the first commit of progress takes
+it away. Whoever is assigned the partition next reads how often it was begun in vain:
+
+    begun before   handed on at once   of the next
+    0, 1           as many as fit      all
+    2              256                 12,288 records, more than three batches
+    3              16                  256
+    4, 5           1                   16, 1
+    6              1: it is set aside, as a dead letter
+
+Nothing more is handed on before what was handed on is committed, and each such commit keeps the number. So six ends of
+a process find the record, and an idle partition has no number. A consumer that is stopped takes its numbers away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from headwater_consumers.kafka.records import Partition, Record
+
+_CAREFUL: Mapping[int, tuple[int, int]] = {2: (256, 12_288), 3: (16, 256), 4: (1, 16), 5: (1, 1), 6: (1, 1)}
+"""Attempts before ⇒ how many records are handed on at once, and for how many records."""
+SET_ASIDE_AFTER = 6
+"""Attempts in vain after which a record is a dead letter."""
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """An assignment of a partition.
+
+    Attributes:
+        before: attempts in vain.
+        left: records that are still handed on with care.
+        careful: records are left to hand on carefully, or one of them isn't committed.
+        out: offset after the last record handed on; None: none were, or all are committed.
+        begun: the attempt is recorded.
+    """
+
+    before: int
+    left: int
+    careful: bool
+    out: int | None = None
+    begun: bool = False
+
+
+class Attempts:
+    """Attempts at the first record of each assigned partition. All calls come from one thread."""
+
+    def __init__(self) -> None:
+        self._of: dict[Partition, _Attempt] = {}
+
+    def assigned(self, partition: Partition, before: int) -> None:
+        """Start to track a partition that was assigned after `before` failed attempts."""
+        before = min(before, SET_ASIDE_AFTER)
+        self._of[partition] = _Attempt(before, _CAREFUL.get(before, (0, 0))[1], before in _CAREFUL)
+
+    def forget(self, partition: Partition) -> None:
+        """Drop a partition that was revoked."""
+        self._of.pop(partition, None)
+
+    @property
+    def at_once(self) -> int | None:
+        """Number of records that may be handed on now.
+
+        0: none until those handed on before are committed; None: no bound.
+        """
+        careful = [each for each in self._of.values() if each.careful]
+        if not careful:
+            return None
+        if any(each.out is not None for each in self._of.values()):
+            return 0
+        return min(_CAREFUL[each.before][0] for each in careful)
+
+    def begins(self, records: Iterable[Record]) -> dict[Partition, int]:
+        """Find partitions whose first records since the assignment are among these, with the first offset."""
+        first: dict[Partition, int] = {}
+        for record in records:
+            attempt = self._of.get(record.partition)
+            if attempt is not None and not attempt.begun:
+                first.setdefault(record.partition, record.offset)
+        return first
+
+    def handing(self, records: Iterable[Record]) -> list[Record]:
+        """Return the records that are handed on now, marked if they are to be set aside."""
+        handed = []
+        for record in records:
+            attempt = self._of.get(record.partition)
+            if attempt is not None:
+                if not attempt.begun and attempt.before >= SET_ASIDE_AFTER:
+                    record = replace(record, ends_consumers=True)  # noqa: PLW2901
+                attempt.begun, attempt.out = True, record.end
+                attempt.left = max(0, attempt.left - 1)
+            handed.append(record)
+        return handed
+
+    def at_end(self, partition: Partition) -> bool:
+        """Handle the end of a partition: records after it are new.
+
+        Return True if the number of attempts has to be removed, since no further commit will do so.
+        """
+        attempt = self._of.get(partition)
+        if attempt is None or attempt.left == 0:
+            return False
+        attempt.left, attempt.careful = 0, attempt.out is not None
+        return attempt.out is None and attempt.begun
+
+    def committed(self, offsets: Mapping[Partition, int]) -> None:
+        """Record committed offsets."""
+        for partition, offset in offsets.items():
+            attempt = self._of.get(partition)
+            if attempt is not None and attempt.out is not None and offset >= attempt.out:
+                attempt.out = None
+                attempt.careful = attempt.left > 0
+
+    def before(self, partition: Partition) -> int:
+        """Number of failed attempts before this one."""
+        attempt = self._of.get(partition)
+        return 0 if attempt is None else attempt.before
+
+    def number(self, partition: Partition) -> int:
+        """Number of attempts to commit in an offset's metadata, this one included; 0: none is committed."""
+        attempt = self._of.get(partition)
+        if attempt is None or not attempt.begun:
+            return 0
+        return attempt.before + 1 if attempt.left > 0 else 0
+
+    def has_number(self, partition: Partition) -> bool:
+        """Return True if a number of attempts may be committed with the partition's offset."""
+        attempt = self._of.get(partition)
+        return attempt is not None and attempt.begun and (attempt.out is not None or attempt.left > 0)

@@ -1,0 +1,589 @@
+"""The Kafka source: records of the events topic, as a member of a consumer group, with offsets committed explicitly.
+
+What librdkafka does by itself (joining, heartbeats, fetching ahead, finding brokers again) is left to it. What is added
+here: who owns which partition of which incarnation of the topic, and that a batch never outlives its partition.
+
+An offset is committed with the topic id in its metadata. A topic that was deleted and created again has another id, and
+is read from its beginning, whatever offset was committed for the topic of the same name before.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+
+from headwater_consumers.kafka.attempts import SET_ASIDE_AFTER, Attempts
+from headwater_consumers.kafka.notices import Notices, RetryCause
+from headwater_consumers.kafka.offsets import (
+    Committed,
+    OffsetReader,
+    PartitionOffsets,
+    committable,
+    start_offset,
+)
+from headwater_consumers.kafka.records import RECORD_MAX_BYTES, Partition, Record, record_of
+from headwater_consumers.kafka.source import Polled, SourceListener
+from headwater_consumers.kafka.unfetchable import (
+    CONSUMER_CONFIG,
+    UNFETCHABLE,
+    Unfetchable,
+    at_end,
+    bounds_config,
+)
+from headwater_schemas.errors import BrokerUnavailableError, FatalError
+from headwater_schemas.kafka.errors import kafka_failure
+
+if TYPE_CHECKING:
+    from confluent_kafka import Message
+
+
+log = logging.getLogger("headwater.consume")
+
+_REQUEST_SECONDS = 5.0
+# Most records taken from librdkafka's local queue at a time, without waiting. Fewer, where those before were so large
+# that this many would overrun the byte budget.
+_CHUNK_RECORDS = 250
+# Bound of one fetch response, compressed. librdkafka raises it to `message.max.bytes`, and a broker sends a larger
+# record batch whole all the same, so nothing gets stuck on it.
+_FETCH_BYTES = 2 * 1024 * 1024
+# Bound per partition: a batch, should they all come from one.
+_QUEUED_MESSAGES = 4_000
+# Interval of checks whether the topic was deleted and created again. One small request.
+CHECK_SECONDS = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class SourceConfig:
+    """Settings of a `KafkaSource`.
+
+    Attributes:
+        client: librdkafka settings with the bootstrap servers and the credentials.
+        topic: the events topic.
+        group: the consumer group.
+        queued_kilobytes: librdkafka's fetch-ahead, all partitions together; with the three batches, most of the
+            process's memory.
+        record_max_bytes: a longer record is reduced to its coordinates; a zstd batch may decompress to twice as
+            much.
+    """
+
+    client: Mapping[str, Any]
+    topic: str
+    group: str
+    queued_kilobytes: int = 4_096
+    record_max_bytes: int = RECORD_MAX_BYTES
+
+    @property
+    def servers(self) -> str:
+        """Bootstrap servers, for messages."""
+        return str(self.client.get("bootstrap.servers", ""))
+
+    def consumer_config(self) -> dict[str, Any]:
+        """Return librdkafka's settings. The user's own override tuning, but not settings that the source relies on."""
+        return {
+            # A consumer that was killed holds its partitions for so long, not for 45 s. Heartbeats are librdkafka's own
+            # thread's, so neither a long write nor Python's lock delays them.
+            "session.timeout.ms": 15_000,
+            "queued.max.messages.kbytes": self.queued_kilobytes,
+            # That bound counts values, of all partitions together, and is looked at before a fetch, not after: what one
+            # fetch brings comes on top, uncompressed. Nor does it count what librdkafka adds to each message, some
+            # hundred bytes, so messages have a bound too, of each partition: with the default of 100,000, eight
+            # partitions of small ones would take more than all else.
+            "fetch.max.bytes": min(_FETCH_BYTES, self.queued_kilobytes * 1024),
+            "queued.min.messages": _QUEUED_MESSAGES,
+            **bounds_config(self.record_max_bytes),
+            # A new or deleted topic is noticed within this, instead of five minutes.
+            "topic.metadata.refresh.interval.ms": 30_000,
+            # Recovery within seconds of a broker's return, not the default's ten.
+            "reconnect.backoff.max.ms": 2_000,
+            **self.client,
+            **CONSUMER_CONFIG,
+            "group.id": self.group,
+            "client.id": "headwater-materializer",
+            "enable.auto.commit": False,
+            "enable.auto.offset.store": False,
+            "enable.partition.eof": True,
+            "auto.offset.reset": "earliest",
+            "isolation.level": "read_committed",
+            "partition.assignment.strategy": "cooperative-sticky",
+            "allow.auto.create.topics": False,
+            "statistics.interval.ms": 2_000,
+        }
+
+
+class ClientCallbacks:
+    """Callbacks of librdkafka, `error_cb` and `stats_cb`, and their errors. They run within a poll, on its thread.
+
+    Args:
+        servers: bootstrap servers, for messages.
+        notices: log the trouble.
+
+    Attributes:
+        reachable: a broker was connected at the last callback.
+    """
+
+    def __init__(self, servers: str, notices: Notices) -> None:
+        self._servers = servers
+        self._notices = notices
+        self._fatal: FatalError | None = None
+        self._last_error: KafkaError | None = None
+        self.reachable = False
+
+    def raise_fatal(self) -> None:
+        """Raise what no further poll would mend.
+
+        Raises:
+            FatalError: if there was any.
+        """
+        if self._fatal is not None:
+            raise self._fatal
+
+    def on_error(self, error: KafkaError) -> None:
+        """For `error_cb`."""
+        # With one of several brokers away nothing is amiss; when all are, the last one's error is the precise one.
+        if error.code() != KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001 - librdkafka's own name
+            self._last_error = error
+            self.recorded(error, "consuming")
+            return
+        self.reachable = False
+        self.trouble(self._last_error or error)
+
+    def on_stats(self, document: str) -> None:
+        """For `stats_cb`."""
+        brokers = json.loads(document).get("brokers", {}).values()
+        self.reachable = any(broker.get("state") == "UP" for broker in brokers)
+
+    def trouble(self, error: KafkaError) -> None:
+        """Consuming failed, for now or for good."""
+        failure = self.recorded(error, "consuming")
+        if not isinstance(failure, FatalError):
+            self._notices.trouble(RetryCause.BROKER, str(failure))
+
+    def notice(self, error: KafkaException, doing: str) -> None:
+        """Something failed that is tried again whatever it was."""
+        self._notices.trouble(RetryCause.BROKER, str(self.classified(error, doing)))
+
+    def recorded(self, error: KafkaError | KafkaException, doing: str) -> BrokerUnavailableError | FatalError:
+        """The error of our tree for it. A fatal one is recorded for `raise_fatal`."""
+        failure = self.classified(error, doing)
+        if isinstance(failure, FatalError):
+            self._fatal = failure
+        return failure
+
+    def classified(self, error: KafkaError | KafkaException, doing: str) -> BrokerUnavailableError | FatalError:
+        """The error of our tree for it, to be raised by the caller."""
+        return kafka_failure(error, servers=self._servers, doing=doing)
+
+
+class Incarnation:
+    """Looks the topic's id up: when partitions are assigned, and every `CHECK_SECONDS`.
+
+    Args:
+        topic: the events topic.
+        offsets: asks the brokers.
+        callbacks: report brokers that do not answer.
+        clock: monotonic seconds.
+    """
+
+    def __init__(
+        self, topic: str, offsets: OffsetReader, callbacks: ClientCallbacks, clock: Callable[[], float]
+    ) -> None:
+        self._topic = topic
+        self._offsets = offsets
+        self._callbacks = callbacks
+        self._clock = clock
+        self._next_check = 0.0
+
+    def of(self, partitions: Iterable[TopicPartition]) -> tuple[str, dict[tuple[str, int], Committed]]:
+        """The topic's id now, and what is committed of these partitions."""
+        try:
+            topic_id = self._offsets.topic_id(self._topic, timeout_seconds=_REQUEST_SECONDS)
+            return topic_id, self._offsets.committed(partitions, timeout_seconds=_REQUEST_SECONDS)
+        except KafkaException as error:
+            # Start as librdkafka would, and look again soon: the id "" then counts as another incarnation.
+            self._callbacks.notice(error, "looking up the topic's id")
+            self._next_check = self._clock()
+            return "", {}
+
+    def is_another_than(self, partitions: Iterable[Partition]) -> bool:
+        """Return True if the topic was recreated since these were assigned. Checks now and then; False if unknown."""
+        ours = frozenset(partition.topic_id for partition in partitions)
+        if not ours or self._clock() < self._next_check:
+            return False
+        self._next_check = self._clock() + CHECK_SECONDS
+        try:
+            return ours != {self._offsets.topic_id(self._topic, timeout_seconds=_REQUEST_SECONDS)}
+        except KafkaException:
+            return False
+
+
+class Ownership:
+    """Assigned partitions, with the topic's incarnation and the committed offsets.
+
+    Kept up to date by the source's callbacks; all on one thread.
+    """
+
+    def __init__(self) -> None:
+        self._owned: dict[tuple[str, int], Partition] = {}
+        self._committed: dict[Partition, int] = {}
+
+    @property
+    def partitions(self) -> frozenset[Partition]:
+        """Assigned partitions."""
+        return frozenset(self._owned.values())
+
+    def find(self, topic: str | None, number: int | None) -> Partition | None:
+        """Return an assigned partition by topic and number; None if it isn't assigned."""
+        return self._owned.get((topic or "", -1 if number is None else number))
+
+    def those(self, partitions: Iterable[TopicPartition]) -> frozenset[Partition]:
+        """Return the assigned ones among these partitions."""
+        found = (self.find(p.topic, p.partition) for p in partitions)
+        return frozenset(partition for partition in found if partition is not None)
+
+    def take(
+        self, partitions: Iterable[TopicPartition], topic_id: str, committed: Mapping[tuple[str, int], Committed]
+    ) -> frozenset[Partition]:
+        """Record newly assigned partitions of the incarnation `topic_id`."""
+        taken = frozenset(Partition(p.topic, p.partition, topic_id) for p in partitions)
+        for partition in taken:
+            key = (partition.topic, partition.number)
+            self._owned[key] = partition
+            known = committed.get(key)
+            if known is not None and known.topic_id in {"", topic_id}:
+                self._committed[partition] = known.offset
+        return taken
+
+    def give(self, partitions: Iterable[TopicPartition]) -> None:
+        """Record that partitions are no longer assigned."""
+        for partition in partitions:
+            owned = self._owned.pop((partition.topic, partition.partition), None)
+            if owned is not None:
+                self._committed.pop(owned, None)
+
+    def ours(self, offsets: Mapping[Partition, int]) -> dict[Partition, int]:
+        """Keep the offsets of assigned partitions in their current incarnation."""
+        return {p: offset for p, offset in offsets.items() if self.find(p.topic, p.number) == p}
+
+    def confirm(self, offsets: Mapping[Partition, int]) -> None:
+        """Record committed offsets."""
+        self._committed.update(self.ours(offsets))
+
+    def committed(self, partition: Partition) -> int | None:
+        """Return the committed offset of a partition; None if there is none."""
+        return self._committed.get(partition)
+
+
+class KafkaSource:
+    """Consumer of the events topic. Construct, `subscribe`, `poll` often, `close`."""
+
+    def __init__(self, config: SourceConfig, *, clock: Callable[[], float], notices: Notices) -> None:
+        self._config = config
+        self._callbacks = ClientCallbacks(config.servers, notices)
+        self._ownership = Ownership()
+        self._committing: dict[Partition, int] = {}
+        self._listener: SourceListener | None = None
+        self._paused = self._holding = False
+        self._rebalanced = False
+        self._attempts = Attempts()
+        self._unfetchable = Unfetchable()
+        # Constructed last: callbacks need all of the above.
+        self._offsets = OffsetReader(config.client, group=config.group)
+        self._incarnation = Incarnation(config.topic, self._offsets, self._callbacks, clock)
+        self._consumer = self._client()
+
+    def _client(self) -> Consumer:
+        callbacks = {
+            "error_cb": self._callbacks.on_error,
+            "stats_cb": self._callbacks.on_stats,
+            "on_commit": self._on_commit,
+        }
+        return Consumer(self._config.consumer_config() | callbacks)
+
+    @property
+    def reachable(self) -> bool:
+        """True if a broker was connected at the last check."""
+        return self._callbacks.reachable
+
+    def subscribe(self, listener: SourceListener) -> None:
+        """Join the group. Returns at once; partitions come with later polls."""
+        self._listener = listener
+        self._consumer.subscribe(
+            [self._config.topic], on_assign=self._on_assign, on_revoke=self._on_revoke, on_lost=self._on_lost
+        )
+
+    def poll(self, *, max_records: int, max_bytes: int, timeout_seconds: float) -> Polled:
+        """Records, as soon as there are any; empty after the timeout.
+
+        Raises:
+            FatalError: credentials refused.
+        """
+        self._rebalanced = False
+        self._set_pause(paused=self._paused, holding=self._attempts.at_once == 0)
+        messages: list[Message] = []
+        first = self._consumer.poll(timeout_seconds)
+        if first is None:
+            self._unfetchable.drained()
+        else:
+            messages.append(first)
+            size = len(first)
+            # Asked only now: partitions may have been assigned meanwhile.
+            if (at_once := self._attempts.at_once) is not None:
+                max_records = min(max_records, at_once)
+            while (room := max_records - len(messages)) > 0 and size < max_bytes:
+                fitting = (max_bytes - size) * len(messages) // max(1, size)
+                chunk = self._consumer.consume(min(room, _CHUNK_RECORDS, max(1, fitting)), 0)
+                if not chunk:
+                    break
+                messages += chunk
+                size += sum(map(len, chunk))
+        self._callbacks.raise_fatal()
+        polled = self._received(messages)
+        if self._incarnation.is_another_than(self._ownership.partitions):
+            self._join_anew()
+        return polled
+
+    def commit(self, offsets: Mapping[Partition, int]) -> None:
+        """Start to commit; the listener is called with the answer within a later poll."""
+        ours = self._ownership.ours(offsets)
+        if not ours:
+            self._require_listener().committed(None)
+            return
+        self._committing = ours
+        try:
+            self._consumer.commit(offsets=committable(ours, self._attempts.number), asynchronous=True)
+        except KafkaException as error:
+            self._answer(error.args[0])
+
+    def commit_now(self, offsets: Mapping[Partition, int]) -> None:
+        """Commit, and return once the brokers have.
+
+        Raises:
+            BrokerUnavailableError: they haven't, or not certainly.
+            FatalError: they never will.
+        """
+        ours = self._ownership.ours(offsets)
+        if not ours:
+            return
+        try:
+            committed = self._consumer.commit(offsets=committable(ours, self._attempts.number), asynchronous=False)
+        except KafkaException as error:
+            raise self._callbacks.classified(error, "committing offsets") from error
+        for partition in committed or ():
+            if partition.error is not None:
+                raise self._callbacks.classified(partition.error, "committing offsets")
+        self._confirm(ours)
+
+    def pause(self) -> None:
+        """Let polls bring no records, until `resume`."""
+        self._set_pause(paused=True, holding=self._holding)
+
+    def resume(self) -> None:
+        """End a pause."""
+        self._set_pause(paused=False, holding=self._holding)
+
+    def _set_pause(self, *, paused: bool, holding: bool) -> None:
+        before, after = self._paused or self._holding, paused or holding
+        self._paused, self._holding = paused, holding
+        if after != before:
+            (self._consumer.pause if after else self._consumer.resume)(self._consumer.assignment())
+
+    def positions(self) -> list[PartitionOffsets]:
+        """Return the offsets of every partition of the topic and those of the group, whoever owns it.
+
+        Raises:
+            BrokerUnavailableError: the brokers don't answer now.
+            FatalError: it may not be asked.
+        """
+        try:
+            return self._offsets.positions(self._config.topic, timeout_seconds=_REQUEST_SECONDS)
+        except KafkaException as error:
+            raise self._callbacks.classified(error, "reading offsets") from error
+
+    def standing(self) -> list[PartitionOffsets]:
+        """Bounds of our partitions and the group's offsets in them, as of the last fetch; asks no broker.
+
+        Partitions of which the end isn't known yet are left out.
+        """
+        found = []
+        for partition in self._ownership.partitions:
+            at = TopicPartition(partition.topic, partition.number)
+            begin, end = self._consumer.get_watermark_offsets(at, cached=True)
+            if end >= 0:
+                found.append(PartitionOffsets(partition, begin, end, self._ownership.committed(partition)))
+        return found
+
+    def close(self) -> None:
+        """Leave the group. Assigned partitions are revoked first."""
+        self._consumer.close()
+
+    def _received(self, messages: list[Message]) -> Polled:
+        records: list[Record] = []
+        reached: dict[Partition, int] = {}
+        sought: set[Partition] = set()
+        for message in messages:
+            offset, error = message.offset(), message.error()
+            partition = self._ownership.find(message.topic(), message.partition())
+            if error is not None and not at_end(error) and (partition is None or error.code() not in UNFETCHABLE):
+                self._callbacks.trouble(error)
+            if partition is None or offset is None or partition in sought:
+                continue
+            if error is not None and error.code() in UNFETCHABLE:
+                self._seek(partition, self._unfetchable.failed(partition, offset, error.str()))
+                sought.add(partition)  # what follows was fetched before
+            elif offset >= self._unfetchable.expects(partition) and (error is None or at_end(error)):
+                records += self._passed(partition, offset)
+                if error is None:
+                    records.append(record_of(message, partition, offset, max_bytes=self._config.record_max_bytes))
+                else:
+                    reached[partition] = offset
+        if self._rebalanced:
+            records = after_rewind(records)
+        return Polled(tuple(self._handed(records, reached)), reached)
+
+    def _handed(self, records: list[Record], reached: Mapping[Partition, int]) -> list[Record]:
+        """The records, once it is recorded that they are begun."""
+        if first := self._attempts.begins(records):
+            self._record(first, lambda partition: self._attempts.before(partition) + 1)
+        handed = self._attempts.handing(records)
+        for record in handed:
+            if record.ends_consumers:
+                log.warning(
+                    "Consumers ended %d times in a row when they came to %s: it is set aside as a dead letter.",
+                    SET_ASIDE_AFTER,
+                    record,
+                )
+        if ended := {partition: at for partition, at in reached.items() if self._attempts.at_end(partition)}:
+            self._record(ended, lambda _: 0)
+        return handed
+
+    def _record(self, offsets: Mapping[Partition, int], attempts: Callable[[Partition], int]) -> None:
+        """Commit offsets with another number of attempts: where the group stands already, or a new one begins."""
+        try:
+            self._consumer.commit(offsets=committable(offsets, attempts), asynchronous=False)
+        except KafkaException as error:
+            self._callbacks.notice(error, "recording how often records were begun")
+        else:
+            self._ownership.confirm(offsets)
+
+    def _passed(self, partition: Partition, offset: int) -> list[Record]:
+        unread = self._unfetchable.passed(partition, offset)
+        if unread is None or unread.unread is None:
+            return []
+        log.warning(
+            "Kafka: %s can't be read: %s. A dead letter keeps where it is; the partition goes on behind it.",
+            unread,
+            unread.unread.why,
+        )
+        return [unread]
+
+    def _seek(self, partition: Partition, offset: int) -> None:
+        try:
+            self._consumer.seek(TopicPartition(partition.topic, partition.number, offset))
+        except KafkaException as error:
+            self._callbacks.notice(error, f"reading {partition} from offset {offset}")  # it fails again there
+
+    # Callbacks of librdkafka: all within `poll`, `consume` or `close`, on the calling thread. A client that was left
+    # behind revokes what is no longer ours.
+
+    def _on_assign(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        self._rebalanced = True
+        topic_id, committed = self._incarnation.of(partitions)
+        starts = [
+            TopicPartition(p.topic, p.partition, start_offset(committed.get((p.topic, p.partition)), topic_id))
+            for p in partitions
+        ]
+        consumer.incremental_assign(starts)
+        # Either way: librdkafka keeps a partition paused that went during a pause, also once it comes back.
+        if starts:
+            (consumer.pause if self._paused or self._holding else consumer.resume)(starts)
+        taken = self._ownership.take(partitions, topic_id, committed)
+        for partition in taken:
+            known = committed.get((partition.topic, partition.number))
+            self._attempts.assigned(partition, known.attempts if known and known.topic_id == topic_id else 0)
+        self._require_listener().assigned(taken)
+
+    def _on_revoke(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        if consumer is not self._consumer:
+            return
+        self._rebalanced = True
+        those = self._ownership.those(partitions)
+        self._require_listener().revoked(those)
+        # Not in vain: whoever stops by itself hasn't been ended by a record.
+        left = {p: self._ownership.committed(p) for p in those if self._attempts.has_number(p)}
+        if stands := {partition: offset for partition, offset in left.items() if offset is not None}:
+            self._record(stands, lambda _: 0)
+        self._give(partitions)
+        consumer.incremental_unassign(partitions)
+
+    def _on_lost(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        if consumer is not self._consumer:
+            return
+        self._rebalanced = True
+        those = self._ownership.those(partitions)
+        self._give(partitions)
+        self._require_listener().lost(those)
+        consumer.incremental_unassign(partitions)
+
+    def _give(self, partitions: list[TopicPartition]) -> None:
+        for partition in self._ownership.those(partitions):
+            self._unfetchable.forget(partition)
+            self._attempts.forget(partition)
+        self._ownership.give(partitions)
+
+    def _on_commit(self, error: KafkaError | None, partitions: list[TopicPartition]) -> None:
+        self._answer(error or next((p.error for p in partitions if p.error is not None), None))
+
+    def _answer(self, error: KafkaError | None) -> None:
+        meant = None if error is None else self._callbacks.recorded(error, "committing offsets")
+        if meant is None:
+            self._callbacks.reachable = True  # statistics come only every two seconds
+            self._confirm(self._committing)
+        if not isinstance(meant, FatalError):
+            self._require_listener().committed(meant)
+
+    def _confirm(self, offsets: Mapping[Partition, int]) -> None:
+        self._ownership.confirm(offsets)
+        self._attempts.committed(offsets)
+
+    def _require_listener(self) -> SourceListener:
+        """The subscribed listener.
+
+        Raises:
+            RuntimeError: nothing subscribed yet.
+        """
+        if self._listener is None:
+            raise RuntimeError("subscribe first")
+        return self._listener
+
+    def _join_anew(self) -> None:
+        """Leave the group, and join it with a client that knows nothing of the topic.
+
+        Partitions of a new topic begin with leader epoch 0. While librdkafka remembers higher ones, from elections in
+        the topic that is gone, it takes the new ones for outdated and fetches nothing.
+        """
+        self._on_lost(self._consumer, [TopicPartition(p.topic, p.number) for p in self._ownership.partitions])
+        left, self._consumer = self._consumer, self._client()
+        left.close()
+        self._require_listener().committed(
+            None
+        )  # of what was being committed nothing is ours; its answer went with the client
+        self.subscribe(self._require_listener())
+
+
+def after_rewind(records: list[Record]) -> list[Record]:
+    """Without what came before a partition was assigned anew from an earlier offset, in the middle of a poll.
+
+    Keeping it would let the later offset be committed before the earlier records are applied.
+    """
+    kept: list[Record] = []
+    lowest: dict[Partition, int] = {}
+    for record in reversed(records):
+        if record.offset < lowest.get(record.partition, record.offset + 1):
+            lowest[record.partition] = record.offset
+            kept.append(record)
+    return kept[::-1]

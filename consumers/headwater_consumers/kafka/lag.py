@@ -1,0 +1,193 @@
+"""Lag of a consumer group, in records and seconds, asked of the brokers.
+
+It is asked on a thread of its own, for all partitions of the topic. So it goes on rising while the database is away,
+while the consumer hangs, and while it has no partition. librdkafka's own idea of where a partition ends comes with the
+records that it fetches, and stands still as soon as fetching is paused.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from confluent_kafka import KafkaException
+from prometheus_client import CollectorRegistry, Gauge
+
+from headwater_consumers.kafka.offsets import OffsetReader, PartitionOffsets
+from headwater_consumers.kafka.records import Partition
+from headwater_consumers.kafka.topic_reader import PendingTimes
+from headwater_schemas.errors import TransientError
+
+EVERY_SECONDS = 5.0
+"""Interval of the requests to the brokers."""
+STALE_SECONDS = 30.0
+"""Age up to which the last answer is shown while the brokers give no other."""
+_REQUEST_SECONDS = 5.0
+# A look under way at the end isn't waited for any longer: with the brokers away it would take several requests' time.
+_CLOSE_SECONDS = 1.0
+
+
+class LagMetrics:
+    """The lag of one group on one topic, as Prometheus sees it.
+
+    Args:
+        registry: metrics registry of the process.
+        prefix: prefix of the names: the reader of the topic.
+        group: the consumer group; replicas of one group show the same.
+    """
+
+    def __init__(self, registry: CollectorRegistry, prefix: str, group: str) -> None:
+        self._group = group
+
+        def gauge(name: str, meaning: str, *labels: str) -> Gauge:
+            return Gauge(f"{prefix}_{name}", meaning, labels, registry=registry)
+
+        self._records = gauge(
+            "offset_lag",
+            "Offsets from the group's commit to the end of a partition; none while unknown.",
+            "group",
+            "partition",
+        )
+        self._seconds = gauge(
+            "lag_seconds",
+            "Age of the oldest record of a partition that isn't committed; 0: none waits; none while unknown.",
+            "group",
+            "partition",
+        )
+        self._asked = gauge(
+            "lag_timestamp_seconds",
+            "When the brokers last answered how far the group is, Unix time; 0: not yet.",
+            "group",
+        ).labels(group)
+
+    def show(self, records: Mapping[Partition, int], seconds: Mapping[Partition, float], at: float) -> None:
+        """Set the lag that the brokers reported.
+
+        Args:
+            records: pending offsets of every partition.
+            seconds: age of the oldest pending record; partitions where it isn't known are left out.
+            at: now, in Unix time.
+        """
+        self._replace(self._records, records)
+        self._replace(self._seconds, seconds)
+        self._asked.set(at)
+
+    def unknown(self) -> None:
+        """The brokers haven't answered for too long."""
+        self._replace(self._records, {})
+        self._replace(self._seconds, {})
+
+    def _replace(self, gauge: Gauge, values: Mapping[Partition, float]) -> None:
+        """One series for each of these partitions and no other; a scrape in between misses none that stays."""
+        for metric in gauge.collect():
+            for number in {sample.labels["partition"] for sample in metric.samples} - {str(p.number) for p in values}:
+                gauge.remove(self._group, number)
+        for partition, value in values.items():
+            gauge.labels(self._group, str(partition.number)).set(value)
+
+
+class Offsets(Protocol):
+    """Reader of a group's offsets; `OffsetReader` is one."""
+
+    def positions(self, topic: str, *, timeout_seconds: float) -> Sequence[PartitionOffsets]:
+        """Return every partition of the topic, with the group's committed offset."""
+
+
+class Times(Protocol):
+    """Reader of publication times; `PendingTimes` is one."""
+
+    def read(self, pending: Collection[PartitionOffsets], *, timeout_seconds: float) -> Mapping[Partition, int]:
+        """Return when each partition's first pending record was published, in ms of Unix time; unknown: left out."""
+
+    def close(self) -> None:
+        """Close the connections."""
+
+
+class LagWatch(AbstractContextManager["LagWatch"]):
+    """Asks how far a group is on a topic, every few seconds while the block runs.
+
+    Args:
+        offsets: asks the brokers.
+        times: reads from them since when records wait.
+        topic: topic to read.
+        metrics: shows the answers.
+        clock: monotonic seconds.
+        now: Unix time, in seconds.
+    """
+
+    def __init__(
+        self,
+        offsets: Offsets,
+        times: Times,
+        topic: str,
+        metrics: LagMetrics,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._offsets = offsets
+        self._times = times
+        self._topic = topic
+        self._metrics = metrics
+        self._clock = clock
+        self._now = now
+        self._answered: float | None = None
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"lag-{topic}", daemon=True)
+        self.behind: int | None = None
+        """Offsets that wait, of all partitions; None: not known."""
+
+    @classmethod
+    def of(
+        cls, client: Mapping[str, Any], *, group: str, topic: str, registry: CollectorRegistry, prefix: str
+    ) -> LagWatch:
+        """A watch on real brokers.
+
+        Args:
+            client: librdkafka settings with the bootstrap servers and the credentials.
+            group: consumer group.
+            topic: topic to read.
+            registry: metrics registry of the process.
+            prefix: prefix of the metrics' names.
+
+        Raises:
+            KafkaException: librdkafka takes no client of the settings.
+        """
+        return cls(OffsetReader(client, group=group), PendingTimes(client), topic, LagMetrics(registry, prefix, group))
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._ended.set()
+        self._thread.join(_CLOSE_SECONDS)
+
+    def _run(self) -> None:
+        while not self._ended.is_set():
+            self.look()
+            self._ended.wait(EVERY_SECONDS)
+        self._times.close()
+
+    def look(self) -> None:
+        """Ask once, and show the answer."""
+        try:
+            positions = self._offsets.positions(self._topic, timeout_seconds=_REQUEST_SECONDS)
+            waiting = [each for each in positions if each.pending]
+            since = self._times.read(waiting, timeout_seconds=_REQUEST_SECONDS) if waiting else {}
+        except (KafkaException, TransientError):
+            if self._answered is None or self._clock() - self._answered >= STALE_SECONDS:
+                self.behind = None
+                self._metrics.unknown()
+            return
+        self._answered, at = self._clock(), self._now()
+        self.behind = sum(each.pending for each in positions)
+        idle = {each.partition: 0.0 for each in positions if not each.pending}
+        waits = {partition: max(0.0, at - milliseconds / 1000) for partition, milliseconds in since.items()}
+        self._metrics.show({each.partition: each.pending for each in positions}, idle | waits, at)

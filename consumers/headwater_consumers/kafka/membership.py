@@ -1,0 +1,122 @@
+"""Membership of a consumer group: assigned partitions and offsets to commit, for loops that use `commit_now` alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from headwater_consumers.kafka.records import Partition
+from headwater_consumers.kafka.source import RecordSource
+from headwater_schemas.errors import BrokerUnavailableError
+
+POLL_SECONDS = 0.2
+_POSITIONS_SECONDS = 1.0
+
+
+class Membership:
+    """The partitions of one member, and its offsets. It is the source's listener.
+
+    Args:
+        source: source of the records.
+        clock: monotonic seconds.
+        not_committed: called with why a commit failed.
+        trouble: called with why the group's positions couldn't be had.
+        gone: called with partitions that are another's now.
+    """
+
+    def __init__(
+        self,
+        source: RecordSource,
+        clock: Callable[[], float],
+        *,
+        not_committed: Callable[[BrokerUnavailableError], None],
+        trouble: Callable[[BrokerUnavailableError], None],
+        gone: Callable[[frozenset[Partition]], None] = lambda _: None,
+    ) -> None:
+        self._source = source
+        self._clock = clock
+        self._not_committed = not_committed
+        self._trouble = trouble
+        self._gone = gone
+        self._uncommitted: dict[Partition, int] = {}
+        self._committed: dict[Partition, int] = {}
+        self._ends: dict[Partition, int] | None = None
+        self._next_look = 0.0
+        self.partitions: frozenset[Partition] = frozenset()
+
+    # Callbacks of the source, within `poll` and `close`.
+
+    def assigned(self, partitions: frozenset[Partition]) -> None:
+        """Take over newly assigned partitions."""
+        self.partitions |= partitions
+
+    def revoked(self, partitions: frozenset[Partition]) -> None:
+        """Forget revoked partitions. Their next owner reads uncommitted records again."""
+        self.lost(partitions)
+
+    def lost(self, partitions: frozenset[Partition]) -> None:
+        """Forget lost partitions."""
+        self.partitions -= partitions
+        self._gone(partitions)
+        for partition in partitions:
+            self._uncommitted.pop(partition, None)
+            self._committed.pop(partition, None)
+
+    def committed(self, error: BrokerUnavailableError | None) -> None:
+        """Offsets are committed by `commit_now` alone."""
+
+    # Offsets
+
+    def dealt_with(self, offsets: Mapping[Partition, int]) -> None:
+        """Commit offsets that are done. Those that can't be committed now are committed with later ones."""
+        self._uncommitted.update(
+            {
+                partition: offset
+                for partition, offset in offsets.items()
+                if partition in self.partitions and offset != self._committed.get(partition, 0)
+            }
+        )
+        self._commit()
+
+    def commit_the_last(self, seconds: float) -> None:
+        """Commit what a commit failed of while other members of the group left, as they all do at a stop.
+
+        Args:
+            seconds: after which what is left is left to who reads it again.
+        """
+        until = self._clock() + seconds
+        self._source.pause()
+        while self._uncommitted:
+            self._commit()
+            if not self._uncommitted or self._clock() >= until:
+                return
+            # The group is settled within polls; what it takes from us is no longer ours to commit.
+            self._source.poll(max_records=1, max_bytes=1, timeout_seconds=POLL_SECONDS)
+
+    def caught_up(self) -> bool:
+        """Return True once the offsets that were pending at the first look are committed, by any member.
+
+        Asks the brokers once a second.
+        """
+        if self._clock() < self._next_look:
+            return False
+        self._next_look = self._clock() + _POSITIONS_SECONDS
+        try:
+            positions = self._source.positions()
+        except BrokerUnavailableError as error:
+            self._trouble(error)
+            return False
+        if self._ends is None:
+            self._ends = {position.partition: position.end for position in positions if position.pending}
+        committed = {position.partition: position.committed or 0 for position in positions}
+        return all(committed.get(partition, end) >= end for partition, end in self._ends.items())
+
+    def _commit(self) -> None:
+        if not self._uncommitted:
+            return
+        try:
+            self._source.commit_now(self._uncommitted)
+        except BrokerUnavailableError as error:
+            self._not_committed(error)
+        else:
+            self._committed.update(self._uncommitted)
+            self._uncommitted = {}

@@ -1,0 +1,106 @@
+"""Log lines on trouble that lasts: the first, one a minute, and when it is over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+
+class RetryCause(StrEnum):
+    """Cause of a retry: the closed label of the retry metrics."""
+
+    GRAPH = "GRAPH"
+    RACE = "RACE"
+    BROKER = "BROKER"
+    SCHEMAS = "SCHEMAS"
+    DEAD_LETTERS = "DEAD_LETTERS"
+    TOO_MANY_DEAD_LETTERS = "TOO_MANY_DEAD_LETTERS"
+
+    @property
+    def label(self) -> str:
+        """For people, as the subject of a sentence."""
+        return _LABELS[self]
+
+
+_LABELS = {
+    RetryCause.GRAPH: "Neo4j",
+    RetryCause.RACE: "Writing beside another consumer",
+    RetryCause.BROKER: "Kafka",
+    RetryCause.SCHEMAS: "The look-up of schemas",
+    RetryCause.DEAD_LETTERS: "The dead-letter topic",
+    RetryCause.TOO_MANY_DEAD_LETTERS: "The share of dead letters",
+}
+
+
+EVERY_SECONDS = 60.0
+"""Interval at which lasting trouble is logged again."""
+
+
+@dataclass(slots=True)
+class _Trouble:
+    """One episode. `reported`: whether its beginning was logged, so that its end is."""
+
+    since: float
+    reported: bool
+
+
+class TroubleCause(Protocol):
+    """Cause of trouble. Hashable; there are few of them."""
+
+    @property
+    def label(self) -> str:
+        """For people, as the subject of a sentence."""
+
+
+class Notices:
+    """One line for each kind of trouble at a time. Trouble that comes and goes is reported once a minute, too.
+
+    Args:
+        warn: logs a line.
+        clock: monotonic seconds.
+        every_seconds: interval at which lasting trouble is reported again.
+        info: logs a line when trouble is over; default: `warn`.
+    """
+
+    def __init__(
+        self,
+        warn: Callable[[str], None],
+        clock: Callable[[], float],
+        every_seconds: float = EVERY_SECONDS,
+        info: Callable[[str], None] | None = None,
+    ) -> None:
+        self._warn = warn
+        self._info = info or warn
+        self._clock = clock
+        self._every = every_seconds
+        self._troubles: dict[TroubleCause, _Trouble] = {}
+        self._last_reported: dict[TroubleCause, float] = {}
+
+    def trouble(self, cause: TroubleCause, message: str) -> None:
+        """Report that trouble began or lasts. Logged unless it was within `every_seconds`."""
+        now = self._clock()
+        new = cause not in self._troubles
+        known = self._troubles.setdefault(cause, _Trouble(since=now, reported=False))
+        if cause in self._last_reported and now - self._last_reported[cause] < self._every:
+            return
+        self._last_reported[cause] = now
+        if new or not known.reported:
+            self._warn(f"{message} Retrying; nothing is lost.")
+        else:
+            self._warn(f"{message} Still retrying after {_duration(now - known.since)}.")
+        known.reported = True
+
+    def over(self, *causes: TroubleCause) -> None:
+        """Report that these troubles are over, if they were there."""
+        for cause in causes:
+            known = self._troubles.pop(cause, None)
+            if known is not None and known.reported:
+                self._info(f"{cause.label} is well again after {_duration(self._clock() - known.since)}.")
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min"

@@ -1,0 +1,196 @@
+"""Offsets as the brokers hold them: where each partition begins and ends, and what the group has committed there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    OFFSET_STORED,
+    Consumer,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    TopicCollection,
+    TopicPartition,
+)
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from headwater_consumers.kafka.backoff import Deadline
+from headwater_consumers.kafka.records import Partition
+from headwater_schemas.kafka.client import answer
+
+_COORDINATOR_MOVES = frozenset(
+    {KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_NOT_AVAILABLE, KafkaError.COORDINATOR_LOAD_IN_PROGRESS}
+)
+_PAUSE_SECONDS = 0.1
+_METADATA = "headwater topic-id "
+_ATTEMPTS = " attempts "
+_EARLIEST = OffsetSpec.earliest()  # type: ignore[no-untyped-call]
+_LATEST = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """A committed offset.
+
+    Attributes:
+        offset: offset of the record to consume next.
+        topic_id: incarnation of the topic for which it was committed; empty if the committer recorded none.
+        attempts: number of failed attempts at that record since (`attempts`).
+    """
+
+    offset: int
+    topic_id: str = ""
+    attempts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionOffsets:
+    """Offsets of one partition and the group's in it. Half-open: `end` is the offset that the next record will get.
+
+    Attributes:
+        committed: the offset that the group consumes next; None where it has committed none for this incarnation.
+    """
+
+    partition: Partition
+    begin: int
+    end: int
+    committed: int | None = None
+
+    @property
+    def pending(self) -> int:
+        """Number of offsets that exist and aren't committed."""
+        return max(0, self.end - max(self.begin, self.committed or 0))
+
+
+def committed_metadata(topic_id: str, attempts: int = 0) -> str:
+    """Metadata to commit with an offset: the topic's id and the number of attempts."""
+    if not topic_id:
+        return ""
+    return f"{_METADATA}{topic_id}{_ATTEMPTS}{attempts}" if attempts else _METADATA + topic_id
+
+
+def read_metadata(metadata: str | None) -> tuple[str, int]:
+    """The topic's incarnation and the attempts beside an offset; empty and 0 where another program committed it."""
+    if metadata is None or not metadata.startswith(_METADATA):
+        return "", 0
+    topic_id, _, attempts = metadata.removeprefix(_METADATA).partition(_ATTEMPTS)
+    return topic_id, int(attempts) if attempts.isdecimal() else 0
+
+
+def committable(
+    offsets: Mapping[Partition, int], attempts: Callable[[Partition], int] = lambda _: 0
+) -> list[TopicPartition]:
+    """Offsets as they are committed: with the topic's incarnation, and the attempts of each partition beside them."""
+    return [
+        TopicPartition(p.topic, p.number, offset, committed_metadata(p.topic_id, attempts(p)))
+        for p, offset in offsets.items()
+    ]
+
+
+def start_offset(committed: Committed | None, topic_id: str) -> int:
+    """Offset to start from in the topic's current incarnation: the one committed for it, else the beginning."""
+    if committed is None:
+        return OFFSET_STORED
+    if committed.topic_id and topic_id and committed.topic_id != topic_id:
+        return OFFSET_BEGINNING
+    return committed.offset
+
+
+class OffsetReader:
+    """Reads offsets, of any partition, without joining the group.
+
+    Every method raises KafkaException where the brokers don't answer in time or refuse.
+    """
+
+    def __init__(self, client: Mapping[str, Any], *, group: str) -> None:
+        self._client = {**client, "client.id": "headwater-offsets"}
+        self._group = group
+        self._admin = AdminClient(self._client)
+        self._asker: Consumer | None = None
+
+    def topic_id(self, topic: str, *, timeout_seconds: float) -> str:
+        """The id of the topic's current incarnation; empty from a broker older than topic ids."""
+        description = self._describe(topic, timeout_seconds)
+        topic_id = getattr(description, "topic_id", None)
+        return "" if topic_id is None else str(topic_id)
+
+    def committed(
+        self, partitions: Iterable[TopicPartition], *, timeout_seconds: float
+    ) -> dict[tuple[str, int], Committed]:
+        """Return the offsets that the group has committed; partitions without one are left out."""
+        asked = [TopicPartition(p.topic, p.partition) for p in partitions]
+        if not asked:
+            return {}
+        # Asked by a consumer that never joins. AdminClient has list_consumer_group_offsets for this, but in librdkafka
+        # (2.16 at least, its issue 5040) that ends the process with SIGSEGV when the broker is not, or not yet, the
+        # group's coordinator, as in the first seconds of a new one.
+        if self._asker is None:
+            self._asker = Consumer({**self._client, "group.id": self._group, "enable.auto.commit": False})
+        found: dict[tuple[str, int], Committed] = {}
+        for partition in self._committed(self._asker, asked, Deadline(timeout_seconds, time.monotonic)):
+            if partition.error is not None:
+                raise KafkaException(partition.error)
+            if partition.offset >= 0:
+                found[partition.topic, partition.partition] = Committed(
+                    partition.offset, *read_metadata(partition.metadata)
+                )
+        return found
+
+    def _committed(self, asker: Consumer, asked: list[TopicPartition], deadline: Deadline) -> list[TopicPartition]:
+        while True:
+            try:
+                return list(asker.committed(asked, timeout=deadline.remaining_seconds))
+            except KafkaException as error:
+                # A group that nobody has asked about yet gets its coordinator with the first question.
+                if error.args[0].code() not in _COORDINATOR_MOVES or deadline.passed:
+                    raise
+                time.sleep(_PAUSE_SECONDS)
+
+    def positions(self, topic: str, *, timeout_seconds: float) -> list[PartitionOffsets]:
+        """Every partition of the topic, by number, with what the group has committed."""
+        return self._positions(topic, timeout_seconds, of_group=True)
+
+    def bounds(self, topic: str, *, timeout_seconds: float) -> list[PartitionOffsets]:
+        """Every partition of the topic, by number, without a question about the group."""
+        return self._positions(topic, timeout_seconds, of_group=False)
+
+    def _positions(self, topic: str, timeout_seconds: float, *, of_group: bool) -> list[PartitionOffsets]:
+        description = self._describe(topic, timeout_seconds)
+        topic_id = "" if description.topic_id is None else str(description.topic_id)
+        partitions = [TopicPartition(topic, info.id) for info in description.partitions]
+        # The group first: read the other way round, records committed in between would seem to lie beyond the end.
+        committed = self.committed(partitions, timeout_seconds=timeout_seconds) if of_group else {}
+        begins = self._list(partitions, _EARLIEST, timeout_seconds)
+        ends = self._list(partitions, _LATEST, timeout_seconds)
+        found = []
+        for partition in sorted(partitions, key=lambda p: p.partition):
+            number = partition.partition
+            known = committed.get((topic, number))
+            if known is not None and known.topic_id not in ("", topic_id):
+                known = None
+            found.append(
+                PartitionOffsets(
+                    Partition(topic, number, topic_id),
+                    begin=begins[number],
+                    end=ends[number],
+                    committed=None if known is None else known.offset,
+                )
+            )
+        return found
+
+    def _describe(self, topic: str, timeout_seconds: float) -> Any:
+        futures = self._admin.describe_topics(TopicCollection([topic]), request_timeout=timeout_seconds)
+        return answer(futures[topic], timeout_seconds)
+
+    def _list(self, partitions: list[TopicPartition], spec: OffsetSpec, timeout_seconds: float) -> dict[int, int]:
+        futures = self._admin.list_offsets(
+            dict.fromkeys(partitions, spec),
+            isolation_level=IsolationLevel.READ_COMMITTED,
+            request_timeout=timeout_seconds,
+        )
+        return {partition.partition: answer(future, timeout_seconds).offset for partition, future in futures.items()}

@@ -1,0 +1,150 @@
+"""Records of the events topic, and their partitions.
+
+Offsets travel with the values that came from them, and the next offset to consume has one definition: `next_offsets`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from confluent_kafka import TIMESTAMP_NOT_AVAILABLE
+
+from headwater_schemas.events import LineageEvent
+
+RECORD_MAX_BYTES = 16_777_216
+"""The longest record that is decoded, by default."""
+
+if TYPE_CHECKING:
+    from confluent_kafka import Message
+
+
+Headers = tuple[tuple[str, bytes | None], ...]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Partition:
+    """One partition of one incarnation of a topic.
+
+    Attributes:
+        topic: name of the topic.
+        number: from 0.
+        topic_id: Kafka's id of this incarnation; a topic deleted and created again has another one, so its offsets
+            are never mistaken for the old ones'. Empty where the broker is older than topic ids.
+    """
+
+    topic: str
+    number: int
+    topic_id: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.topic}[{self.number}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Reason why the bytes of one or several offsets are missing.
+
+    Attributes:
+        end: the offset after the last one missing.
+        why: a sentence, without a full stop.
+        bytes: length of the value; None if it isn't known.
+        fetched: the brokers returned it. False: no client of this library can read it.
+    """
+
+    end: int
+    why: str
+    bytes: int | None = None
+    fetched: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record as it was read, untouched; or offsets whose bytes can't be read, or were left out.
+
+    Attributes:
+        timestamp_ms: since the epoch; None where the record has none.
+        unread: why there are no bytes; None for a record.
+        ends_consumers: processes ended again and again when they came to it (`attempts`).
+    """
+
+    partition: Partition
+    offset: int
+    value: bytes | None
+    key: bytes | None = None
+    headers: Headers = ()
+    timestamp_ms: int | None = None
+    unread: Unread | None = None
+    ends_consumers: bool = False
+
+    @property
+    def end(self) -> int:
+        """Offset to consume next, after this record."""
+        return self.offset + 1 if self.unread is None else self.unread.end
+
+    @property
+    def size(self) -> int:
+        """Bytes of key and value, near enough for a memory budget."""
+        return len(self.value or b"") + len(self.key or b"")
+
+    def without_bytes(self, why: str) -> Record:
+        """Return the record's coordinates alone, with the reason."""
+        unread = Unread(self.end, why, bytes=len(self.value or b""), fetched=True)
+        return Record(self.partition, self.offset, None, timestamp_ms=self.timestamp_ms, unread=unread)
+
+    def __str__(self) -> str:
+        more = f" to {self.end - 1}" if self.end > self.offset + 1 else ""
+        return f"{self.partition}@{self.offset}{more}"
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """Event with its record.
+
+    Attributes:
+        record: the record as it was read.
+        event: the event as it counts.
+        of_future: it stated a later time than it counts with (`future`).
+    """
+
+    record: Record
+    event: LineageEvent
+    of_future: bool = False
+
+
+def next_offsets(records: Iterable[Record], reached: Mapping[Partition, int] | None = None) -> dict[Partition, int]:
+    """Return the offset to consume next in each partition, once all of `records` are applied or dead-lettered.
+
+    Args:
+        records: in any order.
+        reached: positions that a partition's end was reported at. They pass the records of `records`, but for the
+            control records at the end of a transaction, which have an offset and are never delivered.
+    """
+    following = dict(reached or {})
+    for record in records:
+        if record.offset >= following.get(record.partition, 0):
+            following[record.partition] = record.end
+    return following
+
+
+def record_of(message: Message, partition: Partition, offset: int, *, max_bytes: int) -> Record:
+    """The record in a message that is no error; by its coordinates alone where it is longer than `max_bytes`."""
+    kind, milliseconds = message.timestamp()
+    record = Record(
+        partition,
+        offset,
+        value=message.value(),
+        key=message.key(),
+        headers=headers_of(message),
+        timestamp_ms=None if kind == TIMESTAMP_NOT_AVAILABLE else milliseconds,
+    )
+    size = record.size + sum(len(name) + len(value or b"") for name, value in record.headers)
+    return record if size <= max_bytes else record.without_bytes(f"a record of {size:,} bytes is over {max_bytes:,}")
+
+
+def headers_of(message: Message) -> Headers:
+    """Return the headers of a message in order, repeated ones included."""
+    raw = message.headers() or ()
+    pairs = raw.items() if isinstance(raw, dict) else raw
+    return tuple((name, value.encode() if isinstance(value, str) else value) for name, value in pairs)

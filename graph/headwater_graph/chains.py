@@ -1,0 +1,92 @@
+"""check_chains: whether the intervals of each streaming query are all there and fit together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from headwater_graph.statements import statement
+
+if TYPE_CHECKING:
+    from neo4j import Driver, ManagedTransaction
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The intervals of one query.
+
+    Attributes:
+        key: key of the Query node.
+        tenant: tenant of the query.
+        query_id: Spark's.
+        name: name for people: the query's name, else its id.
+        intervals: number of batches that are known one by one.
+        retired: number of batches no longer kept one by one; not missing, and not compared with their neighbours.
+        first_batch: the lowest batch id known; None without intervals.
+        last_batch: the highest.
+        missing_batches: batches from 0 to `last_batch` that aren't known and never were.
+        offset_gaps: partitions of neighbouring batches with offsets between them that neither read.
+        overlaps: partitions of neighbouring batches with offsets that both read.
+        conflicts: reports of a batch with other offsets than the interval's.
+    """
+
+    key: str
+    tenant: str
+    query_id: str
+    name: str
+    intervals: int
+    retired: int
+    first_batch: int | None
+    last_batch: int | None
+    missing_batches: int
+    offset_gaps: int
+    overlaps: int
+    conflicts: int
+
+    @property
+    def gaps(self) -> int:
+        """Missing batches and offset gaps together."""
+        return self.missing_batches + self.offset_gaps
+
+    @property
+    def is_sound(self) -> bool:
+        """True if no micro-batch is missing, overlaps another or is in conflict."""
+        return not (self.gaps or self.overlaps or self.conflicts)
+
+
+def check_chains(driver: Driver, database: str | None = None) -> list[Chain]:
+    """The chain of every query, by key. A query without intervals yet has an empty chain.
+
+    Missing batches are counted from the intervals themselves, not from NEXT. Batch ids begin at 0, so intervals that
+    were purged before anyone reported them are missing too.
+
+    Raises:
+        neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
+    """
+    with driver.session(database=database) as session:
+        return session.execute_read(_chains)
+
+
+def _chains(tx: ManagedTransaction) -> list[Chain]:
+    faults = {row["key"]: row for row in tx.run(statement("read", "chain_faults"))}
+    chains = []
+    for row in tx.run(statement("read", "chains")):
+        fault = faults.get(row["key"])
+        last = row["last_batch"]
+        chains.append(
+            Chain(
+                key=row["key"],
+                tenant=row["tenant"],
+                query_id=row["query_id"],
+                name=row["name"],
+                intervals=row["intervals"],
+                retired=row["retired"],
+                first_batch=row["first_batch"],
+                last_batch=last,
+                missing_batches=0 if last is None else last + 1 - row["intervals"] - row["retired"],
+                offset_gaps=fault["gaps"] if fault else 0,
+                overlaps=fault["overlaps"] if fault else 0,
+                conflicts=row["conflicts"],
+            )
+        )
+    return chains

@@ -1,0 +1,526 @@
+"""D: what follows from base facts. One function for each rule, which the oracle and the writer share.
+
+| derived                                  | from                                                                 |
+|------------------------------------------|----------------------------------------------------------------------|
+| READS, WRITES, FEEDS, GOES_INTO of a run | its jobs, its uses, its span (`run_links`)                           |
+| FEEDS that are only possible             | the evidence of all FEEDS of one job (`possible_feeds`)              |
+| READ, WROTE                              | positions of a run's or interval's uses (`versions_used`)            |
+| KNOWN_AS                                 | the dataset's register `symlinks` (`known_as`)                        |
+| `declared` of READS, WRITES, FEEDS       | the job's declared registers (`declared_links`)                      |
+| `current`, `last_seen` of HAS_COLUMN     | the dataset's register `schema` (`column_validity`)                  |
+| which variant is the Interval            | `IntervalFacts.winner`                                               |
+| `open`, `inferred_…` of a Run            | the other runs of its query, its children, its parent (`run_ends`)   |
+| NEXT and its properties                  | neighbouring intervals of one query (`next_properties`)              |
+| DERIVES, INFLUENCES, GENERATES           | a plan's lineage (`plan_edges`)                                      |
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+from headwater_graph import keys
+from headwater_graph.facts.model import RelType, UseKey
+from headwater_graph.facts.nodes import (
+    UNCOMMITTED,
+    ColumnFacts,
+    Evidence,
+    IntervalFacts,
+    Link,
+    NodeFacts,
+    PlanFacts,
+    RunFacts,
+    flow,
+)
+from headwater_graph.facts.registers import Props, Registers
+from headwater_schemas.events import Certainty, RunEventType
+
+ABORT = RunEventType.ABORT.value
+TERMINAL = frozenset(type_.value for type_ in RunEventType if type_.is_terminal)
+_COMPARABLE = frozenset({Certainty.EXACT.value, Certainty.INFERRED.value})
+
+
+FILES = "files"
+"""Format of the versions that are file manifests."""
+
+
+class NamedVersion(NamedTuple):
+    """A version that a position names: a table's snapshot, or a manifest of files."""
+
+    format: str
+    version: str
+
+
+def run_links(run_jobs: Iterable[str], uses: Mapping[UseKey, Registers]) -> Iterator[Link]:
+    """READS, WRITES and FEEDS of a run's jobs that follow from its uses (`flow`), within the run's span."""
+    for job in run_jobs:
+        for use, registers in uses.items():
+            if use.type is RelType.CONSUMED:
+                yield Link(RelType.READS, job, use.dataset)
+            elif UNCOMMITTED not in registers:
+                yield Link(RelType.WRITES, job, use.dataset)
+        yield from flow(job, uses)
+
+
+def possible_feeds(links: Collection[Link]) -> set[Link]:
+    """FEEDS that are possible: those of a pair of datasets and a job of which nothing better is known."""
+    possible = {link for link in links if link.evidence is Evidence.POSSIBLE}
+    better = (Evidence.EXCLUDED, Evidence.OBSERVED)
+    return {link for link in possible if not any(link._replace(evidence=each) in links for each in better)}
+
+
+def versions_used(tenant: str, uses: dict[UseKey, Registers]) -> Iterator[tuple[RelType, str]]:
+    """READ or WROTE and the version's key, of each use whose winning position names a version."""
+    for use, registers in uses.items():
+        _, position = registers.get("position", ("", None))
+        if not isinstance(position, dict):
+            continue
+        named = _named_version(position)
+        if named is not None:
+            type_ = RelType.READ if use.type is RelType.CONSUMED else RelType.WROTE
+            yield type_, keys.version_key(tenant, use.dataset, named.format, named.version)
+
+
+def _named_version(position: Props) -> NamedVersion | None:
+    if position["position"] == "table_snapshot":
+        return NamedVersion(str(position["format"]), str(position["snapshot_id"]))
+    if position["position"] == "files" and "manifest_digest" in position:
+        return NamedVersion(FILES, str(position["manifest_digest"]))
+    return None
+
+
+def known_as(tenant: str, registers: Registers) -> dict[str, str]:
+    """The keys of the aliases that a dataset's registers have now, with the type of each; '' stands for none."""
+    _, cell = registers.get("symlinks", ("", None))
+    if not isinstance(cell, dict):
+        return {}
+    columns = (_strings(cell[name]) for name in ("symlinks", "symlink_namespaces", "symlink_types"))
+    out: dict[str, str] = {}
+    # The types are sorted: for a name with several, the last one stays.
+    for name, namespace, type_ in zip(*columns, strict=True):
+        out[keys.alias_key(tenant, namespace, name)] = type_
+    return out
+
+
+def declared_links(job: str, registers: Registers) -> set[Link]:
+    """READS, WRITES and FEEDS that a job's registers declare now."""
+    inputs, outputs = _keys(registers, "declared_inputs"), _keys(registers, "declared_outputs")
+    out = {Link(RelType.READS, job, key) for key in inputs} | {Link(RelType.WRITES, job, key) for key in outputs}
+    out |= {Link(RelType.FEEDS, source, target, job) for source in inputs for target in outputs}
+    _, lineage = registers.get("declared_lineage", ("", None))
+    if isinstance(lineage, dict):
+        for pair in _strings(lineage["_declared_feeds"]):
+            source, target = pair[:32], pair[32:]
+            out |= {Link(RelType.FEEDS, source, target, job)}
+            out |= {Link(RelType.READS, job, source), Link(RelType.WRITES, job, target)}
+    return out
+
+
+def column_validity(path: str, column: ColumnFacts, current_paths: set[str]) -> Props:
+    """Properties of HAS_COLUMN."""
+    out: Props = {}
+    if column.seen.first is not None:
+        out["first_seen"] = column.seen.first
+    if path in current_paths:
+        out["current"] = True
+    elif column.seen.last is not None:
+        out["last_seen"] = column.seen.last
+    return out
+
+
+def current_paths(dataset: NodeFacts) -> set[str]:
+    """Field paths of the dataset's schema as it is now."""
+    _, schema = dataset.registers.get("schema", ("", None))
+    return set(_strings(schema["columns"])) if isinstance(schema, dict) else set()
+
+
+class Neighbour(NamedTuple):
+    """Positions of a micro-batch, as NEXT compares them.
+
+    Attributes:
+        query: key of its query.
+        batch_id: its batch id.
+        positions: register `position` of each use that has one.
+    """
+
+    query: str
+    batch_id: int
+    positions: Mapping[UseKey, Props]
+
+
+def neighbour(query: str, batch_id: int, uses: Mapping[UseKey, Registers]) -> Neighbour:
+    """The Neighbour with these uses."""
+    positions: dict[UseKey, Props] = {}
+    for use, registers in uses.items():
+        cell = registers.get("position")
+        if cell is not None and isinstance(cell[1], dict):
+            positions[use] = cell[1]
+    return Neighbour(query, batch_id, positions)
+
+
+def neighbour_of(interval: IntervalFacts) -> Neighbour:
+    """Return the positions that the micro-batches next to this one are compared with."""
+    return neighbour(interval.query, interval.batch_id, interval.variants[interval.winner].uses)
+
+
+def next_properties(before: Neighbour, after: Neighbour) -> Props:
+    """Properties of NEXT between two neighbours: empty when the chain is sound there."""
+    both = [(use, earlier, later) for use, earlier, later in _in_both(before, after) if not _goes_on(earlier, later)]
+    out: Props = {}
+    if any(_goes_back(earlier, later) for _, earlier, later in both):
+        out["rewinds"] = before.query
+    missing = after.batch_id - before.batch_id - 1
+    if missing:
+        return out | {"missing": missing}
+    gaps: list[tuple[str, int, int, int]] = []
+    overlaps: list[tuple[str, int, int, int]] = []
+    for use, earlier, later in both:
+        if use.type is not RelType.CONSUMED:
+            continue  # what is written may be an upper bound, and others write there too
+        for partition, end, start in _joints(earlier, later):
+            if end < start:
+                gaps.append((use.dataset, partition, end, start))
+            elif start < end:
+                overlaps.append((use.dataset, partition, start, end))
+    for name, rows in (("gap", gaps), ("overlap", overlaps)):
+        if rows:
+            out[f"{name}_datasets"] = [row[0] for row in rows]
+            out[f"{name}_partitions"] = [row[1] for row in rows]
+            out[f"{name}_from"] = [row[2] for row in rows]
+            out[f"{name}_to_exclusive"] = [row[3] for row in rows]
+    return out
+
+
+def marked(query: str, properties: Props) -> Props:
+    """NEXT's properties with `_broken`, the query's key, where batches don't fit together: an index finds all of them.
+
+    The properties themselves are lists, too long for an index where a topic has a thousand partitions.
+    """
+    broken = any(name in properties for name in ("missing", "gap_partitions", "overlap_partitions"))
+    return {**properties, "_broken": query} if broken else dict(properties)
+
+
+def _goes_on(before: Props, after: Props) -> bool:
+    """Return True if every partition starts where it ended before. A quick comparison for the usual case."""
+    return (
+        before["position"] == "kafka" == after["position"]
+        and before["to_exclusive"] == after["from"]
+        and before["partitions"] == after["partitions"]
+        and before.get("topic_id") == after.get("topic_id")
+    )
+
+
+def _joints(before: Props, after: Props) -> Iterator[tuple[int, int, int]]:
+    """Partition, end of the range before and start of the range after, where they can be compared."""
+    if before["position"] != "kafka" or after["position"] != "kafka":
+        return
+    if before["certainty"] not in _COMPARABLE or after["certainty"] not in _COMPARABLE:
+        return
+    if _is_anew(before, after):
+        return
+    starts = _ranges(after)
+    for partition, (_, end) in _ranges(before).items():
+        if partition in starts:
+            yield partition, end, starts[partition][0]
+
+
+def _in_both(before: Neighbour, after: Neighbour) -> list[tuple[UseKey, Props, Props]]:
+    """Uses that both have, with the positions of both, in order."""
+    here, there = before.positions, after.positions
+    return [(use, here[use], there[use]) for use in sorted(here.keys() & there.keys())]
+
+
+def other_incarnation(before: Neighbour, after: Neighbour) -> bool:
+    """Check whether a topic is another incarnation in the later one of two neighbours."""
+    return any(_is_anew(earlier, later) for _, earlier, later in _in_both(before, after))
+
+
+def skipped(before: Neighbour, after: Neighbour) -> list[tuple[str, int, int]]:
+    """Dataset, partition, and the offset from which on the later of two neighbours reads a new incarnation of a topic.
+
+    Its offsets begin at 0 again. A checkpoint goes on at that of the old one, behind records that nobody has read.
+    """
+    if after.batch_id - before.batch_id != 1:
+        return []
+    return [
+        (use.dataset, partition, start)
+        for use, earlier, later in _in_both(before, after)
+        if use.type is RelType.CONSUMED and _is_anew(earlier, later)
+        if {earlier["certainty"], later["certainty"]} <= _COMPARABLE
+        for partition, (start, _) in _ranges(later).items()
+        if start
+    ]
+
+
+def _is_anew(before: Props, after: Props) -> bool:
+    """Return True if a topic is another incarnation."""
+    incarnations = before.get("topic_id"), after.get("topic_id")
+    return None not in incarnations and incarnations[0] != incarnations[1]
+
+
+def _goes_back(before: Props, after: Props) -> bool:
+    """Return True if positions go backwards, so that a search by batch id can't look across."""
+    if before["position"] != "kafka" or after["position"] != "kafka":
+        return False
+    if _is_anew(before, after):
+        return True
+    later = _ranges(after)
+    return any(
+        later[partition][0] < start or later[partition][1] < end
+        for partition, (start, end) in _ranges(before).items()
+        if partition in later
+    )
+
+
+def _ranges(position: Props) -> dict[int, tuple[int, int]]:
+    starts, ends = _integers(position["from"]), _integers(position["to_exclusive"])
+    return dict(zip(_integers(position["partitions"]), zip(starts, ends, strict=True), strict=True))
+
+
+def _keys(registers: Registers, name: str) -> list[str]:
+    return _strings(registers[name][1]) if name in registers else []
+
+
+def _strings(value: object) -> list[str]:
+    return [str(item) for item in value] if isinstance(value, list) else []
+
+
+def _integers(value: object) -> list[int]:
+    return [int(item) for item in value] if isinstance(value, list) else []
+
+
+class Because(StrEnum):
+    """Rule by which the end of a run that reported none was inferred.
+
+    - QUERY_CONTINUED: a later run of its streaming query began after it was last seen. Spark lets nobody start a query
+      whose checkpoint is in use.
+    - CHILDREN_CONTINUED: for an application: such a run, of one of its queries, is another application's, and neither
+      the application nor anything else that it started was seen since.
+    - PARENT_ENDED: for a run that an application started: the application has ended in one of these ways.
+    """
+
+    QUERY_CONTINUED = "QUERY_CONTINUED"
+    CHILDREN_CONTINUED = "CHILDREN_CONTINUED"
+    PARENT_ENDED = "PARENT_ENDED"
+
+
+class RunSeen(NamedTuple):
+    """Properties of a run from which its end is inferred.
+
+    Attributes:
+        key: key of the node.
+        run_id: its id.
+        reported: it reported COMPLETE, FAIL or ABORT.
+        first, last: the span in which it was observed; None where it wasn't.
+        parent: key of the run above it.
+        query: key of its streaming query.
+    """
+
+    key: str
+    run_id: str
+    reported: bool
+    first: datetime | None
+    last: datetime | None
+    parent: str | None
+    query: str | None = None
+
+
+class RunEnd(NamedTuple):
+    """Inferred end of a run that reported none.
+
+    Attributes:
+        because: the rule.
+        at: time at which it, or a run that it had started, was last seen.
+        by: id of the later run that shows it.
+        before: time at which that run began.
+    """
+
+    because: Because
+    at: datetime
+    by: str
+    before: datetime
+
+
+def seen(key: str, run: RunFacts) -> RunSeen:
+    """A run's base facts, as far as ends follow from them."""
+    _, state = run.registers.get("state", ("", None))
+    _, parent = run.registers.get("parent", ("", None))
+    _, query = run.registers.get("query_id", ("", None))
+    above = None
+    if isinstance(parent, dict):
+        above = keys.run_key(str(run.identity["tenant"]), str(parent["parent_run_id"]))
+    return RunSeen(
+        key,
+        str(run.identity["run_id"]),
+        isinstance(state, dict) and state["state"] in TERMINAL,
+        run.seen.first,
+        run.seen.last,
+        above,
+        str(query["_query"]) if isinstance(query, dict) else None,
+    )
+
+
+def own_end(run: RunSeen, later: RunSeen | None) -> RunEnd | None:
+    """The end of a run whose streaming query went on without it.
+
+    Args:
+        run: the run.
+        later: the first run of its query, by time and key, that began after it was last seen.
+    """
+    if run.reported or run.last is None or later is None or later.first is None:
+        return None
+    return RunEnd(Because.QUERY_CONTINUED, run.last, later.run_id, later.first)
+
+
+def application_end(
+    run: RunSeen, children: Iterable[tuple[RunSeen, RunSeen | None]], last: datetime | None
+) -> RunEnd | None:
+    """The end of a run whose queries went on below another.
+
+    Args:
+        run: the run.
+        children: runs that it started and that reported no end, each with the later run of its query as in `own_end`.
+        last: time when it, or any run that it started, was last seen.
+    """
+    if run.reported or last is None:
+        return None
+    proofs = [
+        (later.first, later.key, later.run_id)
+        for child, later in children
+        if own_end(child, later) is not None
+        and later is not None
+        and later.first is not None
+        and later.first > last
+        and later.parent not in (None, run.key)
+    ]
+    if not proofs:
+        return None
+    before, _, by = min(proofs)
+    return RunEnd(Because.CHILDREN_CONTINUED, last, by, before)
+
+
+def child_end(run: RunSeen, above: RunEnd | None) -> RunEnd | None:
+    """The end of a run whose parent has ended in one of the ways above."""
+    if run.reported or run.last is None or above is None or run.last >= above.before:
+        return None
+    return RunEnd(Because.PARENT_ENDED, run.last, above.by, above.before)
+
+
+def end_properties(run: RunSeen, end: RunEnd | None) -> Props:
+    """Properties of a Run for its inferred end; `open` if it has no end at all."""
+    if run.reported:
+        return {}
+    if end is None:
+        return {} if run.last is None else {"open": True}
+    return {
+        "inferred_state": ABORT,
+        "inferred_ended_at": end.at,
+        "inferred_because": end.because.value,
+        "inferred_by": end.by,
+        "_inferred_before": end.before,
+    }
+
+
+def run_ends(runs: Mapping[str, RunFacts]) -> dict[str, Props]:
+    """`end_properties` of all runs there are."""
+    known = {key: seen(key, run) for key, run in runs.items()}
+    starts: dict[str, list[tuple[datetime, str]]] = defaultdict(list)
+    children: dict[str, list[RunSeen]] = defaultdict(list)
+    for run in known.values():
+        if run.query is not None and run.first is not None:
+            starts[run.query].append((run.first, run.key))
+        if run.parent is not None:
+            children[run.parent].append(run)
+    for begun in starts.values():
+        begun.sort()
+    later = {run.key: _after(run, starts, known) for run in known.values()}
+    above: dict[str, RunEnd | None] = {}
+    for key, run in known.items():
+        last = max((each.last for each in (run, *children[key]) if each.last is not None), default=None)
+        below = application_end(run, ((child, later[child.key]) for child in children[key]), last)
+        above[key] = own_end(run, later[key]) or below
+    return {
+        key: end_properties(run, above[key] or child_end(run, above.get(run.parent or "")))
+        for key, run in known.items()
+    }
+
+
+def _after(
+    run: RunSeen, starts: Mapping[str, list[tuple[datetime, str]]], known: Mapping[str, RunSeen]
+) -> RunSeen | None:
+    """The first run of the same query that began after one was last seen."""
+    if run.query is None or run.last is None:
+        return None
+    begun = starts.get(run.query, [])
+    at = bisect_right(begun, run.last, key=lambda start: start[0])
+    return known[begun[at][1]] if at < len(begun) else None
+
+
+class PlanEdge(NamedTuple):
+    """One relationship of a plan. Its ends are columns, datasets or, where GENERATES starts, the plan."""
+
+    type: RelType
+    start: str
+    end: str
+    properties: Props
+    start_is_column: bool
+    end_is_column: bool
+
+
+def plan_edges(plan: PlanFacts) -> Iterator[PlanEdge]:
+    """The edges of a plan whose lineage is known; none of one that was only cited.
+
+    | input           | output field        | becomes                                               |
+    |-----------------|---------------------|-------------------------------------------------------|
+    | a field         | a field             | (:HwColumn)-[:DERIVES]->(:HwColumn)                   |
+    | a whole dataset | a field             | (:HwDataset)-[:DERIVES]->(:HwColumn)                  |
+    | either          | None: all of them   | (:HwColumn or :HwDataset)-[:INFLUENCES]->(:HwDataset) |
+    | None            | a field, or None    | (:HwPlan)-[:GENERATES]->(:HwColumn or :HwDataset)     |
+    """
+    lineage = plan.lineage
+    if lineage is None:
+        return
+    tenant, key = str(plan.identity["tenant"]), str(plan.identity["key"])
+    texts = _texts(plan)
+    datasets = [keys.dataset_key(tenant, dataset.namespace, dataset.name) for dataset in lineage.datasets]
+
+    def node(index: int, path: str | None) -> str:
+        return datasets[index] if path is None else keys.column_key(tenant, datasets[index], path)
+
+    for edge in dict.fromkeys(lineage.edges):
+        end = node(edge.output, edge.output_field)
+        if edge.input is None:
+            type_, start = RelType.GENERATES, key
+        else:
+            type_ = RelType.INFLUENCES if edge.output_field is None else RelType.DERIVES
+            start = node(edge.input, edge.input_field)
+        described = (edge.type.value, edge.subtype, edge.kind.value, int(edge.masking), edge.expression)
+        properties: Props = {
+            "key": keys.edge_key(tenant, type_, key, start, end, *described),
+            "plan": key,
+            "job": plan.job,
+            "type": edge.type.value,
+            "kind": edge.kind.value,
+            "masking": edge.masking,
+        }
+        if edge.subtype is not None:
+            properties["subtype"] = edge.subtype
+        if edge.expression is not None:
+            properties["expression_id"] = edge.expression
+            if edge.expression in texts:
+                properties["expression"] = texts[edge.expression]
+        starts_at_column = edge.input is not None and edge.input_field is not None
+        yield PlanEdge(type_, start, end, properties, starts_at_column, edge.output_field is not None)
+
+
+def _texts(plan: PlanFacts) -> dict[str, str]:
+    _, cell = plan.registers["lineage"]
+    assert isinstance(cell, dict)  # noqa: S101 - `lineage` is a group; for the type checker
+    ids, texts = cell["expression_ids"], cell["expressions"]
+    assert isinstance(ids, list)  # noqa: S101
+    assert isinstance(texts, list)  # noqa: S101
+    return {str(id_): str(text) for id_, text in zip(ids, texts, strict=True)}

@@ -1,0 +1,285 @@
+"""Dumps: the whole graph as JSON lines in order of key, the same for equal graphs, byte for byte; and comparing two.
+
+    {"key":"0a1b…","labels":["Run"],"properties":{"name":"enrich 3f2a91c0","started_at":1735689600000000,…}}
+    {"end":"77c0…","key":"0a1b…/OF/77c0…","properties":{},"start":"0a1b…","type":"OF"}
+
+A node's `key` is its own. A relationship's is the keys and type that it is made of (and its own `key` behind them, if
+it has one), so that each node is followed by what leaves it. Lines are in code-point order of `key`; fields and
+properties are in code-point order too. Times are integer microseconds; null is absent. `dump` reads the lines from a
+database; `oracle` makes them of events.
+
+What begins with `_` is there only if asked for (`internal`), since it decides how later events merge and what is found:
+`_stamps` then has the stamp of every register (`facts.owners.settled`), and `_stamp` is left out.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING, Any, Self
+
+from headwater_graph.derive import neighbour_of
+from headwater_graph.facts.model import BY_QUERY, Label
+from headwater_graph.facts.nodes import IntervalFacts
+from headwater_graph.facts.owners import without_stamps_of_the_schema
+from headwater_graph.lines import node_line, relationship_key, relationship_line, segment_line
+from headwater_graph.oracle import micro_batch_lines
+from headwater_graph.retired import Retired, native
+from headwater_graph.segments.derived import differences
+from headwater_graph.segments.segment import Place, SegmentDamagedError, Stored
+from headwater_graph.statements import statement
+from headwater_graph.summaries import RETIRED
+
+if TYPE_CHECKING:
+    from neo4j import Driver, Session
+
+
+PAGE_NODES = 500
+"""Nodes a label that are in memory at once, with what leaves them."""
+
+
+def dump(
+    driver: Driver, database: str | None = None, *, internal: bool = False, page_nodes: int = PAGE_NODES
+) -> Iterator[str]:
+    """The graph's lines, without newlines, in code-point order of their key.
+
+    Streamed: a page of each label is in memory at a time. The pages are read one after the other, so what is written
+    meanwhile may be in the dump in parts. With `internal` it has the properties that begin with `_` as well.
+
+    Raises:
+        SegmentDamagedError: micro-batches can't be read; with `internal` there is a line of their segment instead.
+        neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
+    """
+    with driver.session(database=database, default_access_mode="READ") as session, SortedLines() as micro_batches:
+        retired = Retired(session, internal=internal)
+        for lines in _micro_batches(session, retired, internal=internal):
+            micro_batches.add(lines)
+        micro_batches.add(retired.rest())
+        pages = [
+            _label(session, label, page_nodes, retired, internal=internal) for label in Label if label not in BY_QUERY
+        ]
+        yield from (line for _, line in heapq.merge(*pages, *micro_batches.sorted()))
+
+
+def _micro_batches(session: Session, retired: Retired, *, internal: bool) -> Iterator[list[tuple[str, str]]]:
+    """The lines of the micro-batches of each segment, query by query in batch order; of summaries where one ends."""
+    query, start = "", -1
+    # The last micro-batch of the segments before; and the last that is kept one by one, from which NEXT leads on.
+    last: IntervalFacts | None = None
+    before: IntervalFacts | None = None
+    # The micro-batch before: whether its NEXT is right shows with this one.
+    earlier: tuple[str, dict[str, Any], list[int]] | None = None
+    while True:
+        record = session.run(statement("read", "dump_segment"), {"query": query, "start": start}).single()
+        if earlier is not None:
+            key, faults, next_ = earlier
+            same = record is not None and record["properties"]["query"] == query
+            if next_ != ([record["properties"]["start"]] if record is not None and same else []):
+                faults["NEXT"] = next_
+            if faults:
+                yield [(key, segment_line(key, faults))]
+        if record is None:
+            yield retired.end()
+            return
+        stored = native(record["properties"])
+        if stored["query"] != query:
+            before = last = None
+            yield retired.end()
+            retired.begin(stored["query"])
+        query, start = stored["query"], stored["start"]
+        place = Place.of(stored)
+        try:
+            intervals = Stored.of(stored).read(place, {})
+        except SegmentDamagedError as error:
+            if not internal:
+                raise
+            earlier, before, last = (place.key, {"damaged": str(error)}, record["next"]), None, None
+            continue
+        kept = retired.leave_out(intervals)
+        lines = micro_batch_lines(kept, before, internal=internal)
+        if internal:
+            earlier = place.key, _differences(place, record, stored, intervals, last), record["next"]
+        yield lines
+        last = intervals[max(intervals)]
+        before = kept[-1] if kept else before
+
+
+def _differences(
+    place: Place,
+    record: Mapping[str, Any],
+    stored: Mapping[str, Any],
+    intervals: Mapping[int, IntervalFacts],
+    before: IntervalFacts | None,
+) -> dict[str, Any]:
+    versions = [
+        [type_, key, batches, None if time is None else time.to_native()]
+        for type_, key, batches, time in record["versions"]
+    ]
+    return differences(
+        place,
+        {**record, "properties": stored, "versions": versions},
+        intervals,
+        None if before is None else neighbour_of(before),
+    )
+
+
+class SortedLines:
+    """Lines sorted by key, also more than fit into memory: beyond a number of lines, in sorted files.
+
+    Args:
+        in_memory: number of lines in memory at once.
+    """
+
+    def __init__(self, in_memory: int = 200_000) -> None:
+        self._in_memory = in_memory
+        self._lines: list[tuple[str, str]] = []
+        self._files: list[IO[str]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for file in self._files:
+            file.close()
+
+    def add(self, lines: list[tuple[str, str]]) -> None:
+        """More lines, each behind its key; keys have no tab in them, and JSON has no line feed."""
+        self._lines += lines
+        if len(self._lines) >= self._in_memory:
+            # Closed with the others, when this ends.
+            file = tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n")  # noqa: SIM115
+            file.writelines(f"{key}\t{line}\n" for key, line in sorted(self._lines))
+            self._files.append(file)
+            self._lines = []
+
+    def sorted(self) -> list[Iterator[tuple[str, str]]]:
+        """The lines in sorted parts, to be merged."""
+        return [iter(sorted(self._lines)), *map(_lines_of, self._files)]
+
+
+def _lines_of(file: IO[str]) -> Iterator[tuple[str, str]]:
+    file.seek(0)
+    for text in file:
+        key, line = text.removesuffix("\n").split("\t", 1)
+        yield key, line
+
+
+def _label(
+    session: Session, label: Label, page_nodes: int, retired: Retired, *, internal: bool
+) -> Iterator[tuple[str, str]]:
+    # Keys are hexadecimal, so Neo4j's order of strings is that of code points.
+    after = ""
+    while True:
+        result = session.run(statement("read", f"dump_{label.value.lower()}"), after=after, page=page_nodes)
+        rows = list(result)
+        for row in rows:
+            node = native(row["properties"])
+            after = node["key"]
+            if internal and label is Label.QUERY:
+                node[RETIRED] = retired.of(after, node.get(RETIRED))
+            if internal and row.get("current"):
+                node = without_stamps_of_the_schema(node)
+            yield after, node_line(label, node, internal=internal)
+            stamp = node.get("_stamp") if internal else None
+            yield from sorted(
+                _relationship(after, *leaving, stamp=stamp, internal=internal) for leaving in row["leaving"]
+            )
+        if len(rows) < page_nodes:
+            return
+
+
+def _relationship(
+    start: str, type_: str, end: str, stored: Mapping[str, Any], *, stamp: str | None, internal: bool
+) -> tuple[str, str]:
+    properties = native(stored)
+    key = relationship_key(type_, start, end, properties.get("key"))
+    return key, relationship_line(type_, start, end, properties, stamp=stamp, internal=internal)
+
+
+SAMPLES = 20
+"""Differences that are kept in full. All are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A node or relationship that isn't as it should be.
+
+    Attributes:
+        key: sort key of the line.
+        expected: the line as it should be; None where there should be none.
+        found: the line as it is; None where there is none.
+    """
+
+    key: str
+    expected: str | None
+    found: str | None
+
+
+@dataclass(slots=True)
+class Comparison:
+    """Differences between two dumps.
+
+    Attributes:
+        equal: number of lines that are in both.
+        missing: number of lines that should be there and aren't.
+        extra: number of lines that are there and shouldn't be.
+        changed: number of lines whose key is in both, and whose properties differ.
+        samples: the first differences.
+    """
+
+    equal: int = 0
+    missing: int = 0
+    extra: int = 0
+    changed: int = 0
+    samples: list[Difference] = field(default_factory=list)
+
+    @property
+    def same(self) -> bool:
+        """True if there is no difference."""
+        return not (self.missing or self.extra or self.changed)
+
+    def differs(self, key: str, expected: str | None, found: str | None) -> None:
+        """Count a difference, and keep it while there are few."""
+        if found is None:
+            self.missing += 1
+        elif expected is None:
+            self.extra += 1
+        else:
+            self.changed += 1
+        if len(self.samples) < SAMPLES:
+            self.samples.append(Difference(key, expected, found))
+
+
+def compare(expected: Iterator[str], found: Iterator[str]) -> Comparison:
+    """Compare two dumps. Both are read once, side by side; no more than the differences are in memory.
+
+    Args:
+        expected: lines in order of key, as `oracle` and `dump` give them.
+        found: likewise.
+    """
+    comparison = Comparison()
+    ours, theirs = _next(expected), _next(found)
+    while ours is not None or theirs is not None:
+        if theirs is None or (ours is not None and ours[0] < theirs[0]):
+            assert ours is not None  # noqa: S101 - for the type checker: one of the two is there
+            comparison.differs(ours[0], ours[1], None)
+            ours = _next(expected)
+            continue
+        if ours is None or theirs[0] < ours[0]:
+            comparison.differs(theirs[0], None, theirs[1])
+            theirs = _next(found)
+            continue
+        if ours == theirs:
+            comparison.equal += 1
+        else:
+            comparison.differs(ours[0], ours[1], theirs[1])
+        ours, theirs = _next(expected), _next(found)
+    return comparison
+
+
+def _next(lines: Iterator[str]) -> tuple[str, str] | None:
+    line = next(lines, None)
+    return None if line is None else (json.loads(line)["key"], line)

@@ -1,0 +1,366 @@
+"""Base facts of one node each, and their joins. Everything grows: registers by stamp, bounds by min and max, sets.
+
+A fact joins another in place; who shares one copies it first.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+from headwater_graph.facts.model import RelType, UseKey
+from headwater_graph.facts.registers import Cell, Props, Registers, join
+from headwater_graph.facts.reports import keep_reports, reports, same_report
+from headwater_schemas.events import ColumnLineage
+
+MADE_FROM = "inputs"
+"""Register of a PRODUCED: keys of the datasets that it was made from; absent: from all that its owner consumed."""
+POSSIBLE = "possible"
+"""Register of a PRODUCED: True if all that its owner consumed are possible sources, and none a certain one."""
+UNCOMMITTED = "uncommitted"
+"""Register of a PRODUCED: True if a failed run names it as its output and nothing shows that it was committed."""
+WIDE = "wide"
+"""Register of a use: "ALL" if all reports, "SOME" if some list it with more than `MOST_CONSUMED` or `MOST_PRODUCED`."""
+MOST_CONSUMED = 1_000
+MOST_PRODUCED = 20
+"""Inputs and outputs that one report relates to each other. More are related by way of the job (`flow`): each by each
+they are as many as the product, a million of a document of 72 kB."""
+
+
+class Evidence(StrEnum):
+    """Evidence for FEEDS. The strongest one that any report of a job gives counts; they are in ascending order.
+
+    - POSSIBLE: a report has both, and doesn't record the sources of the output.
+    - EXCLUDED: a report records the sources of the output, and this input isn't among them: no FEEDS.
+    - OBSERVED: a report records that the output was made from this, or a plan has an edge between them.
+    """
+
+    POSSIBLE = "POSSIBLE"
+    EXCLUDED = "EXCLUDED"
+    OBSERVED = "OBSERVED"
+
+
+class Link(NamedTuple):
+    """A relationship that only has a span, such as READS, USED and RENAMED_TO; `via` is the job of FEEDS.
+
+    FEEDS begin at the job itself where what feeds the dataset GOES_INTO the job.
+    """
+
+    type: RelType
+    start: str
+    end: str
+    via: str = ""
+    evidence: Evidence = Evidence.OBSERVED
+
+
+@dataclass(slots=True)
+class TimeSpan:
+    """First and last time that something was seen; None where no time is known."""
+
+    first: datetime | None = None
+    last: datetime | None = None
+
+    def see(self, first: datetime | None, last: datetime | None) -> None:
+        """Widen the span."""
+        if first is not None and (self.first is None or first < self.first):
+            self.first = first
+        if last is not None and (self.last is None or last > self.last):
+            self.last = last
+
+
+@dataclass(slots=True)
+class Batches:
+    """The lowest and highest batch id known of a query or run; None where none is. Those between needn't be known."""
+
+    first: int | None = None
+    last: int | None = None
+
+    def see(self, first: int | None, last: int | None) -> None:
+        """Widen the range."""
+        if first is not None and (self.first is None or first < self.first):
+            self.first = first
+        if last is not None and (self.last is None or last > self.last):
+            self.last = last
+
+    def properties(self) -> Props:
+        """Return the range as properties of the node; empty if none is known."""
+        if self.first is None or self.last is None:
+            return {}
+        return {"first_batch": self.first, "last_batch": self.last}
+
+
+@dataclass(slots=True)
+class NodeFacts:
+    """A node that is there.
+
+    Attributes:
+        identity: properties that follow from the key alone, so that any mention of the node knows them.
+        registers: its reported properties.
+        seen: time span in which it was observed.
+    """
+
+    identity: Props
+    registers: Registers = field(default_factory=dict)
+    seen: TimeSpan = field(default_factory=TimeSpan)
+
+    def join(self, other: NodeFacts) -> None:
+        """Join the facts of another record of the same node."""
+        join(self.registers, other.registers)
+        self.seen.see(other.seen.first, other.seen.last)
+
+
+@dataclass(slots=True)
+class ColumnFacts:
+    """A column: its `field` register and the span come from schemas that have it; a plan's mention brings neither."""
+
+    registers: Registers = field(default_factory=dict)
+    seen: TimeSpan = field(default_factory=TimeSpan)
+
+    def join(self, other: ColumnFacts) -> None:
+        """Join the facts of another record of the same column."""
+        join(self.registers, other.registers)
+        self.seen.see(other.seen.first, other.seen.last)
+
+
+@dataclass(slots=True)
+class DatasetFacts(NodeFacts):
+    """A dataset and its columns by field path."""
+
+    columns: dict[str, ColumnFacts] = field(default_factory=dict)
+
+    def join(self, other: NodeFacts) -> None:
+        """Join the facts of another record of the same dataset."""
+        NodeFacts.join(self, other)
+        assert isinstance(other, DatasetFacts)  # noqa: S101 - for the type checker
+        _join_columns(self.columns, other.columns)
+
+
+@dataclass(slots=True)
+class QueryFacts(NodeFacts):
+    """A streaming query: the jobs it was started by (one, unless a producer is wrong) and the batches known of it."""
+
+    jobs: set[str] = field(default_factory=set)
+    batches: Batches = field(default_factory=Batches)
+
+    def join(self, other: NodeFacts) -> None:
+        """Join the facts of another record of the same query."""
+        NodeFacts.join(self, other)
+        assert isinstance(other, QueryFacts)  # noqa: S101 - for the type checker
+        self.jobs |= other.jobs
+        self.batches.see(other.batches.first, other.batches.last)
+
+
+@dataclass(slots=True)
+class RunFacts(NodeFacts):
+    """A run with its uses, the jobs it is cited under (one, unless a producer is wrong), its query and its batches."""
+
+    jobs: set[str] = field(default_factory=set)
+    queries: set[str] = field(default_factory=set)
+    uses: dict[UseKey, Registers] = field(default_factory=dict)
+    batches: Batches = field(default_factory=Batches)
+
+    def join(self, other: NodeFacts) -> None:
+        """Join the facts of another record of the same run."""
+        NodeFacts.join(self, other)
+        assert isinstance(other, RunFacts)  # noqa: S101 - for the type checker
+        self.jobs |= other.jobs
+        self.queries |= other.queries
+        self.batches.see(other.batches.first, other.batches.last)
+        join_uses(self.uses, other.uses)
+
+
+@dataclass(slots=True)
+class PlanFacts(NodeFacts):
+    """A plan, and its lineage once an event brought it.
+
+    The digest covers all of a lineage but the expressions' texts and why it is incomplete. Those are in the register
+    `lineage`, so any of the lineages with this digest will do here, and equality leaves it out.
+    """
+
+    job: str = ""
+    lineage: ColumnLineage | None = field(default=None, compare=False)
+
+    def join(self, other: NodeFacts) -> None:
+        """Join the facts of another record of the same plan."""
+        NodeFacts.join(self, other)
+        assert isinstance(other, PlanFacts)  # noqa: S101 - for the type checker
+        if self.lineage is None:
+            self.lineage = other.lineage
+
+
+@dataclass(slots=True)
+class OfDatasetFacts(NodeFacts):
+    """A version, or a schema, of the dataset with the key `dataset`."""
+
+    dataset: str = ""
+
+
+@dataclass(slots=True)
+class RetentionFacts:
+    """First days of a retention scope; a later day replaces an earlier one.
+
+    Attributes:
+        identity: properties that follow from the key: tenant, and namespace and job where the scope has them.
+        summarize_before: micro-batches of earlier days are in summaries.
+        drop_before: micro-batches of earlier days are gone.
+    """
+
+    identity: Props
+    summarize_before: datetime | None = None
+    drop_before: datetime | None = None
+
+    def join(self, other: RetentionFacts) -> None:
+        """Join what another record states of the same scope."""
+        self.summarize_before = _later(self.summarize_before, other.summarize_before)
+        self.drop_before = _later(self.drop_before, other.drop_before)
+
+    def properties(self) -> dict[str, datetime | None]:
+        """Both, as properties of the node."""
+        return {"summarize_before": self.summarize_before, "drop_before": self.drop_before}
+
+
+@dataclass(slots=True)
+class Variant:
+    """Reports of a micro-batch with one set of source end positions."""
+
+    registers: Registers = field(default_factory=dict)
+    uses: dict[UseKey, Registers] = field(default_factory=dict)
+
+    def join(self, other: Variant) -> None:
+        """Join another report of the same variant."""
+        found = None
+        if not same_report(self.registers, self.uses, other.registers, other.uses):
+            found = reports(self.registers, self.uses) | reports(other.registers, other.uses)
+        join(self.registers, other.registers)
+        join_uses(self.uses, other.uses)
+        if found is not None:
+            keep_reports(self.registers, self.uses, found)
+
+    def copy(self) -> Variant:
+        """Return a copy, to be joined with others."""
+        return Variant(dict(self.registers), {use: dict(registers) for use, registers in self.uses.items()})
+
+    @property
+    def rank(self) -> tuple[str, str]:
+        """Order of variants: the stamp of its best report, which the register `provenance` always has."""
+        stamp, provenance = self.registers["provenance"]
+        return stamp, str(provenance)
+
+
+@dataclass(slots=True)
+class IntervalFacts:
+    """A micro-batch, by source end digest: more than one variant is a conflict."""
+
+    identity: Props
+    query: str
+    batch_id: int
+    variants: dict[str, Variant] = field(default_factory=dict)
+
+    def join(self, other: IntervalFacts) -> None:
+        """Join the facts of another record of the same micro-batch."""
+        for digest, theirs in other.variants.items():
+            if (mine := self.variants.get(digest)) is None:
+                self.variants[digest] = theirs.copy()
+            else:
+                mine.join(theirs)
+
+    @property
+    def winner(self) -> str:
+        """The digest of the variant that is the Interval; the others are its Conflicts."""
+        return max(self.variants, key=lambda digest: (self.variants[digest].rank, digest))
+
+
+def _later(one: datetime | None, other: datetime | None) -> datetime | None:
+    return max((time for time in (one, other) if time is not None), default=None)
+
+
+def join_uses(into: dict[UseKey, Registers], other: dict[UseKey, Registers]) -> None:
+    """Join uses of datasets by one owner.
+
+    What an output was made from is the one register that doesn't go by stamps: reports add up, and one that lists none
+    stands for everything, unless it is `possible`: then it stands for less than a list. So it only ever grows, and so
+    does the evidence of the FEEDS that follow: of a run everything takes in what was listed (`fold_run`), and of a
+    micro-batch they follow from each report by itself. That an output wasn't committed is another one: it holds as long
+    as every report has it. `wide` tells whether all reports have it, or some.
+    """
+    for use, theirs in other.items():
+        if (mine := into.get(use)) is None:
+            into[use] = dict(theirs)
+            continue
+        old, new = mine.get(MADE_FROM), theirs.get(MADE_FROM)
+        is_everything = (old is None and POSSIBLE not in mine) or (new is None and POSSIBLE not in theirs)
+        is_uncommitted = UNCOMMITTED in mine and UNCOMMITTED in theirs
+        wide = _wide(mine.get(WIDE), theirs.get(WIDE))
+        join(mine, theirs)
+        if wide is not None:
+            mine[WIDE] = wide
+        if not is_uncommitted:
+            mine.pop(UNCOMMITTED, None)
+        if is_everything:
+            mine.pop(MADE_FROM, None)
+        elif old is not None and new is not None:
+            mine[MADE_FROM] = (max(old[0], new[0]), sorted({*_keys(old[1]), *_keys(new[1])}))
+        if is_everything or MADE_FROM in mine:
+            mine.pop(POSSIBLE, None)
+
+
+def _wide(one: tuple[str, Cell] | None, other: tuple[str, Cell] | None) -> tuple[str, Cell] | None:
+    if one is None and other is None:
+        return None
+    by_all = one is not None and other is not None and one[1] == other[1] == "ALL"
+    return max(each[0] for each in (one, other) if each is not None), "ALL" if by_all else "SOME"
+
+
+def listed_sources(registers: Registers) -> list[str] | None:
+    """Keys of the datasets that an output was made from; None: it was made from all that its owner consumed."""
+    found = registers.get(MADE_FROM)
+    return None if found is None else _keys(found[1])
+
+
+def flow(job: str, uses: Mapping[UseKey, Registers]) -> Iterator[Link]:
+    """FEEDS and GOES_INTO of the uses of one run or micro-batch of a job.
+
+    What goes in feeds what comes out: all of it, but an output that is known to be made from less. An output of a run
+    that failed is none, unless something of it was committed. Which FEEDS there are, of all by one job,
+    `graph.derive.possible_feeds` decides. What only wide reports have goes into the job, and the job feeds the outputs:
+    possible, as it isn't kept which of them were read for which.
+    """
+    consumed: dict[str, list[object]] = defaultdict(list)
+    for use, registers in uses.items():
+        if use.type is RelType.CONSUMED:
+            consumed[use.dataset].append(registers.get(WIDE, ("", None))[1])
+    near = [key for key, wide in consumed.items() if set(wide) != {"ALL"}]
+    far = [key for key, wide in consumed.items() if any(wide)]
+    into_job: set[str] = set()
+    for use, registers in uses.items():
+        if use.type is not RelType.PRODUCED or UNCOMMITTED in registers:
+            continue
+        wide = registers.get(WIDE, ("", None))[1]
+        # Listed outputs, too: they may have been possible before, and evidence is never taken back.
+        if by_job := consumed.keys() if wide else far:
+            into_job.update(by_job)
+            yield Link(RelType.FEEDS, job, use.dataset, job, Evidence.POSSIBLE)
+        listed = listed_sources(registers)
+        evidence = Evidence.POSSIBLE if POSSIBLE in registers else Evidence.OBSERVED
+        others = evidence if listed is None else Evidence.EXCLUDED
+        sources = set(listed or ())
+        yield from (Link(RelType.FEEDS, key, use.dataset, job) for key in sources)
+        if wide != "ALL":
+            yield from (Link(RelType.FEEDS, key, use.dataset, job, others) for key in near if key not in sources)
+    yield from (Link(RelType.GOES_INTO, key, job) for key in into_job)
+
+
+def _keys(cell: Cell) -> list[str]:
+    # Empty, a property may come back as a list of anything.
+    return [str(key) for key in cell] if isinstance(cell, list) else []
+
+
+def _join_columns(into: dict[str, ColumnFacts], other: dict[str, ColumnFacts]) -> None:
+    for path, theirs in other.items():
+        if (mine := into.get(path)) is None:
+            into[path] = mine = ColumnFacts()
+        mine.join(theirs)

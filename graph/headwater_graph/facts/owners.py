@@ -1,0 +1,87 @@
+"""Owners of registers: the nodes of each label and the uses of datasets, with their stamps in one form.
+
+`_stamp` and `_stamps` depend on what was written first (`properties.stamped`), so two stores of one state may differ in
+them. `settled` gives each register its own stamp, so that equal states are equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from headwater_graph.facts import registers
+from headwater_graph.facts.model import Label
+from headwater_graph.facts.nodes import MADE_FROM, POSSIBLE, UNCOMMITTED, WIDE
+from headwater_graph.facts.properties import CONTEXT_REGISTERS, ENTRY_REGISTERS, owner_properties
+from headwater_graph.facts.reports import REPORTS
+
+_VERSIONS = ("code_version", "config_version", "engine", "capture_version")
+_MICRO_BATCH = owner_properties("provenance", "reason", "run", *_VERSIONS, *ENTRY_REGISTERS, "quality", REPORTS)
+REGISTERS: Mapping[Label, Mapping[str, str]] = {
+    Label.JOB: owner_properties(
+        *("processing_type", "integration", "job_type", "description", "owners", "tags", "criticality", "source"),
+        *("declared_inputs", "declared_outputs", "declared_lineage"),
+    ),
+    Label.DATASET: owner_properties(
+        *("type", "description", "owners", "tags", "classification", "criticality", "storage", "symlinks", "lifecycle"),
+        *("existence", "emptied_at", "source_uri", "schema", "renamed_from"),
+    ),
+    Label.COLUMN: owner_properties("field"),
+    Label.VERSION: owner_properties("parent_id", "operation", "partitions", "file_count", "file_bytes"),
+    Label.QUERY: owner_properties("query", "checkpoint_location"),
+    Label.RUN: owner_properties(
+        *("job", "state", "processing_type", "started_at", "nominal_start", "nominal_end", "parent", "root", "error"),
+        *("publication", "plan_digest", "query_id", "checkpoint_location", "producer", "rows_rejected", "quality"),
+        *(*_VERSIONS, *CONTEXT_REGISTERS),
+    ),
+    Label.PLAN: owner_properties("lineage"),
+    Label.INTERVAL: _MICRO_BATCH,
+    Label.CONFLICT: _MICRO_BATCH,
+}
+"""Property to register, by label."""
+USE_REGISTERS = owner_properties(
+    "position", "rows", "bytes", "files", "schema_digest", MADE_FROM, POSSIBLE, UNCOMMITTED, WIDE
+)
+
+LOCK = "_l"
+"""Set by a statement to lock a node; it states nothing.
+
+Of jobs and datasets, which a transaction locks first, it is another one each time. Neo4j plans a statement once for
+transactions that have changed nothing yet, and once for others. The second plan takes up to a second, and would be made
+when an event is the first that changes nothing, such as one that comes again.
+"""
+NOT_FROM = "_not_from"
+"""Property of WRITES: datasets that some report excludes as sources (`Evidence.EXCLUDED`). It only grows, also by
+datasets that turn out to be a source, so two stores of one state may differ in it."""
+
+
+_STATES_NOTHING = (LOCK, NOT_FROM)
+_OF_THE_SCHEMA = ("_stamp", "_stamps", "_schema")
+
+
+def without_stamps_of_the_schema(column: Mapping[str, Any]) -> dict[str, Any]:
+    """A column of the current schema. Its own stamp doesn't count: the dataset's register has the later one.
+
+    The same schema reported again writes no column (`materializer.write.columns`).
+    """
+    return {name: value for name, value in column.items() if name not in _OF_THE_SCHEMA}
+
+
+def settled(stored: Mapping[str, Any], names: Mapping[str, str], base: str = "") -> dict[str, Any]:
+    """All properties, `_stamps` with the stamp of every register, sorted, and no `_stamp`.
+
+    Args:
+        stored: properties of a node or relationship; None is no property.
+        names: property to register, `REGISTERS` of the label or `USE_REGISTERS`.
+        base: `_stamp` of the node that a relationship leaves.
+    """
+    out = {name: value for name, value in stored.items() if value is not None and name not in _STATES_NOTHING}
+    base = out.pop("_stamp", base)
+    own = {text[registers.STAMP_LENGTH :]: text[: registers.STAMP_LENGTH] for text in out.pop("_stamps", None) or ()}
+    present = {names[name] for name in out if name in names}
+    present.update(registers.FACET + facet for facet in out.get("facet_names", ()))
+    # A register with a stamp and no value is present, too: a report took the value away.
+    stamps = dict.fromkeys(present, base) | own
+    if any(stamps.values()):
+        out["_stamps"] = sorted(stamp + name for name, stamp in stamps.items())
+    return out

@@ -1,0 +1,135 @@
+"""Reports of a micro-batch: run, time and offsets, from which summaries are made.
+
+Registers keep the winning value alone. A summary of a day is made of every report, so that it is the same whether a
+report came before the micro-batch was summarized or after. Nearly always all reports of a micro-batch state the same;
+then its registers show it, and nothing else is kept. Otherwise the register `REPORTS` has every one of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from headwater_graph.facts.model import UseKey
+from headwater_graph.facts.registers import Registers
+from headwater_schemas.identity import micros
+
+REPORTS = "_reports"
+"""Register of a micro-batch whose reports differ: each of them as JSON, in order."""
+
+_DAY = 86_400_000_000
+
+
+class Used(NamedTuple):
+    """A dataset that a report says was used, and which offsets of it.
+
+    Attributes:
+        type: CONSUMED or PRODUCED.
+        dataset: key of the dataset.
+        ordinal: index among several uses of the same dataset.
+        offsets: partition, start and end, flat; empty where the position isn't of a Kafka topic.
+    """
+
+    type: str
+    dataset: str
+    ordinal: int
+    offsets: tuple[int, ...]
+
+    @property
+    def pieces(self) -> Iterable[tuple[int, int, int]]:
+        """Partition, start and end of each range."""
+        return zip(*[iter(self.offsets)] * 3, strict=True)
+
+
+class Report(NamedTuple):
+    """Run, time and offsets that one report states.
+
+    Attributes:
+        run_id: id of the run that it was observed in; empty if none is stated.
+        run: key of that run.
+        time: the processing time in microseconds since the epoch; None where it isn't stated.
+        uses: datasets, in order.
+    """
+
+    run_id: str
+    run: str
+    time: int | None
+    uses: tuple[Used, ...]
+
+    @property
+    def day(self) -> int | None:
+        """Days from the epoch to the processing time's, in UTC."""
+        return None if self.time is None else self.time // _DAY
+
+
+def day_of(time: datetime) -> int:
+    """Days from the epoch to the day of a time, in UTC."""
+    return micros(time) // _DAY
+
+
+def same_report(
+    one: Registers,
+    one_uses: Mapping[UseKey, Registers],
+    other: Registers,
+    other_uses: Mapping[UseKey, Registers],
+) -> bool:
+    """Return True if the registers of two reports show the same run, time and offsets: a faster part of `shown`."""
+    return (
+        REPORTS not in one
+        and REPORTS not in other
+        and _value(one, "processing_time") == _value(other, "processing_time")
+        and _value(one, "run") == _value(other, "run")
+        and one_uses.keys() == other_uses.keys()
+        and all(_value(one_uses[use], "position") == _value(other_uses[use], "position") for use in one_uses)
+    )
+
+
+def shown(registers: Registers, uses: Mapping[UseKey, Registers]) -> Report:
+    """The report that the registers of a micro-batch show."""
+    run: Any = _value(registers, "run") or {"run_id": "", "_run": ""}
+    time = _value(registers, "processing_time")
+    used = [Used(use.type.value, use.dataset, use.ordinal, _offsets(of)) for use, of in uses.items()]
+    return Report(run["run_id"], run["_run"], None if time is None else micros(time), tuple(sorted(used)))
+
+
+def reports(registers: Registers, uses: Mapping[UseKey, Registers]) -> set[Report]:
+    """Every report of a micro-batch with one set of source end positions."""
+    texts: Any = _value(registers, REPORTS)
+    return {shown(registers, uses)} if texts is None else set(map(_report, texts))
+
+
+def days(registers: Registers) -> set[int | None]:
+    """Days from the epoch of all reports of a micro-batch with one set of source end positions; None: not stated."""
+    texts: Any = _value(registers, REPORTS)
+    if texts is not None:
+        return {_report(text).day for text in texts}
+    time = _value(registers, "processing_time")
+    return {None if time is None else day_of(time)}
+
+
+def keep_reports(registers: Registers, uses: Mapping[UseKey, Registers], found: set[Report]) -> None:
+    """Keep reports in the registers, if these don't show the one there is."""
+    if found != {shown(registers, uses)}:
+        stamp, _ = registers["provenance"]
+        registers[REPORTS] = (stamp, sorted(json.dumps(report, separators=(",", ":")) for report in found))
+
+
+def _report(text: str) -> Report:
+    run_id, run, time, uses = json.loads(text)
+    used = (Used(type_, dataset, ordinal, tuple(offsets)) for type_, dataset, ordinal, offsets in uses)
+    return Report(run_id, run, time, tuple(used))
+
+
+def _offsets(registers: Registers) -> tuple[int, ...]:
+    position: Any = _value(registers, "position") or {}
+    if position.get("position") != "kafka":
+        return ()
+    pieces = zip(position["partitions"], position["from"], position["to_exclusive"], strict=True)
+    return tuple(number for piece in pieces for number in piece)
+
+
+def _value(registers: Registers, name: str) -> Any:
+    cell = registers.get(name)
+    return None if cell is None else cell[1]

@@ -1,0 +1,168 @@
+"""Summaries: what is left of the micro-batches of one day and run of a query that are no longer kept one by one.
+
+Everything in one is a union or a bound over reports, so it doesn't matter which came when, how often, or with which
+others: a report of a micro-batch that is in a summary already is joined with it like any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from headwater_graph.facts.model import RelType, UseKey
+from headwater_graph.facts.nodes import IntervalFacts, RetentionFacts, TimeSpan
+from headwater_graph.facts.registers import Props
+from headwater_graph.facts.reports import Report, day_of, days, reports
+from headwater_graph.facts.spans import Ranges, Spans, flat, ranges_of, union
+from headwater_schemas.identity import from_micros
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Horizon(NamedTuple):
+    """Days from which on the micro-batches of a query are kept, in days from the epoch; None: from the first on.
+
+    Attributes:
+        kept: first day whose micro-batches are kept one by one.
+        summarized: first day that has a summary.
+    """
+
+    kept: int | None = None
+    summarized: int | None = None
+
+    @classmethod
+    def of(cls, retentions: Iterable[RetentionFacts]) -> Horizon:
+        """Return the strictest horizon of the scopes that a query is in."""
+        found = list(retentions)
+        drops = [day_of(one.drop_before) for one in found if one.drop_before is not None]
+        all_ = drops + [day_of(one.summarize_before) for one in found if one.summarize_before is not None]
+        return cls(max(all_, default=None), max(drops, default=None))
+
+    def keeps(self, interval: IntervalFacts) -> bool:
+        """Return True if a micro-batch is kept: each report of it is of a day that is kept, or states no time."""
+        if self.kept is None:
+            return True
+        return all(
+            day is None or day >= self.kept for variant in interval.variants.values() for day in days(variant.registers)
+        )
+
+    def split(self, intervals: Iterable[IntervalFacts]) -> tuple[list[IntervalFacts], list[IntervalFacts]]:
+        """Split micro-batches into those that are kept and the others, each in the order given."""
+        kept: list[IntervalFacts] = []
+        old: list[IntervalFacts] = []
+        for interval in intervals:
+            (kept if self.keeps(interval) else old).append(interval)
+        return kept, old
+
+    def has_summary(self, day: int | None) -> bool:
+        """Return True if a day has a summary. Reports without a time have one until anything is dropped."""
+        return self.summarized is None or (day is not None and day >= self.summarized)
+
+
+def reports_of(interval: IntervalFacts) -> set[Report]:
+    """Every report of a micro-batch, those of its conflicts too."""
+    return {report for variant in interval.variants.values() for report in reports(variant.registers, variant.uses)}
+
+
+class Of(NamedTuple):
+    """Identity of a summary.
+
+    Attributes:
+        query: key of the query.
+        run: key of the run; empty for reports that state none.
+        day: days from the epoch; None for reports that state no time.
+    """
+
+    query: str
+    run: str
+    day: int | None
+
+
+@dataclass(slots=True)
+class SummaryFacts:
+    """The micro-batches of one query, run and day, taken together.
+
+    Attributes:
+        run_id: id of the run; empty if reports state none.
+        batches: batch ids.
+        seen: first and last processing time.
+        uses: offsets by dataset and partition; none where a position isn't of a Kafka topic.
+    """
+
+    run_id: str = ""
+    batches: Ranges = field(default_factory=list)
+    seen: TimeSpan = field(default_factory=TimeSpan)
+    uses: dict[UseKey, Spans] = field(default_factory=dict)
+
+    def join(self, other: SummaryFacts) -> None:
+        """Join what is known of further micro-batches, or of the same again."""
+        self.run_id = self.run_id or other.run_id
+        self.batches = ranges_of([*self.batches, *other.batches])
+        self.seen.see(other.seen.first, other.seen.last)
+        for use, theirs in other.uses.items():
+            self.uses[use] = union([*flat(self.uses.get(use, {})), *flat(theirs)])
+
+
+def summarize(intervals: Iterable[IntervalFacts], horizon: Horizon) -> dict[Of, SummaryFacts]:
+    """The summaries of micro-batches that aren't kept one by one.
+
+    Args:
+        intervals: micro-batches of one query.
+        horizon: the query's.
+    """
+    gathered: dict[Of, tuple[list[tuple[int, int]], list[Report]]] = {}
+    for interval in intervals:
+        for report in reports_of(interval):
+            if horizon.has_summary(report.day):
+                batches, found = gathered.setdefault(Of(interval.query, report.run, report.day), ([], []))
+                batches.append((interval.batch_id, interval.batch_id + 1))
+                found.append(report)
+    return {of: _summary(batches, found) for of, (batches, found) in gathered.items()}
+
+
+def _summary(batches: list[tuple[int, int]], found: list[Report]) -> SummaryFacts:
+    out = SummaryFacts(found[0].run_id, ranges_of(batches))
+    pieces: dict[UseKey, list[tuple[int, int, int]]] = {}
+    for report in found:
+        if report.time is not None:
+            time = from_micros(report.time)
+            out.seen.see(time, time)
+        for used in report.uses:
+            pieces.setdefault(UseKey(RelType(used.type), used.dataset, used.ordinal), []).extend(used.pieces)
+    out.uses = {use: union(of_use) for use, of_use in pieces.items()}
+    return out
+
+
+def date_text(day: int | None) -> str:
+    """A day as ISO 8601 has it; empty for none."""
+    return "" if day is None else (_EPOCH + timedelta(days=day)).date().isoformat()
+
+
+def bounds(ranges: Ranges) -> Props:
+    """Properties of a summary: how many micro-batches, which, and how many between them it lacks."""
+    count = sum(end - start for start, end in ranges)
+    return {
+        "batches": count,
+        "first_batch": ranges[0][0],
+        "last_batch": ranges[-1][1] - 1,
+        "missing": ranges[-1][1] - ranges[0][0] - count,
+        "batch_starts": [start for start, _ in ranges],
+        "batch_ends": [end for _, end in ranges],
+    }
+
+
+def offsets(spans: Spans) -> Props:
+    """Properties of what a summary consumed or produced: ranges, how many offsets, how many between them it lacks."""
+    if not spans:
+        return {}
+    pieces = flat(spans)
+    count = sum(end - start for _, start, end in pieces)
+    return {
+        "partitions": [partition for partition, _, _ in pieces],
+        "from": [start for _, start, _ in pieces],
+        "to_exclusive": [end for _, _, end in pieces],
+        "offsets": count,
+        "missing": sum(ranges[-1][1] - ranges[0][0] for ranges in spans.values()) - count,
+    }

@@ -1,0 +1,12 @@
+"""fold: events → GraphDelta of base facts; pure. `reject` finds what can't be folded or stored.
+
+A GraphDelta is a join of semilattices: fold any permutation, repetition or split of a set of events and join, and the
+result is the same. What follows from base facts (NEXT, FEEDS of a run, READS of a job …) is not in it: `graph.derive`.
+"""
+
+from headwater_graph.facts.delta import GraphDelta
+from headwater_graph.fold.disjoint import disjoint
+from headwater_graph.fold.fold import fold
+from headwater_graph.fold.rejection import Rejection, reject, reject_decoded
+
+__all__ = ["GraphDelta", "Rejection", "disjoint", "fold", "reject", "reject_decoded"]

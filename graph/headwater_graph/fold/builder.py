@@ -1,0 +1,301 @@
+"""The delta being folded: nodes are made at their first mention, whatever the mention is.
+
+Below it, the cells of registers that several kinds of event share: owners, tags, versions, facets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from headwater_graph import keys
+from headwater_graph.facts.declarations import SetFacts
+from headwater_graph.facts.delta import GraphDelta
+from headwater_graph.facts.model import RelType
+from headwater_graph.facts.nodes import (
+    DatasetFacts,
+    Evidence,
+    IntervalFacts,
+    Link,
+    NodeFacts,
+    OfDatasetFacts,
+    PlanFacts,
+    QueryFacts,
+    RetentionFacts,
+    RunFacts,
+    TimeSpan,
+)
+from headwater_graph.facts.registers import FACET, Cell, Props, Registers
+from headwater_graph.keys import query_key
+from headwater_graph.words import (
+    consumer_words,
+    dataset_title,
+    dataset_words,
+    id_start,
+    job_words,
+    text_words,
+)
+from headwater_schemas.events import (
+    DatasetRef,
+    JobRef,
+    Owner,
+    ParentRun,
+    QualityResult,
+    Tag,
+    Versions,
+)
+
+
+class Builder:
+    """Accumulator of base facts. Each method returns the facts of one node, created if new."""
+
+    def __init__(self) -> None:
+        self.delta = GraphDelta()
+
+    def job(self, tenant: str, job: JobRef) -> tuple[str, NodeFacts]:
+        """A job and its key."""
+        key = keys.job_key(tenant, job.namespace, job.name)
+        node = self.delta.jobs.get(key)
+        if node is None:
+            identity: Props = {"key": key, "name": job.name, "tenant": tenant, "namespace": job.namespace}
+            node = NodeFacts({**identity, "_words": job_words(tenant, job.namespace, job.name)})
+            self.delta.jobs[key] = node
+        return key, node
+
+    def dataset(self, tenant: str, dataset: DatasetRef) -> tuple[str, DatasetFacts]:
+        """A dataset and its key."""
+        key = keys.dataset_key(tenant, dataset.namespace, dataset.name)
+        node = self.delta.datasets.get(key)
+        if node is None:
+            title = dataset_title(dataset.name)
+            identity: Props = {
+                "key": key,
+                "name": dataset.name,
+                "title": title,
+                "tenant": tenant,
+                "namespace": dataset.namespace,
+                "_words": dataset_words(tenant, dataset.namespace, dataset.name),
+            }
+            node = DatasetFacts(identity)
+            self.delta.datasets[key] = node
+        return key, node
+
+    def alias(self, tenant: str, namespace: str, name: str) -> None:
+        """A name that some dataset is known by besides its own."""
+        key = keys.alias_key(tenant, namespace, name)
+        if key not in self.delta.aliases:
+            dataset, marks = keys.dataset_key(tenant, namespace, name), dataset_words(tenant, namespace, name)
+            identity: Props = {"key": key, "name": name, "tenant": tenant, "namespace": namespace, "dataset": dataset}
+            self.delta.aliases[key] = NodeFacts({**identity, "_words": marks})
+
+    def query(self, tenant: str, query_id: str) -> tuple[str, QueryFacts]:
+        """A streaming query and its key."""
+        key = keys.query_key(tenant, query_id)
+        node = self.delta.queries.get(key)
+        if node is None:
+            node = QueryFacts({"key": key, "name": query_id, "tenant": tenant, "query_id": query_id})
+            self.delta.queries[key] = node
+        return key, node
+
+    def run(self, tenant: str, run_id: str) -> tuple[str, RunFacts]:
+        """A run and its key."""
+        key = keys.run_key(tenant, run_id)
+        node = self.delta.runs.get(key)
+        if node is None:
+            identity: Props = {"key": key, "name": run_id, "tenant": tenant, "run_id": run_id}
+            node = RunFacts({**identity, "_id_start": id_start(tenant, run_id)})
+            self.delta.runs[key] = node
+        return key, node
+
+    def plan(self, tenant: str, job_key: str, job: JobRef, digest: str) -> tuple[str, PlanFacts]:
+        """A plan of a job and its key."""
+        key = keys.plan_key(tenant, job_key, digest)
+        node = self.delta.plans.get(key)
+        if node is None:
+            identity = {"key": key, "name": f"{job.name} {digest[:8]}", "tenant": tenant}
+            node = PlanFacts({**identity, "digest": digest, "job": job_key}, job=job_key)
+            self.delta.plans[key] = node
+        return key, node
+
+    def version(self, tenant: str, dataset_key: str, format_: str, version: str) -> OfDatasetFacts:
+        """A version of the dataset with that key."""
+        key = keys.version_key(tenant, dataset_key, format_, version)
+        node = self.delta.versions.get(key)
+        if node is None:
+            identity = {"key": key, "name": version, "tenant": tenant, "dataset": dataset_key}
+            node = OfDatasetFacts({**identity, "format": format_, "version": version}, dataset=dataset_key)
+            self.delta.versions[key] = node
+        return node
+
+    def schema(self, tenant: str, dataset_key: str, version: Props) -> OfDatasetFacts:
+        """A schema of the dataset with that key: its digest, and its columns in lists."""
+        digest = str(version["digest"])
+        key = keys.schema_key(tenant, dataset_key, digest)
+        node = self.delta.schemas.get(key)
+        if node is None:
+            identity: Props = {"key": key, "name": digest[:8], "tenant": tenant, "dataset": dataset_key, **version}
+            node = OfDatasetFacts(identity, dataset=dataset_key)
+            self.delta.schemas[key] = node
+        return node
+
+    def interval(self, tenant: str, query_key: str, query_id: str, batch_id: int) -> IntervalFacts:
+        """A micro-batch of the query with that key."""
+        key = keys.interval_key(tenant, query_key, batch_id)
+        node = self.delta.intervals.get(key)
+        if node is None:
+            identity = keys.interval_identity(key, tenant, query_key, query_id, batch_id)
+            node = IntervalFacts(identity, query_key, batch_id)
+            self.delta.intervals[key] = node
+        return node
+
+    def retention(self, tenant: str, namespace: str | None, job: str | None) -> RetentionFacts:
+        """Facts of a retention scope: all jobs, those of a namespace, or one job."""
+        key = keys.retention_key(tenant, namespace, job)
+        node = self.delta.retentions.get(key)
+        if node is None:
+            scope = {name: value for name, value in (("namespace", namespace), ("job", job)) if value is not None}
+            shown = "all jobs" if namespace is None else f"{namespace}.{job}" if job is not None else namespace
+            node = RetentionFacts({"key": key, "name": shown, "tenant": tenant, **scope})
+            self.delta.retentions[key] = node
+        return node
+
+    def consumer(self, tenant: str, name: str) -> tuple[str, NodeFacts]:
+        """A consumer and its key."""
+        key = keys.consumer_key(tenant, name)
+        node = self.delta.consumers.get(key)
+        if node is None:
+            node = NodeFacts({"key": key, "name": name, "tenant": tenant, "_words": consumer_words(tenant, name)})
+            self.delta.consumers[key] = node
+        return key, node
+
+    def declaration_set(self, tenant: str, set_: str) -> tuple[str, SetFacts]:
+        """A declaration set and its key."""
+        key = keys.declaration_set_key(tenant, set_)
+        node = self.delta.declaration_sets.get(key)
+        if node is None:
+            node = SetFacts({"key": key, "name": set_, "tenant": tenant})
+            self.delta.declaration_sets[key] = node
+        return key, node
+
+    def link(
+        self,
+        type_: RelType,
+        start: str,
+        end: str,
+        time: datetime | None,
+        via: str = "",
+        evidence: Evidence = Evidence.OBSERVED,
+        *,
+        last: datetime | None = None,
+    ) -> None:
+        """A relationship that was seen at `time`, or from then to `last`, or at a time that isn't known."""
+        link = Link(type_, start, end, via, evidence)
+        span = self.delta.links.get(link)
+        if span is None:
+            self.delta.links[link] = span = TimeSpan()
+        span.see(time, last or time)
+
+
+def put(registers: Registers, stamp: str, **cells: Cell | None) -> None:
+    """Fill registers that are still unset; None leaves one unset."""
+    for name, cell in cells.items():
+        if cell is not None:
+            registers[name] = (stamp, cell)
+
+
+def owners_cell(owners: Iterable[Owner] | None) -> Props | None:
+    """Owners as parallel lists, sorted; empty lists clear."""
+    if owners is None:
+        return None
+    rows = sorted({(owner.name, owner.type or "") for owner in owners})
+    names = [name for name, _ in rows]
+    return {"owners": names, "owner_types": [type_ for _, type_ in rows], "_owner_words": text_words(names)}
+
+
+def tags_cell(tags: Iterable[Tag] | None) -> Props | None:
+    """Tags as parallel lists, sorted; empty lists clear."""
+    if tags is None:
+        return None
+    rows = sorted({(tag.key, tag.value or "", tag.source or "", tag.field or "") for tag in tags})
+    return {
+        "tags": [row[0] for row in rows],
+        "tag_values": [row[1] for row in rows],
+        "tag_sources": [row[2] for row in rows],
+        "tag_fields": [row[3] for row in rows],
+        "_tag_words": text_words(text for row in rows for text in row[:2]),
+    }
+
+
+def put_versions(registers: Registers, stamp: str, versions: Versions | None) -> None:
+    """Fill the registers of code, configuration, engine and capture."""
+    if versions is None:
+        return
+    put(registers, stamp, code_version=versions.code, config_version=versions.config, capture_version=versions.capture)
+    if (engine := versions.engine) is not None:
+        put(registers, stamp, engine={"engine": engine.name, "engine_version": engine.version})
+
+
+def put_facets(registers: Registers, stamp: str, facets: Mapping[str, str]) -> None:
+    """Fill a register for each facet; an empty text clears it."""
+    for name, text in facets.items():
+        registers[FACET + name] = (stamp, text)
+
+
+def job_cell(job: JobRef, run_id: str) -> Props:
+    """The job that a run shows, and the run's name for people."""
+    return {"job_name": job.name, "job_namespace": job.namespace, "name": f"{job.name} {run_id[:8]}"}
+
+
+def query_cell(tenant: str, query_id: str | None) -> Props | None:
+    """Return the streaming query that a run started, with its key, which an index takes however long the id is."""
+    return None if query_id is None else {"query_id": query_id, "_query": query_key(tenant, query_id)}
+
+
+def parent_cell(parent: ParentRun | None, role: str) -> Props | None:
+    """A run above this one; `role` is parent or root."""
+    if parent is None:
+        return None
+    return {
+        f"{role}_run_id": parent.run_id,
+        f"{role}_job_namespace": parent.job.namespace,
+        f"{role}_job_name": parent.job.name,
+    }
+
+
+def quality_cell(results: Iterable[QualityResult], job: str | None = None) -> Props | None:
+    """Outcomes of assertions as parallel lists, sorted; lists of which no outcome has anything are left out.
+
+    Args:
+        results: results of a micro-batch or run.
+        job: for a run, its job's key: an index finds the runs of a job that have outcomes.
+    """
+    rows = sorted({_outcome(result) for result in results})
+    if not rows:
+        return None
+    lists: dict[str, Any] = {name: [row[place] for row in rows] for place, name in enumerate(_OUTCOME)}
+    found = {name: cell for name, cell in lists.items() if name in _ALWAYS or any(cell)}
+    return found if job is None else found | {"_checked": job}
+
+
+_OUTCOME = (
+    *("quality_assertions", "quality_columns", "quality_passed", "quality_values"),
+    *("quality_namespaces", "quality_datasets", "quality_rules", "quality_severities", "quality_suites"),
+    "quality_suite_versions",
+)
+_ALWAYS = frozenset(_OUTCOME[:4])
+
+
+def _outcome(result: QualityResult) -> tuple[str | bool, ...]:
+    dataset = result.dataset
+    return (
+        *(result.assertion, result.column or "", result.passed, "" if result.value is None else repr(result.value)),
+        *(("", "") if dataset is None else (dataset.namespace, dataset.name)),
+        *(result.rule or "", result.severity or "", result.suite or "", result.suite_version or ""),
+    )
+
+
+def known(symbol: StrEnum | None) -> str | None:
+    """An enum's symbol, or None for UNKNOWN, which records nothing."""
+    return None if symbol is None or symbol.value == "UNKNOWN" else symbol.value

@@ -1,0 +1,366 @@
+"""Rejection: which well-formed events can't become part of the graph. Each check names the field at fault.
+
+Rejected: what the algebra can't place (no job, no run, an id or digest that isn't that of the content, batches that
+aren't consecutive, a partition twice, a range that ends before it begins, an edge to a dataset that isn't in the
+table), and what Neo4j can't hold (integers over 64 bits, lone surrogates, numbers that are none: none of them can come
+out of Avro, but events are made in other ways too). Tolerated: whatever only makes the graph poorer (a position of a
+sort that this version doesn't know, UNKNOWN for a newer symbol, an expression id without its text, times in any order,
+run and job that don't match those of earlier events).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from headwater_schemas.events import (
+    ColumnLineage,
+    DatasetRef,
+    DatasetUse,
+    EventKind,
+    KafkaRanges,
+    LineageEvent,
+    OffsetRange,
+    Position,
+    RetentionMode,
+)
+from headwater_schemas.identity import event_id, plan_digest
+from headwater_schemas.latest import LatestOf
+from headwater_schemas.rules import first_violation
+
+
+class RejectionReason(StrEnum):
+    """Why an event is rejected, as dead letters name it."""
+
+    INVALID_EVENT = "INVALID_EVENT"
+    """It breaks a rule of the contract: a required field is missing, fields contradict each other."""
+
+    UNSTORABLE_VALUE = "UNSTORABLE_VALUE"
+    """It has a value that the graph can't hold: an integer over 64 bits, a lone surrogate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """Permanent reason why an event can't become part of the graph.
+
+    Attributes:
+        reason: member of the closed list.
+        field: path of the field at fault, e.g. `interval_event.entries[2].batch_id`.
+        detail: what is wrong with the field; from a payload it quotes numbers only.
+    """
+
+    reason: RejectionReason
+    field: str
+    detail: str
+
+    @property
+    def message(self) -> str:
+        """Field and detail in one line."""
+        return f"{self.field}: {self.detail}"
+
+
+class Rejected(Exception):  # noqa: N818 - never leaves this package; it carries a verdict, not an error
+    """Ends the checks of one event."""
+
+    def __init__(self, rejection: Rejection) -> None:
+        super().__init__(rejection.message)
+        self.rejection = rejection
+
+
+def need(condition: object, field: str, detail: str) -> None:
+    """Reject as INVALID_EVENT unless `condition` holds."""
+    if not condition:
+        raise invalid(field, detail)
+
+
+def invalid(field: str, detail: str) -> Rejected:
+    """The end of checks for what the contract doesn't allow."""
+    return Rejected(Rejection(RejectionReason.INVALID_EVENT, field, detail))
+
+
+def unstorable(field: str, detail: str) -> Rejected:
+    """The end of checks for a value that the graph can't hold."""
+    return Rejected(Rejection(RejectionReason.UNSTORABLE_VALUE, field, detail))
+
+
+_INTEGERS = range(-(1 << 63), 1 << 63)
+# 0xcf opens an unsigned 64-bit integer, of which those over 2^63 - 1 go on so; bytes of times may do so by chance.
+_LARGE = re.compile(rb"\xcf[\x80-\xff]")
+_encoder = msgspec.msgpack.Encoder()
+
+
+def check_storable(event: LineageEvent) -> None:
+    """Reject an event with such a value, naming the first.
+
+    MessagePack can't hold the first two either, and tries in a hundredth of the time that a walk over all fields takes.
+    It takes unsigned integers up to 2^64, so the walk looks at events that it fails on, or that hold a large integer.
+    """
+    try:
+        encoded = _encoder.encode(event)
+    except (UnicodeEncodeError, OverflowError):
+        _walk("", msgspec.structs.asdict(event))
+        raise
+    if _LARGE.search(encoded):
+        _walk("", msgspec.structs.asdict(event))
+
+
+def check_finite(value: float | None, field: str) -> None:
+    """Reject a number that is none: JSON has no NaN, and a NaN equals nothing, itself included."""
+    if value is not None and not math.isfinite(value):
+        raise unstorable(field, "not a finite number")
+
+
+def _walk(field: str, value: Any) -> None:
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise unstorable(field, f"a lone surrogate at character {error.start}") from None
+    elif isinstance(value, int) and value not in _INTEGERS:
+        raise unstorable(field, "an integer over 64 bits")
+    elif isinstance(value, msgspec.Struct):
+        for name in value.__struct_fields__:
+            _walk(f"{field}.{name}", getattr(value, name))
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            _walk(f"{field} (a name)", name)
+            _walk(f"{field}.{name}" if field else name, item)
+    elif isinstance(value, tuple):
+        for index, item in enumerate(value):
+            _walk(f"{field}[{index}]", item)
+
+
+def check_dataset(dataset: DatasetRef, field: str) -> None:
+    """A dataset has a name. Its namespace may be empty: some catalogs have none."""
+    need(dataset.name, f"{field}.name", "empty")
+
+
+def check_uses(uses: Iterable[DatasetUse], field: str) -> None:
+    """Uses name a dataset, and a position at most once."""
+    for index, use in enumerate(uses):
+        if use.dataset.name and use.position is None and not use.inputs:
+            continue  # so most are, of runs; to word where they are would take longer
+        at = f"{field}[{index}]"
+        check_dataset(use.dataset, f"{at}.dataset")
+        for position, source in enumerate(use.inputs or ()):
+            check_dataset(source, f"{at}.inputs[{position}]")
+        if use.position is not None:
+            _check_position(use.position, f"{at}.position")
+
+
+def _check_position(position: Position, field: str) -> None:
+    is_set = [name for name in position.__struct_fields__ if getattr(position, name) is not None]
+    # None at all is a sort that a newer version added.
+    need(len(is_set) <= 1, field, f"{len(is_set)} sorts of position at once")
+    if position.kafka is not None:
+        _check_ranges(position.kafka, f"{field}.kafka")
+    elif (table := position.table_snapshot) is not None:
+        need(table.snapshot_id, f"{field}.table_snapshot.snapshot_id", "empty")
+    elif (files := position.files) is not None:
+        need(files.count >= 0, f"{field}.files.count", "negative")
+        need(files.manifest_digest != "", f"{field}.files.manifest_digest", "empty")
+    elif (times := position.time_range) is not None:
+        need(times.from_ <= times.to_exclusive, f"{field}.time_range", "ends before it begins")
+
+
+def _check_ranges(kafka: KafkaRanges, field: str) -> None:
+    seen: set[int] = set()
+    for index, part in enumerate(kafka.ranges):
+        # Nearly all are good, and there may be a thousand: what is wrong is only worded where something is.
+        if not (0 <= part.partition not in seen and 0 <= part.from_ <= part.to_exclusive):
+            _reject_range(part, seen, f"{field}.ranges[{index}]")
+        seen.add(part.partition)
+
+
+def _reject_range(part: OffsetRange, seen: set[int], at: str) -> None:
+    need(part.partition >= 0, f"{at}.partition", "negative")
+    need(part.partition not in seen, f"{at}.partition", f"{part.partition} is there twice")
+    need(part.from_ >= 0, f"{at}.from", "negative")
+    need(part.from_ <= part.to_exclusive, at, f"ends at {part.to_exclusive}, before it begins at {part.from_}")
+
+
+def _run(event: LineageEvent) -> None:
+    body = event.run_event
+    assert body is not None  # noqa: S101 - checked before; for the type checker
+    need(event.job, "job", "missing")
+    need(event.run, "run", "missing")
+    for name, above in (("parent", body.parent), ("root", body.root)):
+        if above is not None:
+            need(above.run_id, f"run_event.{name}.run_id", "empty")
+            need(above.job.name, f"run_event.{name}.job.name", "empty")
+    need(body.query_id != "", "run_event.query_id", "empty")
+    need(body.plan_digest != "", "run_event.plan_digest", "empty")
+    check_uses(body.inputs, "run_event.inputs")
+    check_uses(body.outputs, "run_event.outputs")
+    for result in body.quality:
+        check_finite(result.value, "run_event.quality.value")
+
+
+def _interval(event: LineageEvent) -> None:
+    body = event.interval_event
+    assert body is not None  # noqa: S101 - checked before; for the type checker
+    need(event.job, "job", "missing")
+    need(body.query_id, "interval_event.query_id", "empty")
+    need(body.entries, "interval_event.entries", "empty")
+    expected = body.entries[0].batch_id
+    need(expected >= 0, "interval_event.entries[0].batch_id", "negative")
+    for index, entry in enumerate(body.entries):
+        at = f"interval_event.entries[{index}]"
+        need(entry.batch_id == expected, f"{at}.batch_id", f"{entry.batch_id}, not {expected}: not consecutive")
+        expected += 1
+        need(entry.plan_digest != "", f"{at}.plan_digest", "empty")
+        check_uses(entry.inputs, f"{at}.inputs")
+        check_uses(entry.outputs, f"{at}.outputs")
+        for result in entry.quality:
+            check_finite(result.value, f"{at}.quality.value")
+
+
+def _plan(event: LineageEvent) -> None:
+    body = event.plan_event
+    assert body is not None  # noqa: S101 - checked before; for the type checker
+    need(event.job, "job", "missing")
+    if _good_plans.get(body):
+        return
+    _check_lineage(body.lineage, "plan_event.lineage")
+    need(body.digest == plan_digest(body.lineage), "plan_event.digest", "not the digest of this lineage")
+    _good_plans.put(body, value=True, size=len(body.lineage.edges) + 1)
+
+
+_good_plans: LatestOf[bool] = LatestOf(20_000)
+"""Plans that were checked, which a decoder gives again for equal bytes; sizes in edges."""
+
+
+def _dataset(event: LineageEvent) -> None:
+    body = event.dataset_event
+    assert body is not None  # noqa: S101 - checked before; for the type checker
+    check_dataset(body.dataset, "dataset_event.dataset")
+    if body.previous is not None:
+        check_dataset(body.previous, "dataset_event.previous")
+    if body.schema is not None:
+        paths = [field.path for field in body.schema.fields]
+        need(len(set(paths)) == len(paths), "dataset_event.schema.fields", "a path is there twice")
+
+
+def _job(event: LineageEvent) -> None:
+    body = event.job_event
+    assert body is not None  # noqa: S101 - checked before; for the type checker
+    need(event.job, "job", "missing")
+    _check_datasets(body.inputs or (), "job_event.inputs")
+    _check_datasets(body.outputs or (), "job_event.outputs")
+    if body.lineage is not None:
+        _check_lineage(body.lineage, "job_event.lineage")
+
+
+def _retention(event: LineageEvent) -> None:
+    body = event.retention_event
+    assert body is not None  # noqa: S101 - checked before; for the type checker
+    need(body.mode is not RetentionMode.UNKNOWN, "retention_event.mode", "not one of this version's")
+    need(body.job is None or body.namespace is not None, "retention_event.namespace", "missing, with a job")
+    need(body.job != "", "retention_event.job", "empty")
+
+
+def _declaration(event: LineageEvent) -> None:
+    body = event.declaration_event
+    assert body is not None  # noqa: S101 - checked before; for the type checker
+    need(body.set, "declaration_event.set", "empty")
+    _follow_rules(event)
+    need(body.consumer != "", "declaration_event.consumer", "empty")
+    need(body.job is None or body.job.name, "declaration_event.job.name", "empty")
+    if body.dataset is not None:
+        check_dataset(body.dataset, "declaration_event.dataset")
+    _check_datasets(body.inputs or (), "declaration_event.inputs")
+    _check_datasets(body.outputs or (), "declaration_event.outputs")
+    _check_datasets((read.dataset for read in body.reads or ()), "declaration_event.reads")
+    for mapping in body.partitions or ():
+        _check_datasets((mapping.input, mapping.output), "declaration_event.partitions")
+    if body.lineage is not None:
+        _check_lineage(body.lineage, "declaration_event.lineage")
+
+
+def _declaration_set(event: LineageEvent) -> None:
+    body = event.declaration_set_event
+    assert body is not None  # noqa: S101 - checked before; for the type checker
+    need(body.set, "declaration_set_event.set", "empty")
+    _follow_rules(event)
+
+
+def _follow_rules(event: LineageEvent) -> None:
+    broken = first_violation(event)
+    if broken is not None:
+        raise invalid(broken.field, broken.message)
+
+
+def _check_datasets(datasets: Iterable[DatasetRef], field: str) -> None:
+    for index, dataset in enumerate(datasets):
+        check_dataset(dataset, f"{field}[{index}]")
+
+
+def _check_lineage(lineage: ColumnLineage, field: str) -> None:
+    _check_datasets(lineage.datasets, f"{field}.datasets")
+    known = range(len(lineage.datasets))
+    for index, edge in enumerate(lineage.edges):
+        at = f"{field}.edges[{index}]"
+        need(edge.output in known, f"{at}.output", f"{edge.output} is no index into the {len(known)} datasets")
+        if edge.input is None:
+            need(edge.input_field is None, f"{at}.input_field", "set without an input")
+        else:
+            need(edge.input in known, f"{at}.input", f"{edge.input} is no index into the {len(known)} datasets")
+
+
+CHECKS: Mapping[str, tuple[str, Callable[[LineageEvent], None]]] = {
+    EventKind.RUN.value: ("run_event", _run),
+    EventKind.INTERVAL.value: ("interval_event", _interval),
+    EventKind.PLAN.value: ("plan_event", _plan),
+    EventKind.DATASET.value: ("dataset_event", _dataset),
+    EventKind.JOB.value: ("job_event", _job),
+    EventKind.RETENTION.value: ("retention_event", _retention),
+    EventKind.DECLARATION.value: ("declaration_event", _declaration),
+    EventKind.DECLARATION_SET.value: ("declaration_set_event", _declaration_set),
+}
+"""Kind to the field of its body and the body's check."""
+
+
+def reject(event: LineageEvent) -> Rejection | None:
+    """Check that `event` can be folded; return the reason for rejection, or None.
+
+    An event for which this returns None never makes `fold` raise, nor the database refuse its values.
+    """
+    try:
+        check_storable(event)
+        _check(event)
+    except Rejected as rejected:
+        return rejected.rejection
+    return None
+
+
+def reject_decoded(event: LineageEvent) -> Rejection | None:
+    """Check an event that `Decoder` decoded, as `reject` does, in half of the time.
+
+    Avro has no integer over 64 bits and no text with a lone surrogate, so its only unstorable values are NaN and
+    infinite numbers, which are checked here, too.
+    """
+    try:
+        _check(event)
+    except Rejected as rejected:
+        return rejected.rejection
+    return None
+
+
+def _check(event: LineageEvent) -> None:
+    need(event.tenant, "tenant", "empty")
+    need(event.kind in CHECKS, "kind", "not one of this version's")
+    for kind, (name, _) in CHECKS.items():
+        if (getattr(event, name) is None) == (kind == event.kind):
+            raise invalid(name, "missing" if kind == event.kind else f"set in a {event.kind} event")
+    if event.job is not None:
+        need(event.job.name, "job.name", "empty")
+    if event.run is not None:
+        need(event.run.run_id, "run.run_id", "empty")
+    CHECKS[event.kind][1](event)
+    need(event.event_id == event_id(event), "event_id", "not the id of this content (identity.event_id)")

@@ -1,0 +1,167 @@
+"""Constraints, indexes and the version of the graph's model, which one node of the graph holds; emptying the graph."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from neo4j.exceptions import Neo4jError
+
+from headwater_graph.statements import names, statement
+
+if TYPE_CHECKING:
+    from neo4j import Driver, ManagedTransaction
+
+
+GRAPH_VERSION = 1
+"""Rises, from release 0.1.0 on, whenever the same events would be stored in another way. A graph of another version has
+to be rebuilt."""
+
+_AWAIT_SECONDS = 300
+_OF = re.compile(r"FOR .*:(\w+)[)\]]")
+
+
+def version_mismatch(found: int, *, verb: str, at: str = "") -> str:
+    """The message for a graph of another version.
+
+    Args:
+        found: the graph's version.
+        verb: this release's use of the graph, "reads" or "writes".
+        at: address of the graph, with a space before it.
+    """
+    return (
+        f"The graph{at} was made with version {found} of the graph's model; this release {verb} version "
+        f"{GRAPH_VERSION}. Run `headwater graph rebuild`, or use the release that made it."
+    )
+
+
+class SchemaConflict(Exception):  # noqa: N818 - as below
+    """Nodes or relationships of others break a constraint that Headwater needs: fatal.
+
+    Attributes:
+        of: label or type.
+    """
+
+    def __init__(self, of: str) -> None:
+        super().__init__(
+            f"Several nodes or relationships of {of} have the same `key`: the constraint that it is unique can't be "
+            "made. Others wrote them, and Headwater leaves them as they are."
+        )
+        self.of = of
+
+
+class GraphVersionMismatch(Exception):  # noqa: N818 - named for what is wrong, as the materializer's errors are
+    """The graph was made by another version of the model: fatal, nothing was written.
+
+    Attributes:
+        found: the graph's version.
+        expected: ours.
+    """
+
+    def __init__(self, found: int) -> None:
+        super().__init__(version_mismatch(found, verb="writes"))
+        self.found = found
+        self.expected = GRAPH_VERSION
+
+
+def ensure_schema(driver: Driver, database: str | None) -> None:
+    """Make the graph's version node, constraints and indexes, and wait for them. Safe to repeat, also at once.
+
+    Raises:
+        GraphVersionMismatch: the graph is of another version.
+        SchemaConflict: others' data is in the way of a constraint.
+        neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
+    """
+    with driver.session(database=database) as session:
+        session.execute_write(_run, names("schema")[0])
+        found = session.execute_write(_version)
+        if found != GRAPH_VERSION:
+            raise GraphVersionMismatch(found)
+    make_schema(driver, database)
+
+
+def require_version(driver: Driver, database: str | None) -> None:
+    """See to it that a graph is of this version, or empty.
+
+    Raises:
+        GraphVersionMismatch: it is of another.
+        neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
+    """
+    with driver.session(database=database, default_access_mode="READ") as session:
+        record = session.run(statement("read", "graph_version")).single()
+    if record is not None and record["version"] != GRAPH_VERSION:
+        raise GraphVersionMismatch(record["version"])
+
+
+def make_schema(driver: Driver, database: str | None) -> None:
+    """Make the constraints and indexes, and wait for them, at any version of the graph. Safe to repeat.
+
+    Raises:
+        neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
+    """
+    with driver.session(database=database) as session:
+        for name in names("schema"):
+            session.execute_write(_run, name)
+        session.execute_write(_await)
+
+
+def _run(tx: ManagedTransaction, name: str) -> None:
+    text = statement("schema", name)
+    try:
+        tx.run(text).consume()
+    except Neo4jError as error:
+        of = _OF.search(text)
+        if of is None or not (error.code or "").endswith(".ConstraintCreationFailed"):
+            raise
+        raise SchemaConflict(of[1]) from None  # the server's message has values
+
+
+def _version(tx: ManagedTransaction) -> int:
+    record = tx.run(statement("write", "graph_version"), version=GRAPH_VERSION).single(strict=True)
+    return int(record["version"])
+
+
+def _await(tx: ManagedTransaction) -> None:
+    tx.run(statement("write", "await_indexes"), seconds=_AWAIT_SECONDS).consume()
+
+
+def writing_groups(driver: Driver, database: str | None) -> list[str]:
+    """Consumer groups that have reported their progress to this graph, in order.
+
+    Raises:
+        neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
+    """
+    with driver.session(database=database, default_access_mode="READ") as session:
+        return [str(record["name"]) for record in session.run(statement("whole", "groups"))]
+
+
+def graph_offsets(driver: Driver, database: str | None, topic: str) -> dict[tuple[int, str], int]:
+    """Read the consumer's progress in a topic: by partition number and topic id, the first offset that may be missing.
+
+    Raises:
+        neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
+    """
+    with driver.session(database=database, default_access_mode="READ") as session:
+        return {
+            (int(row["number"]), str(row["topic_id"])): int(row["next_offset"])
+            for row in session.run(statement("whole", "progress"), topic=topic)
+        }
+
+
+def wipe(driver: Driver, database: str | None) -> int:
+    """Delete every node, constraint and index that Headwater made; what others keep in the database stays.
+
+    In transactions of 2,000 nodes, so it may stop half-way: do it again.
+
+    Returns:
+        How many nodes there were.
+
+    Raises:
+        neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
+    """
+    with driver.session(database=database) as session:
+        # An index belongs to a constraint, and goes with it.
+        for all_, one in (("constraints", "drop_constraint"), ("indexes", "drop_index")):
+            for name in [record["name"] for record in session.run(statement("whole", all_))]:
+                session.run(statement("whole", one), name=name).consume()
+        return session.run(statement("whole", "wipe")).consume().counters.nodes_deleted

@@ -1,0 +1,23 @@
+"""The graph's own statements."""
+
+from __future__ import annotations
+
+from typing import LiteralString
+
+from headwater_graph import statement_files as cypher
+
+_PACKAGE = "headwater_graph"
+
+
+def statement(file: str, name: str) -> LiteralString:
+    """Statement `name` of `cypher/<file>.cypher`, or of a file in the folder `cypher/<file>`.
+
+    Raises:
+        KeyError: there is none of that name.
+    """
+    return cypher.load(_PACKAGE, f"{file}/{name}")
+
+
+def names(file: str) -> tuple[str, ...]:
+    """Names of the statements in a file or folder, in their order."""
+    return cypher.names(_PACKAGE, file)

@@ -1,0 +1,146 @@
+"""Columns of datasets: those that a schema or a plan names.
+
+A dataset's schema is mostly reported again unchanged. Then nothing is read or written here: the dataset's own register
+has the new stamp, and it counts for every column that is in the schema. Only when a column leaves the schema, the stamp
+and time that it had by its dataset are written to the column itself. That holds for reports that come late, too, as
+jobs on several partitions have them: as long as they are no older than the schema's own node, no column is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from headwater_graph.derive import column_validity
+from headwater_graph.facts.delta import GraphDelta
+from headwater_graph.facts.model import Label
+from headwater_graph.facts.nodes import ColumnFacts, DatasetFacts, TimeSpan
+from headwater_graph.facts.owners import REGISTERS
+from headwater_graph.facts.properties import GROUPS, flatten, parse, stamped
+from headwater_graph.facts.registers import Cell, Props, Registers, stamp_time
+from headwater_graph.keys import column_identity
+from headwater_graph.write.bolt import from_bolt, to_bolt
+from headwater_graph.write.nodes import Joined
+from headwater_graph.write.transaction import Index, WriteTransaction
+
+
+def write_columns(
+    tx: WriteTransaction, delta: GraphDelta, datasets: Mapping[str, Joined], schemas: Mapping[str, Joined]
+) -> None:
+    """Columns of the delta's datasets, which are locked, by what was found of them and of their schemas."""
+    index = Index()
+    since = _since(delta, schemas)
+    rows: list[dict[str, Any]] = []
+    owners: dict[str, tuple[str, str]] = {}
+    for dataset, facts in delta.datasets.items():
+        if not facts.columns and not _reports_schema(facts):
+            continue
+        tenant = str(facts.identity["tenant"])
+        current, reported = schema_paths(datasets[dataset].after), _reports_schema(facts)
+        repeated = reported and _is_repeated(facts, datasets[dataset], since.get(dataset))
+        paths = {path for path, column in facts.columns.items() if not (repeated and column.registers)}
+        if reported and not repeated:
+            paths |= schema_paths(datasets[dataset].before)
+        for path in paths:
+            column = facts.columns.get(path) or ColumnFacts()
+            identity = column_identity(tenant, dataset, path)
+            owners[str(identity["key"])] = (dataset, path)
+            rows.append(
+                {
+                    "key": identity["key"],
+                    "dataset": index.at(dataset),
+                    "properties": {**identity, **flatten(column.registers), **stamped(column.registers)},
+                    "validity": to_bolt(column_validity(path, column, current)),
+                    "read": reported,
+                }
+            )
+    rows.sort(key=lambda row: str(row["key"]))
+    updates = []
+    for column, validity in tx.find_rows("columns", rows, datasets=index.keys):
+        dataset, path = owners[column["key"]]
+        said_column = delta.datasets[dataset].columns.get(path) or ColumnFacts()
+        updates += _update(column, from_bolt(validity), path, said_column, datasets[dataset])
+    tx.send_rows("update_columns", updates)
+
+
+def _reports_schema(facts: DatasetFacts) -> bool:
+    return "schema" in facts.registers
+
+
+def _since(delta: GraphDelta, schemas: Mapping[str, Joined]) -> dict[str, datetime | None]:
+    """Map each dataset with one schema in the delta to the time since when that schema has been stored."""
+    since: dict[str, datetime | None] = {}
+    several: set[str] = set()
+    for key, schema in delta.schemas.items():
+        if schema.dataset in since:
+            several.add(schema.dataset)
+        since[schema.dataset] = schemas[key].since
+    return {dataset: first for dataset, first in since.items() if dataset not in several}
+
+
+def _is_repeated(facts: DatasetFacts, joined: Joined, since: datetime | None) -> bool:
+    """Return True if the delta's schemas bring nothing new of any column: the newest is the stored one, none is older.
+
+    Args:
+        facts: the dataset in the delta.
+        joined: joined registers of the dataset.
+        since: when the delta's only schema was first seen, as stored. All of its columns have been seen since then.
+    """
+    before = joined.before.get("schema")
+    if before is None or before[1] != facts.registers["schema"][1]:
+        return False
+    current = schema_paths(joined.after)
+    # The report that has the register, which is no older than the first, had every column of it, too.
+    since = since or stamp_time(before[0])
+    return all(
+        path in current and column.seen.first is not None and column.seen.first >= since
+        for path, column in facts.columns.items()
+        if column.registers
+    )
+
+
+def _update(
+    column: Props, validity: dict[str, Any], path: str, incoming: ColumnFacts, dataset: Joined
+) -> list[dict[str, Any]]:
+    stored = parse(column, REGISTERS[Label.COLUMN])
+    seen = TimeSpan(validity.get("first_seen"), validity.get("last_seen"))
+    after = ColumnFacts(dict(stored))
+    after.seen.see(seen.first, seen.last)
+    if path in schema_paths(dataset.before) and "field" in stored:
+        mark, schema = dataset.before["schema"]
+        after.registers["field"] = (mark, {**_cell(stored["field"][1]), "_schema": _cell(schema)["_schema"]})
+        after.seen.see(None, stamp_time(mark))
+    after.join(incoming)
+    current = schema_paths(dataset.after)
+    wanted = column_validity(path, after, current)
+    changed: dict[str, Any] = {
+        name: wanted.get(name)
+        for name in ("first_seen", "last_seen", "current")
+        if wanted.get(name) != validity.get(name)
+    }
+    now = after.registers.get("field")
+    is_same = now is None or _shown(stored.get("field")) == _shown(now)
+    if not changed and is_same and (now is None or path in current):
+        return []
+    properties: dict[str, Any] = {}
+    if now is not None:
+        properties = {name: _cell(now[1]).get(name) for name in GROUPS["field"]} | {"_stamp": now[0]}
+    return [{"key": column["key"], "properties": properties, "validity": to_bolt(changed)}]
+
+
+def _cell(cell: Cell) -> Props:
+    assert isinstance(cell, dict)  # noqa: S101 - `schema` and `field` are groups; for the type checker
+    return cell
+
+
+def _shown(register: tuple[str, Cell] | None) -> Props | None:
+    return None if register is None else {k: v for k, v in _cell(register[1]).items() if k != "_schema"}
+
+
+def schema_paths(registers: Registers) -> set[str]:
+    """Field paths of the schema in a dataset's registers."""
+    _, schema = registers.get("schema", ("", None))
+    if not isinstance(schema, dict) or not isinstance(schema["columns"], list):
+        return set()
+    return {str(path) for path in schema["columns"]}

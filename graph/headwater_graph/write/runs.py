@@ -1,0 +1,331 @@
+"""Runs with what leaves them: OF, IN_QUERY, CHILD_OF, CONSUMED, PRODUCED, READ, WROTE.
+
+And the ends of runs that reported none: `open` and `inferred_…`, around the runs that changed. What decides (`derive`)
+are the other runs of a query, the runs that a run started, and the one that started it. To be looked at are of each run
+that is new or has changed, so that a batch run that reports its end, and a micro-batch more of a query, cost next to
+nothing:
+
+- the run itself, unless it is new and reported its end;
+- of its query, where it begins earlier than was known: those that were last seen since the start before its own;
+- its parent, where that has an inferred end already or gets one by it; and then all that the parent started.
+
+Each is locked before it is read. Runs of one query, and children and their parent, are mostly locked in that order
+already, as events name them; where two transactions meet otherwise, the database ends one and it is tried again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from headwater_graph import keys
+from headwater_graph.derive import (
+    TERMINAL,
+    Because,
+    RunEnd,
+    RunSeen,
+    application_end,
+    child_end,
+    end_properties,
+    own_end,
+    run_links,
+    seen,
+    versions_used,
+)
+from headwater_graph.facts.delta import GraphDelta
+from headwater_graph.facts.model import Label, RelType, UseKey
+from headwater_graph.facts.nodes import Link, RunFacts, TimeSpan
+from headwater_graph.facts.registers import Registers
+from headwater_graph.limits import MOST_LINKS, LinksExceededError
+from headwater_graph.write.bolt import bolt_time, from_bolt, to_bolt
+from headwater_graph.write.links import JobName, job_name
+from headwater_graph.write.state import (
+    batch_changes,
+    created,
+    node_changes,
+    read_node,
+    read_uses,
+    use_row,
+)
+from headwater_graph.write.transaction import IndexedRows, WriteTransaction
+
+
+class RunRows(IndexedRows):
+    """Rows of runs."""
+
+    def __init__(self) -> None:
+        super().__init__("jobs", "queries", "datasets", "versions")
+
+    def add(self, run: RunFacts, properties: dict[str, Any], uses: dict[UseKey, Registers], stamp: str | None) -> None:
+        """A run: `properties` and `uses` are what is to be written of it, `stamp` its own."""
+        tenant, key = str(run.identity["tenant"]), str(run.identity["key"])
+        row: dict[str, Any] = {
+            "key": key,
+            "properties": to_bolt(properties),
+            "jobs": [self.indexes["jobs"].at(job) for job in run.jobs],
+            "queries": [self.indexes["queries"].at(query) for query in run.queries],
+            "consumed": [],
+            "produced": [],
+            "read": [],
+            "wrote": [],
+        }
+        for use, registers in uses.items():
+            place = self.indexes["datasets"].at(use.dataset)
+            what = to_bolt(use_row(tenant, key, use, registers, stamp))
+            row["consumed" if use.type is RelType.CONSUMED else "produced"].append({"to": place, "properties": what})
+        for type_, version in set(versions_used(tenant, run.uses)):
+            row["read" if type_ is RelType.READ else "wrote"].append(self.indexes["versions"].at(version))
+        self.rows.append(row)
+
+
+def run_rows(delta: GraphDelta) -> RunRows:
+    """Runs as they are created."""
+    rows = RunRows()
+    for _, run in sorted(delta.runs.items()):
+        whole = created(run) | run.batches.properties()
+        rows.add(run, dict(whole), run.uses, _stamp(whole))
+    return rows
+
+
+def write_runs(
+    tx: WriteTransaction, delta: GraphDelta, new: RunRows
+) -> tuple[dict[Link, TimeSpan], dict[str, JobName]]:
+    """Runs; returns the state of their jobs' READS, WRITES, FEEDS and GOES_INTO now, and the names of those jobs.
+
+    Raises:
+        LinksExceededError: these are too many.
+    """
+    runs: dict[str, RunFacts] = dict(delta.runs)
+    names = {key: job_name(job) for key, job in delta.jobs.items()}
+    found: dict[str, dict[str, Any]] = {}
+    changed = RunRows()
+    for properties, jobs, queries, uses in new.find(tx, "runs"):
+        stored = from_bolt(properties)
+        key, tenant = str(stored["key"]), str(stored["tenant"])
+        found[key] = stored
+        names.update({job: JobName(tenant, name) for job, name in jobs})
+        known = RunFacts({}, jobs={job for job, _ in jobs}, queries=set(queries))
+        known.uses = read_uses(uses, stored.get("_stamp"))
+        after = _join_stored(changed, stored, known, delta.runs[key])
+        if after is None:
+            del runs[key]
+        else:
+            runs[key] = after
+    changed.send(tx, "update_runs")
+    tx.send_rows("run_parents", list(_parents(runs.values())))
+    write_run_ends(tx, runs, found)
+    links: dict[Link, TimeSpan] = {}
+    for run in runs.values():
+        for link in run_links(run.jobs, run.uses):
+            links.setdefault(link, TimeSpan()).see(run.seen.first, run.seen.last)
+            if len(links) > MOST_LINKS:
+                raise LinksExceededError
+    return links, names
+
+
+def _join_stored(changed: RunRows, stored: dict[str, Any], known: RunFacts, incoming: RunFacts) -> RunFacts | None:
+    """The run as it is now, its changes put into `changed`; None where nothing changes."""
+    before = read_node(Label.RUN, stored)
+    jobs, queries, uses = known.jobs, known.queries, known.uses
+    after = RunFacts(incoming.identity, dict(before.registers), jobs=set(jobs), queries=set(queries))
+    after.seen.see(before.seen.first, before.seen.last)
+    after.uses = {use: dict(registers) for use, registers in uses.items()}
+    after.join(incoming)
+    properties = node_changes(stored, before, after) | batch_changes(stored, incoming.batches)
+    other_uses = {use: registers for use, registers in after.uses.items() if uses.get(use) != registers}
+    if not (properties or other_uses or after.jobs != jobs or after.queries != queries):
+        return None
+    changed.add(after, properties, other_uses, stored.get("_stamp") or _stamp(properties))
+    return after
+
+
+def _stamp(properties: Mapping[str, Any]) -> str | None:
+    stamp: str | None = properties.get("_stamp")
+    return stamp
+
+
+def _parents(runs: Iterable[RunFacts]) -> Iterable[dict[str, str]]:
+    for run in sorted(runs, key=lambda run: str(run.identity["key"])):
+        _, parent = run.registers.get("parent", ("", None))
+        if isinstance(parent, dict):
+            above = keys.run_key(str(run.identity["tenant"]), str(parent["parent_run_id"]))
+            yield {"start": str(run.identity["key"]), "end": above}
+
+
+_DERIVED = ("open", "inferred_state", "inferred_ended_at", "inferred_because", "inferred_by", "_inferred_before")
+_OF_ITSELF = frozenset({Because.QUERY_CONTINUED, Because.CHILDREN_CONTINUED})
+"""Ends that end what a run started, too."""
+
+
+class _Stored(NamedTuple):
+    """A run as the database has it, with what it shows of its end."""
+
+    seen: RunSeen
+    shown: dict[str, Any]
+
+    @property
+    def because(self) -> Because | None:
+        """Rule by which its end was inferred; None if the end was reported or there is none."""
+        because = self.shown.get("inferred_because")
+        return None if because is None else Because(because)
+
+    @property
+    def own(self) -> RunEnd | None:
+        """Inferred end of the run, if it also ends runs that this one started."""
+        if self.because not in _OF_ITSELF:
+            return None
+        shown = self.shown
+        return RunEnd(self.because, shown["inferred_ended_at"], shown["inferred_by"], shown["_inferred_before"])
+
+
+class _Looked(NamedTuple):
+    """A run, the later run of its query that shows its end, and its parent."""
+
+    run: _Stored
+    later: RunSeen | None
+    parent: _Stored | None
+
+
+class _Family(NamedTuple):
+    """A run with what it started.
+
+    Attributes:
+        own: inferred end of the run.
+        last: time when any run that it started was last seen.
+        children: those of them that reported no end.
+    """
+
+    own: _Looked
+    last: datetime | None
+    children: list[_Looked]
+
+
+def write_run_ends(tx: WriteTransaction, runs: Mapping[str, RunFacts], found: Mapping[str, Mapping[str, Any]]) -> None:
+    """Infer ends anew around runs.
+
+    Args:
+        tx: the transaction, in which the runs and their relationships are written.
+        runs: those that are new or have changed, as they are now.
+        found: those that were there, changed or not, as they were stored.
+    """
+    wanted: set[str] = set()
+    parents: set[str] = set()
+    starts: list[dict[str, Any]] = []
+    for key, run in runs.items():
+        now = seen(key, run)
+        before = _stored(found[key]).seen if key in found else None
+        if before is not None or not (now.reported or now.last is None):
+            wanted.add(key)
+        if before is not None and before.parent not in (None, now.parent):
+            parents.add(str(before.parent))
+        if now.parent is not None and found.get(now.parent, {}).get("inferred_because") is not None:
+            parents.add(now.parent)
+        starts += _starts(before, now)
+    if starts:
+        wanted.update(tx.find("runs_before", rows=starts))
+    looked = {each.run.seen.key: each for each in _look(tx, wanted)}
+    for each in looked.values():
+        parents |= _families_of(each)
+    families = _families(tx, parents)
+    _update(tx, looked, families)
+
+
+def _starts(before: RunSeen | None, now: RunSeen) -> Iterable[dict[str, Any]]:
+    """Spans of a query in which a run now begins, or no longer begins, or begins below another parent."""
+    if before is not None and (before.query, before.first, before.parent) == (now.query, now.first, now.parent):
+        return
+    if now.query is not None and now.first is not None:
+        until = now.first
+        if before is not None and before.query == now.query and before.first is not None:
+            until = max(until, before.first)
+        yield {"query": now.query, "first": bolt_time(now.first), "until": bolt_time(until)}
+    if before is not None and before.query not in (None, now.query) and before.first is not None:
+        yield {"query": before.query, "first": bolt_time(before.first), "until": bolt_time(before.first)}
+
+
+def _families_of(looked: _Looked) -> set[str]:
+    """Runs that have to be looked at with all that they started, as their end or one of theirs may be another."""
+    run, parent = looked.run.seen, looked.parent
+    end, out = own_end(run, looked.later), set()
+    by_itself = end is None and looked.run.because is Because.CHILDREN_CONTINUED
+    if by_itself or (looked.run.own if looked.run.because is Because.QUERY_CONTINUED else None) != end:
+        out.add(run.key)
+    if parent is not None:
+        goes_on = end is not None and looked.later is not None and looked.later.parent not in (None, run.parent)
+        if goes_on or parent.because is not None:
+            out.add(parent.seen.key)
+    return out
+
+
+def _look(tx: WriteTransaction, wanted: Iterable[str]) -> list[_Looked]:
+    ordered = sorted(wanted)
+    if not ordered:
+        return []
+    tx.send("lock_runs", keys=ordered)
+    return [_looked(*row) for row in tx.find("run_ends", keys=ordered)]
+
+
+def _families(tx: WriteTransaction, wanted: Iterable[str]) -> list[_Family]:
+    ordered = sorted(wanted)
+    if not ordered:
+        return []
+    tx.send("lock_runs", keys=ordered)
+    tx.send("lock_children", keys=ordered)
+    out = []
+    for own, later, parent, last, children in tx.find("run_families", keys=ordered):
+        of_them = [_looked(child, after, own) for child, after in children]
+        out.append(_Family(_looked(own, later, parent), from_bolt({"last_seen": last}).get("last_seen"), of_them))
+    return out
+
+
+def _update(tx: WriteTransaction, looked: Mapping[str, _Looked], families: Iterable[_Family]) -> None:
+    """Set what differs; of a run that was looked at on its own and as one of a family, both agree."""
+    everyone = dict(looked)
+    own: dict[str, RunEnd | None] = {}
+    for family in families:
+        run = family.own.run.seen
+        everyone |= {each.run.seen.key: each for each in family.children}
+        everyone[run.key] = family.own
+        times = [time for time in (run.last, family.last) if time is not None]
+        below = [(child.run.seen, child.later) for child in family.children]
+        own[run.key] = own_end(run, family.own.later) or application_end(run, below, max(times, default=None))
+    rows = []
+    for key, each in sorted(everyone.items()):
+        run = each.run.seen
+        # A run whose family wasn't looked at has what its children reported of it.
+        mine = own[key] if key in own else own_end(run, each.later) or _below(each.run)
+        above = None
+        if each.parent is not None:
+            above = own.get(each.parent.seen.key, each.parent.own)
+        shown = end_properties(run, mine or child_end(run, above))
+        changed = {name: shown.get(name) for name in _DERIVED if shown.get(name) != each.run.shown.get(name)}
+        if changed:
+            rows.append({"key": key, "properties": to_bolt(changed)})
+    tx.send_rows("update_run_ends", rows)
+
+
+def _below(run: _Stored) -> RunEnd | None:
+    return run.own if run.because is Because.CHILDREN_CONTINUED and not run.seen.reported else None
+
+
+def _looked(run: Mapping[str, Any], later: Mapping[str, Any] | None, parent: Mapping[str, Any] | None) -> _Looked:
+    return _Looked(
+        _stored(from_bolt(run)),
+        None if later is None else _stored(from_bolt(later)).seen,
+        None if parent is None else _stored(from_bolt(parent)),
+    )
+
+
+def _stored(properties: Mapping[str, Any]) -> _Stored:
+    parent = properties.get("parent_run_id")
+    of = RunSeen(
+        properties["key"],
+        properties["run_id"],
+        properties.get("state") in TERMINAL,
+        properties.get("first_seen"),
+        properties.get("last_seen"),
+        None if parent is None else keys.run_key(properties["tenant"], parent),
+        properties.get("_query"),
+    )
+    return _Stored(of, {name: properties[name] for name in _DERIVED if name in properties})

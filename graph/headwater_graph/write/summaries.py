@@ -1,0 +1,114 @@
+"""Summaries of micro-batches that aren't kept one by one: joined with what is stored, in the query's transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from headwater_graph.facts.model import RelType
+from headwater_graph.facts.nodes import IntervalFacts, RetentionFacts
+from headwater_graph.facts.spans import Ranges, has
+from headwater_graph.facts.summaries import Horizon, Of, SummaryFacts, summarize
+from headwater_graph.summaries import horizon_of, key_of, node, retention_of, retired_of, stored, uses
+from headwater_graph.write.bolt import bolt_time, from_bolt, to_bolt
+from headwater_graph.write.segments import SegmentRows
+from headwater_graph.write.transaction import WriteTransaction
+
+
+def write_retentions(tx: WriteTransaction, retentions: Mapping[str, RetentionFacts]) -> None:
+    """Store retention rules. Micro-batches in segments are moved by `retention`, later."""
+    tx.send_rows(
+        "retentions",
+        [
+            {
+                "key": key,
+                "identity": retention.identity,
+                "summarize": None if retention.summarize_before is None else bolt_time(retention.summarize_before),
+                "drop": None if retention.drop_before is None else bolt_time(retention.drop_before),
+            }
+            for key, retention in sorted(retentions.items())
+        ],
+    )
+
+
+def without_retired(rows: SegmentRows, retired: Mapping[str, Ranges]) -> tuple[SegmentRows, list[IntervalFacts]]:
+    """Micro-batches of segments without those that aren't kept one by one any more; and these.
+
+    Args:
+        rows: rows of a delta.
+        retired: batch ids by key of the query; of those that have any.
+    """
+    if not retired:
+        return rows, []
+    kept, late = SegmentRows(names=rows.names), []
+    for key, incoming in rows.segments.items():
+        ranges = retired.get(incoming.place.query, [])
+        found = [interval for batch_id, interval in incoming.intervals.items() if has(ranges, batch_id)]
+        if not found:
+            kept.segments[key] = incoming
+            continue
+        late += found
+        left = {batch_id: one for batch_id, one in incoming.intervals.items() if not has(ranges, batch_id)}
+        if left:
+            kept.add(incoming.place, left)
+    return kept, late
+
+
+class Keeping:
+    """Retention rules and summaries of some queries.
+
+    Args:
+        tx: the transaction, which has locked the queries.
+        queries: their keys.
+    """
+
+    def __init__(self, tx: WriteTransaction, queries: Iterable[str]) -> None:
+        self._queries: dict[str, tuple[str, str]] = {}
+        self.horizons: dict[str, Horizon] = {}
+        self.retired: dict[str, Ranges] = {}
+        for key, tenant, query_id, retired, jobs, retentions in tx.find_rows("retention_of_queries", sorted(queries)):
+            by_key = {one["key"]: retention_of(from_bolt(one)) for one in retentions}
+            self._queries[key] = tenant, query_id
+            self.horizons[key] = horizon_of(tenant, jobs, by_key)
+            self.retired[key] = retired_of(retired)
+
+    def summarize(self, tx: WriteTransaction, intervals: Sequence[IntervalFacts]) -> None:
+        """Join micro-batches with the summaries of their days."""
+        by_query: dict[str, list[IntervalFacts]] = {}
+        for interval in intervals:
+            by_query.setdefault(interval.query, []).append(interval)
+        summaries: dict[Of, SummaryFacts] = {}
+        for query, found in by_query.items():
+            summaries |= summarize(found, self.horizons[query])
+        keys = {key_of(self._queries[of.query][0], of): of for of in summaries}
+        for properties, run, of_uses in tx.find_rows("summaries", sorted(keys)):
+            of, facts = stored(from_bolt(properties), run, of_uses)
+            summaries[of].join(facts)
+        tx.send_rows(
+            "update_summaries",
+            [_row(*self._queries[of.query], of, summaries[of]) for _, of in sorted(keys.items())],
+        )
+
+
+def _row(tenant: str, query_id: str, of: Of, facts: SummaryFacts) -> dict[str, Any]:
+    of_uses = uses(tenant, of, facts)
+    return {
+        "key": key_of(tenant, of),
+        "properties": to_bolt(node(tenant, query_id, of, facts)),
+        "query": of.query,
+        "runs": [of.run] if of.run else [],
+        **{
+            type_.value.lower(): [
+                {"to": use.dataset, "key": properties["key"], "properties": properties}
+                for use, properties in of_uses
+                if use.type is type_
+            ]
+            for type_ in (RelType.CONSUMED, RelType.PRODUCED)
+        },
+    }
+
+
+def write_late(tx: WriteTransaction, late: Sequence[IntervalFacts]) -> None:
+    """Join reports of micro-batches that aren't kept one by one any more with the summaries of their days."""
+    if late:
+        Keeping(tx, {interval.query for interval in late}).summarize(tx, late)

@@ -1,0 +1,191 @@
+"""GraphWriter: writes one GraphDelta in one transaction.
+
+Values are joined in Python, never in Cypher. The transaction locks the anchors that the delta touches, reads their
+state, joins it with the delta and writes the changes. Every other node belongs to one anchor (a Segment to its Query,
+a Column to its Dataset …). So two transactions that have anything in common run one after the other, and a read after
+the locks sees the latest state.
+
+`prepare_delta` makes all rows in advance, as if everything were new, on the thread that decodes and folds. So while one
+batch is written, the rows of the next are ready.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from neo4j import unit_of_work
+from neo4j.exceptions import Neo4jError
+
+from headwater_graph.facts.delta import GraphDelta
+from headwater_graph.schema import ensure_schema
+from headwater_graph.write.columns import write_columns
+from headwater_graph.write.declarations import lock_declarations, write_consumers, write_declarations
+from headwater_graph.write.links import LinkRows, write_aliases, write_declared
+from headwater_graph.write.nodes import (
+    NodeRows,
+    OfDatasetRows,
+    QueryRows,
+    dataset_rows,
+    job_rows,
+    schema_rows,
+    version_rows,
+)
+from headwater_graph.write.plans import plan_rows, write_edges, write_plans
+from headwater_graph.write.runs import RunRows, run_rows, write_runs
+from headwater_graph.write.segments import SegmentRows, segment_rows, write_segments
+from headwater_graph.write.summaries import without_retired, write_late, write_retentions
+from headwater_graph.write.transaction import WriteCounters, WriteTransaction
+
+if TYPE_CHECKING:
+    from neo4j import Driver, ManagedTransaction
+
+
+_LONGEST = 8.0
+"""Longest limit, as a multiple of the configured one: a suspended consumer holds its locks for that long."""
+
+
+class Patience:
+    """The time limit of the next transaction; each timeout doubles it.
+
+    A database that has just started plans every statement first. If the limit ends a transaction during that, the next
+    attempt begins from the start. On a busy machine, with a fixed limit, none would ever be committed.
+
+    Args:
+        seconds: the configured limit; None: the transaction has no limit.
+    """
+
+    def __init__(self, seconds: float | None) -> None:
+        self._seconds = seconds
+        self._times = 1.0
+
+    @property
+    def seconds(self) -> float | None:
+        """The limit of the next transaction."""
+        return None if self._seconds is None else self._seconds * self._times
+
+    def committed(self) -> None:
+        """A transaction was committed in time: back to the configured limit."""
+        self._times = 1.0
+
+    def ran_out(self) -> None:
+        """A transaction timed out: double the limit, up to eight times the configured one."""
+        self._times = min(_LONGEST, 2 * self._times)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedDelta:
+    """A delta with its rows. Writing doesn't change it, so it can be written again."""
+
+    delta: GraphDelta
+    jobs: NodeRows
+    datasets: NodeRows
+    queries: QueryRows
+    versions: OfDatasetRows
+    schemas: OfDatasetRows
+    runs: RunRows
+    plans: list[dict[str, Any]]
+    segments: SegmentRows
+    links: LinkRows
+
+
+def prepare_delta(delta: GraphDelta) -> PreparedDelta:
+    """The rows of a delta."""
+    return PreparedDelta(
+        delta,
+        job_rows(delta),
+        dataset_rows(delta),
+        QueryRows(delta),
+        version_rows(delta),
+        schema_rows(delta),
+        run_rows(delta),
+        plan_rows(delta),
+        segment_rows(delta),
+        LinkRows(delta),
+    )
+
+
+class GraphWriter:
+    """Writes deltas into one database. Safe to use from several threads and processes at once.
+
+    Args:
+        driver: the Neo4j driver.
+        database: name of the database; None: the user's home database.
+        timeout_seconds: after which Neo4j ends a transaction; None: as Neo4j is configured. Without a limit, a process
+            that is suspended within a transaction would keep its locks and block every other writer forever. After a
+            timeout the next transaction has a longer limit (`Patience`).
+    """
+
+    def __init__(self, driver: Driver, database: str | None = None, *, timeout_seconds: float | None = None) -> None:
+        self._driver = driver
+        self._database = database
+        self._patience = Patience(timeout_seconds)
+
+    def ensure_schema(self) -> None:
+        """Make constraints, indexes and the version node, and wait for them. Safe to repeat.
+
+        Raises:
+            GraphVersionMismatch: the graph is of another version; nothing was changed.
+            neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
+        """
+        ensure_schema(self._driver, self._database)
+
+    def apply(self, what: GraphDelta | PreparedDelta) -> WriteCounters:
+        """Write a delta in one transaction, committed on return. Applying it again changes nothing.
+
+        Args:
+            what: the delta, with its rows if they were made in advance.
+
+        Raises:
+            neo4j.exceptions.Neo4jError, DriverError: as the driver raises them, after its own retries of transient
+                errors (a deadlock, a leader switch). Nothing was written; if the connection broke during the commit,
+                all of it may have been.
+        """
+        within = unit_of_work(timeout=self._patience.seconds)(write)
+        try:
+            with self._driver.session(database=self._database) as session:
+                summary = session.execute_write(within, what)
+        except Neo4jError as error:
+            if "TransactionTimedOut" in (error.code or ""):
+                self._patience.ran_out()
+            raise
+        self._patience.committed()
+        delta = what.delta if isinstance(what, PreparedDelta) else what
+        return replace(summary, duplicates=delta.duplicates, stale=delta.stale)
+
+
+def write(tx: ManagedTransaction, what: GraphDelta | PreparedDelta) -> WriteCounters:
+    """Run the statements of one transaction. Their order, by label and then by key, avoids deadlocks of two writers."""
+    run = WriteTransaction(tx)
+    rows = what if isinstance(what, PreparedDelta) else prepare_delta(what)
+    delta = rows.delta
+
+    # Step 1: anchors that other nodes refer to, with their registers.
+    changes = lock_declarations(run, delta)
+    jobs = rows.jobs.write(run, changes.subjects("job"))
+    datasets = rows.datasets.write(run)
+    write_consumers(run, delta, changes.subjects("consumer"))
+    retired = rows.queries.write(run)
+
+    # Step 2: nodes that belong to datasets.
+    write_aliases(run, delta, datasets)
+    schemas = rows.schemas.write(run)
+    write_columns(run, delta, datasets, schemas)
+    rows.versions.write(run)
+
+    # Step 3: the other anchors, and nodes that belong to queries.
+    run_links, job_names = write_runs(run, delta, rows.runs)
+    new_plans = write_plans(run, delta, rows.plans)
+    segments, late = without_retired(rows.segments, retired)
+    write_segments(run, segments)
+    write_late(run, late)
+    write_retentions(run, delta.retentions)
+
+    # Step 4: relationships that only have a span; edges of plans.
+    rows.links.write(run, run_links, job_names)
+    write_edges(run, new_plans)
+
+    # Step 5: further derived facts.
+    write_declared(run, delta, jobs)
+    write_declarations(run, delta, changes)
+    return run.summary

@@ -1,0 +1,138 @@
+"""The documents of one request: sent to the sink, each settled by what became of all of its events."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from headwater_openlineage.intake.receiving import Refusal, RefusalReason, receive
+from headwater_openlineage.intake.sink import EventSink, SinkFullError, Undeliverable
+from headwater_openlineage.lenient import Note
+from headwater_schemas.errors import EncodeError
+from headwater_schemas.events import LineageEvent
+
+
+@dataclass(slots=True)
+class Outcome:
+    """Result of a request.
+
+    Attributes:
+        documents: number of documents.
+        events: number of events sent for them.
+        refused: refusals by the document's index.
+        notes: values that were filled in or not read, by the index of the accepted document.
+        unavailable: reason why some could not be delivered although nothing is wrong with them; None if all were.
+    """
+
+    documents: int = 0
+    events: int = 0
+    refused: dict[int, Refusal] = field(default_factory=dict)
+    notes: dict[int, tuple[Note, ...]] = field(default_factory=dict)
+    unavailable: str | None = None
+
+    @property
+    def accepted(self) -> int:
+        """Number of documents on the topic, if nothing was unavailable."""
+        return self.documents - len(self.refused)
+
+
+class Request:
+    """Sends documents, and calls back when all of their events are settled.
+
+    Args:
+        sink: takes the events.
+        tenant: tenant of the lineage.
+        max_bytes: the longest document that is taken.
+        strict: refuse what otherwise is filled in and noted.
+        redacting: leave out what looks like a credential, and note it.
+        done: called once, from any thread, after `send` and when the last event is settled.
+    """
+
+    def __init__(
+        self,
+        sink: EventSink,
+        *,
+        tenant: str,
+        max_bytes: int,
+        done: Callable[[], None],
+        strict: bool = False,
+        redacting: bool = True,
+    ) -> None:
+        self.outcome = Outcome()
+        self._sink = sink
+        self._tenant = tenant
+        self._max_bytes = max_bytes
+        self._strict = strict
+        self._redacting = redacting
+        self._done = done
+        self._lock = threading.Lock()
+        self._left = 1  # `send` itself
+
+    def send(self, documents: Iterable[bytes]) -> None:
+        """Send documents, as far as the sink takes their events; never waits for Kafka."""
+        outcome = self.outcome
+        for index, document in enumerate(documents):
+            outcome.documents += 1
+            received = receive(
+                document,
+                tenant=self._tenant,
+                max_bytes=self._max_bytes,
+                strict=self._strict,
+                redacting=self._redacting,
+            )
+            if isinstance(received, Refusal):
+                outcome.refused[index] = received
+                continue
+            if received.notes:
+                outcome.notes[index] = received.notes
+            if not self._sent(index, received.events):
+                break
+        self._settle()
+
+    def send_events(self, events: Sequence[LineageEvent]) -> None:
+        """Send the events of one document, one by one, as far as the sink takes them; never waits for Kafka.
+
+        There may be more of them than the sink takes together.
+        """
+        self.outcome.documents = 1
+        for event in events:
+            if not self._sent(0, [event]) or self.outcome.refused:
+                break
+        self._settle()
+
+    def _sent(self, index: int, events: Sequence[LineageEvent]) -> bool:
+        """Send a document's events; whether the sink takes more."""
+        outcome = self.outcome
+        with self._lock:
+            self._left += 1
+        try:
+            self._sink.send(events, partial(self._settled, index))
+        except EncodeError as error:
+            outcome.refused[index] = Refusal(RefusalReason.BREAKS_CONTRACT, "", str(error))
+        except SinkFullError as error:
+            outcome.unavailable = str(error)
+            self._settle()
+            return False
+        else:
+            outcome.events += len(events)
+            return True
+        self._settle()
+        return True
+
+    def _settled(self, index: int, failures: Sequence[Undeliverable]) -> None:
+        for failure in failures:
+            with self._lock:
+                if failure.for_good:
+                    self.outcome.refused[index] = Refusal(RefusalReason.TOO_LARGE, "", failure.reason)
+                else:
+                    self.outcome.unavailable = failure.reason
+        self._settle()
+
+    def _settle(self) -> None:
+        with self._lock:
+            self._left -= 1
+            last = not self._left
+        if last:
+            self._done()

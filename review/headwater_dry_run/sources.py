@@ -1,0 +1,291 @@
+"""Sources that a script reads ⇒ empty frames of their declared schemas."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType
+from typing import TYPE_CHECKING, Any, Final
+
+from headwater_dry_run.channel import Channel
+from headwater_dry_run.values import Value
+from headwater_schemas import naming
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+_KAFKA: Final = (
+    "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP, timestampType INT"
+)
+_HEADERS: Final = ", headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
+_FIXED: Final = {
+    "text": "value STRING",
+    "socket": "value STRING",
+    "binaryfile": "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY",
+    "rate": "timestamp TIMESTAMP, value BIGINT",
+    "rate-micro-batch": "timestamp TIMESTAMP, value BIGINT",
+}
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.-]+")
+_UNSAFE_IN_TABLES: Final = re.compile(r"[^A-Za-z0-9_]+")
+# Formats that SQL reads by path: delta.`/lake/orders`.
+_FORMATS: Final = frozenset({"delta", "iceberg", "parquet", "orc", "json", "csv", "text", "avro", "binaryfile"})
+
+
+class MissingSchemaError(Exception):
+    """Source without a declared schema."""
+
+    def __init__(self, kind: str, name: str) -> None:
+        super().__init__(f"the schema of the {kind} {name} isn't known")
+        self.fix = f"Give its columns with --tables FILE: {json.dumps({name: 'id BIGINT, day DATE'})}."
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Source that a script reads, or target that it writes.
+
+    Attributes:
+        kind: `path`, `table`, `topic`, `jdbc` or `stream` (the rows that a foreachBatch is given).
+        name: name of the dataset, without the scratch folder.
+        options: read options that change the rows; two sources with different options are equal.
+    """
+
+    kind: str
+    name: str
+    options: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        """Describe the source for people."""
+        return f"{self.kind} {self.name}"
+
+
+class Sources:
+    """Server of the sources that the script reads.
+
+    Args:
+        session: the session.
+        channel: channel for questions about schemas.
+        scratch: the folder that the script runs in.
+
+    Attributes:
+        identities: signatures of sources that aren't datasets, such as a stream's rows.
+        streams: signatures of a stream's columns, by the stream's name and the column's.
+        values: values of a stream's columns, by the stream's name and the column's.
+        read: source fields of a stream's columns, by the stream's name and the column's path.
+        last_write: name of the script's last output; empty: none yet.
+        compared: code of the script that Spark would call for rows, which isn't run: it is compared by itself.
+        missing: the error for each source whose schema isn't known, which the script may have caught.
+    """
+
+    def __init__(self, session: SparkSession, channel: Channel, scratch: Path) -> None:
+        self.session, self.channel, self.scratch = session, channel, scratch
+        self.identities: dict[str, str] = {}
+        self.streams: dict[str, dict[str, str]] = {}
+        self.values: dict[str, dict[str, Value]] = {}
+        self.read: dict[str, dict[str, list[dict[str, Any]]]] = {}
+        self.last_write = ""
+        self.compared: set[CodeType] = set()
+        self.missing: dict[Source, MissingSchemaError] = {}
+        self._written: dict[Source, StructType] = {}
+        self._served: dict[str, Source] = {}
+        self._tables: dict[str, Source] = {}
+        self._made: set[str] = set()
+        self._current: list[str] = []
+
+    def forget(self) -> None:
+        """Begin another script: forget the outputs of the one before, and report inputs again."""
+        self._written.clear()
+        self._served.clear()
+        self._current = []
+        self.last_write = ""
+        self.missing.clear()
+        self.compared.clear()
+        for spark in self._made:
+            self.session._jsparkSession.sql(f"DROP TABLE IF EXISTS {spark}")
+            self._tables.pop(spark.lower(), None)
+        self._made.clear()
+
+    def wrote(self, source: Source, schema: StructType) -> None:
+        """Record an output of the script, which may read it again."""
+        self._written[source] = schema
+
+    def was_written(self, source: Source) -> bool:
+        """Return True if the script would have written the source."""
+        return source in self._written
+
+    def frame(self, source: Source, schema: StructType | None, *, streaming: bool = False) -> DataFrame:
+        """Return an empty frame for a source.
+
+        Args:
+            source: source that is read.
+            schema: the schema that the script declares; None: the declared one of the dataset.
+            streaming: True if it is read as a stream.
+
+        Raises:
+            MissingSchemaError: nobody declares one.
+        """
+        found = schema or self.schema(source)
+        folder = self.folder(source)
+        reader = (self.session.readStream if streaming else self.session.read).schema(found)
+        # On the JVM, since PySpark's methods are replaced.
+        return self._frame(reader._jreader.format("parquet").load(str(folder)))
+
+    def schema(self, source: Source) -> StructType:
+        """Return a source's declared schema.
+
+        Raises:
+            MissingSchemaError: there is none.
+        """
+        from pyspark.sql.types import _parse_datatype_string
+
+        if source in self._written:
+            return self._written[source]
+        asked = self.channel.ask(source.kind, source.name)
+        if asked is None:
+            raise self.missing.setdefault(source, MissingSchemaError(source.kind, source.name))
+        found: StructType = _parse_datatype_string(asked)  # type: ignore[assignment]
+        return found
+
+    def folder(self, source: Source) -> Path:
+        """Return the empty folder that stands for a source; its name is equal in each run."""
+        digest = hashlib.sha256(f"{source}{source.options}".encode()).hexdigest()[:10]
+        name = f"{_UNSAFE.sub('_', source.name)[-60:]}-{digest}"
+        folder = self.scratch / "sources" / name
+        if name not in self._served:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._served[name] = source
+            if source.kind != "stream":
+                self.channel.report("input", {"kind": source.kind, "name": source.name})
+        return folder
+
+    def read_with(self) -> list[str]:
+        """List sources with their read options, for people; those without options are left out."""
+        return [f"READ: {source.name} as {source.options}" for source in self._served.values() if source.options]
+
+    def of_folder(self, path: str) -> Source | None:
+        """Return the source that a scratch folder stands for."""
+        return self._served.get(path.rstrip("/").rsplit("/", 1)[-1])
+
+    def table(self, name: str) -> str:
+        """Make a table for this name where there is none; return its name in Spark.
+
+        Raises:
+            MissingSchemaError: nobody declares its schema.
+        """
+        parts = [part.strip("`") for part in _parts(name)]
+        source, called = self.named(parts), self._called(parts)
+        if _quoted(called).lower() in self._tables and self._exists(called):
+            self.folder(source)
+        elif not self._exists(called):
+            schema = self.schema(source)
+            jvm: Any = self.session._jsparkSession
+            struct = jvm.parseDataType(schema.json())
+            spark = self._register(parts)
+            jvm.catalog().createTable(spark, "parquet", struct, {"path": str(self.folder(source))})
+        return _quoted(called)
+
+    def made(self, parts: Sequence[str]) -> str:
+        """Record that the script makes or drops a table; return its name in Spark."""
+        spark = self._register(parts)
+        self._made.add(spark)
+        return spark
+
+    def _register(self, parts: Sequence[str]) -> str:
+        source, called = self.named(parts), self._called(parts)
+        if len(called) > 1:
+            self.session._jsparkSession.sql(f"CREATE DATABASE IF NOT EXISTS `{called[0]}`")
+        self._tables[_quoted(called).lower()] = source
+        return _quoted(called)
+
+    def use(self, parts: Sequence[str]) -> None:
+        """Resolve names without a database in this one from now on."""
+        current = _without_catalog(parts)
+        self._current = [] if current == ["default"] else current
+
+    def named(self, parts: Sequence[str]) -> Source:
+        """Return the source that a table's name means: a path, where the name is a format and a path."""
+        known = self._tables.get(_quoted(parts).lower()) if len(parts) > 1 else None
+        if known is not None:
+            return known
+        if _is_of_path(parts):
+            return self.path(parts[1])
+        return Source("table", ".".join(self._full(parts)).lower())
+
+    def _full(self, parts: Sequence[str]) -> list[str]:
+        return [*self._current, *parts] if len(parts) == 1 else _without_catalog(parts)
+
+    def _called(self, parts: Sequence[str]) -> list[str]:
+        """Return a table's name in the dry run's catalog, which has two levels, and names of letters."""
+        full = self._full(parts)
+        if _is_of_path(full):
+            return [full[0].lower(), _UNSAFE_IN_TABLES.sub("_", full[1]).strip("_")]
+        return full if len(full) < 3 else ["__".join(full[:-1]), full[-1]]
+
+    def called(self, name: str) -> Source:
+        """Return the source that a table's name in the script means; see `named`."""
+        return self.named([part.strip("`") for part in _parts(name)])
+
+    def columns(self, source: Source) -> list[str]:
+        """List the names of a table's columns, without counting that as a read.
+
+        Raises:
+            MissingSchemaError: nobody declares its schema.
+        """
+        called = self._called([part.strip("`") for part in _parts(source.name)])
+        if source.kind == "table" and self._exists(called):
+            return list(self.session._jsparkSession.table(_quoted(called)).schema().fieldNames())
+        return self.schema(source).fieldNames()
+
+    def _exists(self, parts: Sequence[str]) -> bool:
+        return bool(self.session._jsparkSession.catalog().tableExists(_quoted(parts)))
+
+    def topic(self, options: Mapping[str, str]) -> Source:
+        """Return the source of a Kafka reader."""
+        topics = options.get("subscribe") or options.get("subscribepattern") or options.get("assign") or "?"
+        return Source("topic", ",".join(sorted(part.strip() for part in topics.split(","))))
+
+    def path(self, given: str) -> Source:
+        """Return the dataset at a path; paths in the scratch folder are relative to it."""
+        text = given if ":/" in given else str(self.scratch / given)
+        local = re.sub(r"^file:/+", "/", text)
+        if local.startswith(f"{self.scratch}/"):
+            return Source("path", naming.path(local).name.removeprefix(f"{self.scratch}/").strip("/"))
+        ref = naming.path_pattern(text)
+        scheme = "" if ref.namespace == "file" else f"{ref.namespace.rstrip('/')}/"
+        return Source("path", f"{scheme}{ref.name.lstrip('/')}" if scheme else ref.name)
+
+    def _frame(self, jdf: Any) -> DataFrame:
+        from pyspark.sql import DataFrame
+
+        return DataFrame(jdf, self.session)
+
+
+def fixed_schema(format_: str, options: Mapping[str, str]) -> StructType | None:
+    """Return the schema that every source of a format has; None: it has none of its own."""
+    from pyspark.sql.types import _parse_datatype_string
+
+    if format_ == "kafka":
+        text: str | None = _KAFKA + (_HEADERS if options.get("includeheaders", "").lower() == "true" else "")
+    else:
+        text = _FIXED.get(format_)
+    return None if text is None else _parse_datatype_string(text)  # type: ignore[return-value]
+
+
+def _quoted(parts: Sequence[str]) -> str:
+    return ".".join(f"`{part}`" for part in parts)
+
+
+def _is_of_path(parts: Sequence[str]) -> bool:
+    return len(parts) == 2 and parts[0].lower() in _FORMATS and "/" in parts[1]
+
+
+def _without_catalog(parts: Sequence[str]) -> list[str]:
+    return [*parts[1:]] if parts and parts[0].lower() == "spark_catalog" else [*parts]
+
+
+def _parts(name: str) -> list[str]:
+    return re.findall(r"`(?:[^`]|``)*`|[^.`]+", name)

@@ -1,0 +1,284 @@
+"""Values of an optimized plan's JSON: the expression behind each column, and each member of one, whatever the rows.
+
+A column's signature (`signature`) covers its rows, too: a changed filter changes it for all columns. A value's text has
+no rows in it: a changed filter leaves it as it is, and a dropped hash changes it.
+
+    to_json(struct(id, sha2(email, 256) AS mail))  ⇒  value: to_json(struct()); value.id: id; value.mail: sha2(email …)
+
+Parts of an expression that Spark's JSON leaves out come from the printed plan: then equal values may differ, and never
+the other way round.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from headwater_dry_run.signature import CHANGING, Signer, Unwritten, digest
+from headwater_producers.spark.plan.column import ELEMENT, VALUE
+from headwater_producers.spark.plan.schema import quoted
+from headwater_producers.spark.plan.tree import Node, Nodes, expression_id, fold
+
+_MOST_TEXT: Final = 2_000
+_ENCODES: Final = {
+    "StructsToJson": "to_json",
+    "StructsToCsv": "to_csv",
+    "StructsToXml": "to_xml",
+    "CatalystDataToAvro": "to_avro",
+    "CatalystDataToProtobuf": "to_protobuf",
+}
+_DECODES: Final = {
+    "JsonToStructs": "from_json",
+    "CsvToStructs": "from_csv",
+    "XmlToStructs": "from_xml",
+    "AvroDataToCatalyst": "from_avro",
+    "ProtobufDataToCatalyst": "from_protobuf",
+}
+_PRINTED: Final = _ENCODES | _DECODES
+# Expressions with the members of their first child.
+_SAME: Final = frozenset(
+    {"Alias", "Cast", "KnownNotNull", "KnownNullable", "AggregateExpression", "LambdaFunction", *_ENCODES}
+)
+_LISTS: Final = frozenset({"CollectList", "CollectSet"})
+_EVALUATED: Final = re.compile(r"^(StructsTo|(?:Json|Csv|Xml)ToStructs)\w*Evaluator\(")
+_SCHEMA: Final = re.compile(r"StructType\(.*\)(?=,)")
+_NEW_COLUMNS: Final = ("output", "generatorOutput", "resultAttrs", "aggAttrs")
+_INSTANCE: Final = re.compile(r"~\d+")
+_COUNTED: Final = re.compile(r"_\d+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """Lineage of a value as text over source columns, with its members.
+
+    Attributes:
+        text: the whole expression, over columns of the sources.
+        members: parts of a composite value: fields of a struct by name, `[]` elements of an array, values of a map by
+            key, or `{}`; of JSON, Avro and the like the parts of the encoded value.
+        frame: the text without the members, of a composite value.
+    """
+
+    text: str
+    members: Mapping[str, Value] = field(default_factory=dict)
+    frame: str = ""
+
+    def digests(self, path: str) -> Iterator[tuple[str, str]]:
+        """Yield digests by path: of the value without its members, then of each member."""
+        yield path, digest(self.frame if self.members else self.text)
+        for name, member in self.members.items():
+            yield from member.digests(f"{path}.{name}")
+
+
+def values_of(
+    nodes: Nodes, text: str, leaves: Unwritten, streams: Mapping[str, Mapping[str, Value]] | None = None
+) -> list[Value]:
+    """List the lineage of each column of the plan, in order.
+
+    Args:
+        nodes: the optimized plan's JSON.
+        text: the same plan as Spark prints it.
+        leaves: parts of the plan that the JSON lacks.
+        streams: columns of a leaf that stands for a stream, by the leaf's name.
+
+    Raises:
+        UnreadableError: as `signature`.
+    """
+    reader = _ValueSigner(leaves, text, streams or {})
+    return [reader.value(number) for number in reader.plan(nodes).output]
+
+
+class _ValueSigner(Signer):
+    def __init__(self, leaves: Unwritten, printed: str, streams: Mapping[str, Mapping[str, Value]]) -> None:
+        super().__init__(leaves)
+        self._origins, self._streams = leaves.origins, streams
+        self._printed = CHANGING.sub("", printed)
+        self._tried = " ".join(sorted(re.findall(r"\btry_\w+", printed)))
+        self._values: dict[int, Value] = {}
+
+    def value(self, number: int) -> Value:
+        """Return a column's value."""
+        return self._values.get(number) or Value(self.columns.get(number, "?"))
+
+    def expression(self, nodes: Nodes) -> str:
+        return fold(nodes, self._visit).text
+
+    def _within(self, child: Any, keys: Sequence[str] = ()) -> str:  # noqa: ARG002
+        return ""
+
+    def _of_operator(self, node: Node, text: str, position: int) -> str:  # noqa: ARG002
+        made = node.trees("udfs")
+        if len(made) == len(node.trees("resultAttrs")) and position < len(made):
+            return f"={digest(self.expression(made[position]))}"
+        own = Node(node.name, {name: each for name, each in node.fields.items() if name not in _NEW_COLUMNS})
+        return f"{digest(f'{node.name}[{self._fields(own)}]')}.{position}"
+
+    def _read(self, number: int, column: str, position: int, name: str, instance: int) -> None:
+        streamed = self._streams.get(name, {}).get(column)
+        if streamed is not None:
+            self.columns[number], self._values[number] = f"={digest(streamed.text)}", streamed
+            return
+        made = position if "[" in name else column
+        self.columns[number] = f"{self._origins.get(name, name)}~{instance}.{made}"
+
+    def _alias(self, number: int, nodes: Nodes) -> str:
+        self._values[number] = fold(nodes, self._visit)
+        return self._values[number].text
+
+    def _united(self, numbers: Sequence[int], label: str) -> None:  # noqa: ARG002
+        found = _merged("union", [self.value(number) for number in numbers])
+        self._values[numbers[0]], self.columns[numbers[0]] = found, f"={digest(found.text)}"
+
+    def _visit(self, node: Node, children: tuple[Value, ...]) -> Value:
+        known, self.unknown = self.unknown, False
+        text = self._expression(node, tuple(child.text for child in children))
+        more = self._left_out(node) if self.unknown else ""
+        self.unknown = known
+        if "evalMode" in node.fields and self._tried:
+            more = f"{more} {self._tried}"
+        if node.name == "NamedLambdaVariable":
+            # Spark numbers the variables of a session.
+            return Value(f"lambda {_COUNTED.sub('', str(node.get('name')))}")
+        if node.name == "AttributeReference" and not children:
+            number = expression_id(node.fields)
+            made = None if number is None else self._values.get(number)
+            return Value(text) if made is None else made
+        return self._with_members(node, children, _short(f"{text}{more}"), more)
+
+    def _options(self, name: str) -> str:
+        """Return a digest of the options of a kind of decoding, from the printed plan, without the schemas."""
+        calls = (
+            re.sub(r"StructField\(.*?\), (?!StructField)", "", call) for call in _calls(self._printed, _DECODES[name])
+        )
+        return digest(" ".join(sorted(set(calls))))
+
+    def _left_out(self, node: Node) -> str:
+        """Return a digest of an expression's parts that the plan's JSON leaves out, from the printed plan."""
+        name = _PRINTED.get(node.name)
+        if name is None:
+            return f" {digest(self._printed)}"
+        return f" {digest(' '.join(sorted(set(_calls(self._printed, name)))))}"
+
+    def _with_members(self, node: Node, children: tuple[Value, ...], text: str, more: str) -> Value:
+        """Return the value with its members, as far as the expression builds it, or takes it apart."""
+        name = node.name
+        if name in _SAME:
+            return _wrapped(children[0], f"{name}[{self._fields(node)}{more}]", text)
+        if name in _LISTS and children[0].members:
+            others = ", ".join(each.text for each in children[1:])
+            return Value(text, {ELEMENT: children[0]}, f"{name}[{self._fields(node)}]({others})")
+        if name in _DECODES:
+            own = Node(name, {key: each for key, each in node.fields.items() if key not in ("schema", "dataType")})
+            type_ = node.get("schema") or node.get("dataType")
+            return _decoded(type_, f"{name}[{self._fields(own)}]({children[0].text}){self._options(name)}", text)
+        make = _MAKES.get(name)
+        return Value(text) if make is None or not children else make(node, children, text)
+
+
+def _wrapped(child: Value, head: str, text: str) -> Value:
+    """Wrap a value in another expression, and keep its members."""
+    return Value(text, child.members, f"{head}({child.frame})") if child.members else Value(text)
+
+
+def _evaluated(node: Node, children: Sequence[Value], text: str) -> Value:
+    """Read `to_json`, `from_json` and the like, as the optimizer of some versions leaves them: without their schema."""
+    evaluator = children[0].text.lstrip("'")
+    if len(children) != 2 or not _EVALUATED.match(evaluator):
+        return Value(text)
+    head = _SCHEMA.sub("", evaluator)
+    if evaluator.startswith("StructsTo"):
+        return _wrapped(children[1], head, text)
+    return _decoded(node.get("dataType"), f"{head}({children[1].text})", text)
+
+
+def _decoded(type_: Any, call: str, text: str) -> Value:
+    """Read a struct decoded from JSON and the like: each field by itself, whichever others are read with it."""
+    fields = type_.get("fields") if isinstance(type_, dict) else None
+    return Value(text, {quoted(each["name"]): Value(_short(f"{call}.{each}")) for each in fields or ()}, call)
+
+
+def _struct(_: Node, children: Sequence[Value], text: str) -> Value:
+    return Value(text, dict(_fields_of(children)), "struct()")
+
+
+def _array(_: Node, children: Sequence[Value], text: str) -> Value:
+    return Value(text, {ELEMENT: _merged("elements", children)}, f"array of {len(children)}")
+
+
+def _transformed(_: Node, children: Sequence[Value], text: str) -> Value:
+    array, function = children
+    return Value(text, {ELEMENT: function}, f"transform({array.text})") if function.members else Value(text)
+
+
+def _field(node: Node, children: Sequence[Value], text: str) -> Value:
+    members, position = [*children[0].members.values()], node.get("ordinal")
+    return members[position] if isinstance(position, int) and position < len(members) else Value(text)
+
+
+def _fields_of(children: Sequence[Value]) -> Iterator[tuple[str, Value]]:
+    for name, value in zip(children[::2], children[1::2], strict=True):
+        yield quoted(_literal(name) or name.text), value
+
+
+def _map(_: Node, children: Sequence[Value], text: str) -> Value:
+    keys, values = children[::2], children[1::2]
+    names = [_literal(key) for key in keys]
+    if None in names or len({*names}) < len(names):
+        return Value(text, {VALUE: _merged("values", values)}, f"map({', '.join(key.text for key in keys)})")
+    return Value(text, {quoted(str(name)): value for name, value in zip(names, values, strict=True)}, "map()")
+
+
+def _literal(value: Value) -> str | None:
+    """Return a literal's string; None: it is no string literal."""
+    found = re.fullmatch(r"(['\"])(.*)\1:string", value.text, re.DOTALL)
+    return None if found is None else found[2]
+
+
+def _chosen(node: Node, children: Sequence[Value], text: str) -> Value:
+    """Choose one of several values by conditions: it has the members of those that have some, if these are equal."""
+    made = [child for child in children if child.members]
+    if not made or len({tuple(child.members) for child in made}) > 1:
+        return Value(text)
+    conditions = ", ".join(child.frame if child.members else child.text for child in children)
+    return Value(text, _merged(node.name, made).members, f"{node.name}({conditions})")
+
+
+_MAKES: Final[dict[str, Callable[[Node, Sequence[Value], str], Value]]] = {
+    "Invoke": _evaluated,
+    "CreateNamedStruct": _struct,
+    "CreateArray": _array,
+    "CreateMap": _map,
+    "ArrayTransform": _transformed,
+    "GetStructField": _field,
+    "If": _chosen,
+    "CaseWhen": _chosen,
+    "Coalesce": _chosen,
+}
+
+
+def _merged(how: str, values: Sequence[Value]) -> Value:
+    """Merge several values into one, with the members that all of them have."""
+    # Equal branches, as of a table and some of its rows once more, are no other value.
+    texts = list(dict.fromkeys(_INSTANCE.sub("", value.text) for value in values))
+    text = values[0].text if len(texts) == 1 else _short(f"{how}({' | '.join(value.text for value in values)})")
+    names = [tuple(value.members) for value in values]
+    if not names[0] or len({*names}) > 1:
+        return Value(text)
+    members = {name: _merged(how, [value.members[name] for value in values]) for name in names[0]}
+    frames = dict.fromkeys(_INSTANCE.sub("", value.frame) for value in values)
+    return Value(text, members, " | ".join(frames))
+
+
+def _calls(text: str, name: str) -> Iterator[str]:
+    """Yield each call of a function in a text."""
+    for found in re.finditer(rf"\b{name}\(", text):
+        depth, position = 1, found.end()
+        while depth and position < len(text):
+            depth += {"(": 1, ")": -1}.get(text[position], 0)
+            position += 1
+        yield text[found.start() : position]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _MOST_TEXT else f"<{digest(text)}>"

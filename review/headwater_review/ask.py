@@ -1,0 +1,333 @@
+"""Review of a dataset's new schema: every difference, with all that the graph has downstream of it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import NamedTuple
+
+from headwater_analysis.assets import Asset, job_asset
+from headwater_analysis.declared import consumers_of
+from headwater_analysis.errors import QuestionError
+from headwater_analysis.identity import Identities, notice
+from headwater_analysis.impact import (
+    ChangeType,
+    Policy,
+    SchemaChange,
+    Severity,
+    SeverityTotal,
+    default_policy,
+)
+from headwater_analysis.impact.analyze import ImpactDetails
+from headwater_analysis.impact.graph import ImpactGraph, StoredGraph
+from headwater_analysis.impact.moves import ChangeStart
+from headwater_analysis.impact.policy import SEVERITIES
+from headwater_analysis.impact.spread import ImpactSpread, spread
+from headwater_analysis.impact.start import Beginning, columns_of
+from headwater_analysis.impact.steps import Cause
+from headwater_analysis.impact.verdict import unknown_users
+from headwater_analysis.impact.wording import short
+from headwater_analysis.reader import Reader, Transaction
+from headwater_analysis.resolve import resolve_dataset
+from headwater_review.answer import Review, ReviewedDifference
+from headwater_review.compare import Difference, DifferenceKind, Retyping, compare
+from headwater_review.graph import SharedGraph
+from headwater_review.question import Question
+from headwater_review.schema import Schema, Steps, steps_of
+from headwater_review.starts import OF_ALL_COLUMNS, OF_DATASET, Starts, impact_of
+from headwater_review.stored import stored_schema
+from headwater_review.wording import OVERWRITES_MORE, constraint_of, privacy_of, suggestion_of, text_of
+
+MOST_DIFFERENCES = 1_000
+MOST_ITEMS = 10
+MOST_JOBS = 10
+MOST_UNSEEN = 20
+_MOST_WRITERS = 100
+_MOST_TEXT = 2_000
+_GONE = (DifferenceKind.REMOVED, DifferenceKind.RENAMED)
+_OTHERWISE = (DifferenceKind.UNIT, DifferenceKind.MEANING)
+
+
+def review(reader: Reader, question: Question, policy: Policy | None = None) -> Review:
+    """Return all differences between two schemas of a dataset, with the downstream impact of each.
+
+    Args:
+        reader: reader of the graph.
+        question: question of the review.
+        policy: severity policy; None: the one that comes with Headwater.
+
+    Raises:
+        QuestionError: a rename or `at` names a column that doesn't exist; the graph has no schema to compare with.
+        NotFoundError: no such dataset; with the nearest names.
+        AmbiguousError: several datasets have this name.
+        TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
+    """
+    return reader.read(lambda tx: _Reviewing(tx, question, policy or default_policy()).answer())
+
+
+class _Spread(NamedTuple):
+    """A difference with its impact in the graph."""
+
+    beginning: Beginning
+    hit: ImpactSpread
+    details: ImpactDetails
+
+
+class _Reviewing:
+    def __init__(self, tx: Transaction, question: Question, policy: Policy) -> None:
+        self._tx, self._question, self._policy = tx, question, policy
+        self._dataset = resolve_dataset(tx, question.dataset)
+        self._graph = SharedGraph(StoredGraph(tx))
+        self._starts = Starts(tx.tenant, self._dataset, columns_of(tx, self._dataset))
+        self._notes = list(notice(tx, self._dataset.asset))
+        self._at = self._part()
+        self._writers = self._look_for_writers()
+        self._unseen_readers = self._look_for_unseen_readers()
+
+    def answer(self) -> Review:
+        old, new = self._schemas()
+        given = self._question.differences
+        differences = compare(old, new, self._renames()) if given is None else given
+        changes = [impact_of(difference) for difference in differences]
+        spreads = self._spreads(differences, changes)
+        ImpactDetails.look_up(self._tx, [each.details for each in spreads.values()])
+        consumers = self._consumers_of_columns(spreads)
+        reviewed = [
+            self._reviewed(difference, change, spreads.get(number), consumers.get(number, {}))
+            for number, (difference, change) in enumerate(zip(differences, changes, strict=True))
+        ]
+        reviewed.sort(key=lambda each: each.severity.rank)
+        hits = [each.hit for each in spreads.values()]
+        touched = {node for each in spreads.values() for node in (*each.beginning.start.nodes, *each.hit.worst)}
+        unseen = {
+            key for hit in hits for key, job in hit.jobs.items() if Cause.UNSEEN in job.causes
+        } | self._unseen_readers
+        names = self._job_names(unseen)
+        if len(reviewed) > MOST_DIFFERENCES:
+            self._notes.append(f"{MOST_DIFFERENCES:,} of {len(reviewed):,} differences are listed, the worst ones.")
+        counts = Counter(each.severity for each in reviewed)
+        return Review(
+            dataset=self._dataset.asset,
+            old=old.source,
+            new=new.source,
+            severity=min((each.severity for each in reviewed), key=lambda each: each.rank, default=Severity.NONE),
+            differences=tuple(reviewed[:MOST_DIFFERENCES]),
+            totals=tuple(SeverityTotal(severity, counts[severity]) for severity in SEVERITIES if severity in counts),
+            columns=len(new.columns),
+            jobs_total=len({key for hit in hits for key in hit.jobs}),
+            datasets_total=len({hit.facts[node].dataset for hit in hits for node in hit.worst}),
+            consumers=consumers_of(self._tx, {self._dataset.id, *touched}) if differences else (),
+            writers=tuple(self._writers),
+            unseen=tuple(names[:MOST_UNSEEN]),
+            unseen_total=len(unseen),
+            notes=tuple(self._notes),
+        )
+
+    def _schemas(self) -> tuple[Schema, Schema]:
+        """Old and new schema, as schemas of the same part of the dataset."""
+        new = self._question.new.within(self._at)
+        if self._question.old is not None:
+            return self._question.old.within(self._at), new
+        old, notes = stored_schema(self._tx, self._dataset.asset, self._at)
+        self._notes += notes
+        return old, new
+
+    def _part(self) -> Steps:
+        """Steps of the column that the schemas describe; none: the dataset."""
+        at, dataset = self._question.at, self._dataset.asset
+        if at:
+            if self._starts.named(at) is None:
+                raise QuestionError(f"{dataset.spelling} has no column {at!r} in the graph.", field="at")
+            return steps_of(at)
+        if self._question.differences is not None:
+            return ()
+        if at is not None or (dataset.type or "").upper() != "TOPIC" or ("value",) in self._question.new.columns:
+            return ()
+        self._notes.append("The schema is taken as that of the topic's `value`; --at names another column.")
+        return ("value",)
+
+    def _renames(self) -> dict[str, str]:
+        """Renames with whole paths."""
+        above = self._above
+        return {f"{above}{before}": f"{above}{after}" for before, after in self._question.renames.items()}
+
+    @property
+    def _above(self) -> str:
+        """Prefix that paths of the files have in the graph: `value.`, say."""
+        return "".join(f"{step}." for step in self._at)
+
+    def _spreads(
+        self, differences: Sequence[Difference], changes: Sequence[tuple[ChangeType, SchemaChange] | None]
+    ) -> dict[int, _Spread]:
+        """Impact of each difference by its index; without those that the graph has no column for."""
+        begun: dict[int, Beginning] = {}
+        for number, (difference, change) in enumerate(zip(differences, changes, strict=True)):
+            beginning = None if change is None else self._starts.beginning(difference, change[0])
+            if beginning is not None:
+                begun[number] = beginning
+        starts_by_change: dict[tuple[ChangeType, SchemaChange], list[ChangeStart]] = defaultdict(list)
+        for number, beginning in begun.items():
+            starts_by_change[_given(changes[number])].append(beginning.start)
+        # Differences with one change spread through the graph together first; each then finds its nodes cached.
+        for change, starts in starts_by_change.items():
+            self._spread(_together(starts), change)
+        found: dict[int, _Spread] = {}
+        for number, beginning in begun.items():
+            hit = self._spread(beginning.start, _given(changes[number]))
+            nodes = [node for *_, node in hit.ordered()[:MOST_ITEMS]]
+            details = ImpactDetails(hit, nodes, self._policy, beginning, MOST_JOBS)
+            found[number] = _Spread(beginning, hit, details)
+        return found
+
+    def _spread(self, start: ChangeStart, change: tuple[ChangeType, SchemaChange]) -> ImpactSpread:
+        graph: ImpactGraph = self._graph
+        return spread(graph, start, *change, self._policy, depth=None)
+
+    def _reviewed(
+        self,
+        difference: Difference,
+        change: tuple[ChangeType, SchemaChange] | None,
+        found: _Spread | None,
+        consumers: Mapping[str, bool],
+    ) -> ReviewedDifference:
+        ranks = [] if found is None else [found.hit.rank(node) for node in found.hit.worst]
+        reasons = list(self._reasons(difference, consumers))
+        if difference.kind is DifferenceKind.DESCRIPTION:
+            reasons.append((Severity.COSMETIC, "Nothing is computed from a description."))
+        elif difference.exposed is not None:
+            reasons.append(privacy_of(difference.exposed))
+        elif change is None:
+            reasons.append((Severity.NONE, "What that does to rows and columns is listed by itself."))
+        elif found is None:
+            reasons.append(self._not_there())
+        if difference.overwrites_more:
+            # Removed, whether or not anybody reads it.
+            reasons.append((Severity.DEGRADED, OVERWRITES_MORE))
+        if difference.similar is not None:
+            reasons.append((Severity.NONE, suggestion_of(difference.column, difference.similar, self._above)))
+        counts = Counter(ranks)
+        judged = [*(SEVERITIES[rank] for rank in ranks), *(severity for severity, _ in reasons)]
+        worst = min(judged, key=_rank, default=Severity.NONE)
+        if worst is Severity.NONE and change is not None and self._unknown:
+            worst = Severity.UNKNOWN
+            reasons.append((worst, f"Not known is {' and '.join(self._unknown)}."))
+        binds_late = found is not None and self._policy.binds_late(found.beginning.start.type)
+        return ReviewedDifference(
+            difference=replace(difference, before=_cut(difference.before), after=_cut(difference.after)),
+            text=text_of(difference),
+            severity=worst,
+            reasons=tuple(text for _, text in reasons),
+            items=() if found is None else found.details.items(),
+            total=len(ranks),
+            totals=tuple(SeverityTotal(SEVERITIES[rank], counts[rank]) for rank in sorted(counts)),
+            jobs=() if found is None or change is None else found.details.jobs(change[1], late=binds_late),
+            jobs_total=0 if found is None else len(found.hit.jobs),
+            consumers=tuple(sorted(consumers)),
+        )
+
+    def _reasons(self, difference: Difference, consumers: Mapping[str, bool]) -> Iterator[tuple[Severity, str]]:
+        """Reasons for a severity beyond the hit assets: declared consumers, and jobs that write the dataset."""
+        for name, names_it in sorted(consumers.items()):
+            severity = _for_consumer(difference, names_it=names_it)
+            if severity is not Severity.NONE:
+                reads = "reads this column" if names_it else "reads the dataset as a whole"
+                if difference.kind in OF_DATASET:
+                    reads = "reads the dataset"
+                yield severity, f"Consumer {short(name)} {reads}."
+        if self._writers and (constraint := constraint_of(difference)):
+            more = f" and {len(self._writers) - 1:,} more" if len(self._writers) > 1 else ""
+            yield (
+                Severity.DEGRADED,
+                f"{short(self._writers[0].name)}{more} writes the dataset, and has to {constraint}.",
+            )
+
+    @cached_property
+    def _unknown(self) -> list[str]:
+        """Sentences on jobs that may use the dataset without known lineage."""
+        asset = self._dataset.asset
+        return list(unknown_users(self._tx, asset.key, asset, is_used=False))
+
+    def _not_there(self) -> tuple[Severity, str]:
+        """Severity and reason of a change of a column that the graph doesn't have."""
+        if self._unseen_readers:
+            return (
+                Severity.DEGRADED,
+                "The graph hasn't this column, and not all lineage of the jobs that read the dataset.",
+            )
+        return Severity.NONE, "The graph hasn't this column: no job whose lineage is known names it."
+
+    def _look_for_unseen_readers(self) -> set[str]:
+        """Keys of jobs that read the dataset, and whose column lineage is missing or incomplete."""
+        made = {(job, target) for _, target, _, job in self._graph.feeds([self._dataset.id])}
+        return {job for job, _ in self._graph.unseen(made)}
+
+    def _look_for_writers(self) -> list[Asset]:
+        keys = Identities.of(self._tx).members(self._dataset.asset.key)
+        rows = self._tx.rows("known/jobs_of_dataset", keys=keys, link="WRITES", most=_MOST_WRITERS)
+        return [job_asset(row["job"]) for row in rows]
+
+    def _consumers_of_columns(self, spreads: Mapping[int, _Spread]) -> dict[int, dict[str, bool]]:
+        """Consumers of what changes, by index of the difference, and whether they name the column."""
+        if not self._tx.consumers:
+            return {}
+        places: dict[int, list[int]] = defaultdict(list)
+        out: dict[int, dict[str, bool]] = defaultdict(dict)
+        for number, each in spreads.items():
+            start = each.beginning.start
+            if each.beginning.asset.column is None:
+                out[number] = dict.fromkeys(self._readers, False)
+            for node in (start.nodes or start.wholes) if each.beginning.asset.column is not None else ():
+                places[node].append(number)
+        for row in self._tx.rows("declared/readers", nodes=sorted(places)):
+            for number in places[row["node"]]:
+                for _, name, names_it in row["consumers"]:
+                    out[number][name] = out[number].get(name, False) or names_it
+        return out
+
+    @cached_property
+    def _readers(self) -> list[str]:
+        """Declared consumers of the dataset, or of a column of it."""
+        return [each.name for each in consumers_of(self._tx, [self._dataset.id, *self._starts.nodes])]
+
+    def _job_names(self, keys: Iterable[str]) -> list[str]:
+        rows = self._tx.one("impact/jobs", keys=sorted(keys))["jobs"]
+        return sorted(row["properties"]["name"] for row in rows)
+
+
+def _cut(text: str | None) -> str | None:
+    return text if text is None or len(text) <= _MOST_TEXT else short(text, _MOST_TEXT)
+
+
+def _rank(severity: Severity) -> int:
+    return severity.rank
+
+
+def _given(change: tuple[ChangeType, SchemaChange] | None) -> tuple[ChangeType, SchemaChange]:
+    if change is None:
+        raise ValueError("a difference without an impact begins nowhere")
+    return change
+
+
+def _together(starts: Sequence[ChangeStart]) -> ChangeStart:
+    """Merge these starts into one."""
+    nodes = dict.fromkeys(node for start in starts for node in start.nodes)
+    wholes = dict.fromkeys(node for start in starts for node in start.wholes if node not in nodes)
+    return replace(starts[0], nodes=tuple(nodes), wholes=tuple(wholes))
+
+
+def _for_consumer(difference: Difference, *, names_it: bool) -> Severity:
+    """Severity of a difference for a declared consumer of the column, or of its dataset as a whole."""
+    if difference.kind in OF_ALL_COLUMNS:
+        return Severity.BREAKING
+    if difference.kind in OF_DATASET:
+        return Severity.DEGRADED
+    if difference.kind in _GONE:
+        return Severity.BREAKING if names_it else Severity.DEGRADED
+    if difference.kind in _OTHERWISE or (
+        difference.kind is DifferenceKind.RETYPED and difference.retyping is not Retyping.WIDER
+    ):
+        return Severity.DEGRADED
+    may_surprise = difference.after == "nullable" or difference.kind is DifferenceKind.ENUM
+    return Severity.DEGRADED if names_it and may_surprise else Severity.NONE

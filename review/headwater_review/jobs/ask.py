@@ -1,0 +1,178 @@
+"""Review of a job's two versions: each output's differences with all that the graph has downstream of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+from headwater_analysis.assets import Asset, AssetKind
+from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
+from headwater_analysis.impact import Policy, Severity
+from headwater_analysis.impact.start import columns_of
+from headwater_analysis.privacy.graph import StoredPrivacyGraph
+from headwater_analysis.reader import Reader, Transaction
+from headwater_analysis.resolve import FoundNode, resolve_dataset
+from headwater_analysis.sensitivity import LEVELS
+from headwater_review.answer import Review
+from headwater_review.ask import review
+from headwater_review.by_kind import NOT_ASKED, review_by_kind
+from headwater_review.compare import Difference
+from headwater_review.jobs.answer import JobReview, JobVerdict
+from headwater_review.jobs.compare import ComparedOutput, compare_jobs
+from headwater_review.jobs.exposed import fields_unread
+from headwater_review.jobs.runs import judged_with_rows, notes_of_runs, problems_of_runs
+from headwater_review.jobs.version import JobProblem, JobVersion
+from headwater_review.question import Question
+from headwater_review.schema import Schema
+from headwater_review.starts import Starts
+from headwater_review.stored import stored_schema
+
+
+def review_job(reader: Reader | None, old: JobVersion, new: JobVersion, policy: Policy | None = None) -> JobReview:
+    """Return all differences between two versions of a job, with their downstream impact.
+
+    Args:
+        reader: reader of the graph; None: a difference is judged by its kind.
+        old: the version as it is.
+        new: the version to be.
+        policy: severity policy; None: the one that comes with Headwater.
+
+    Raises:
+        TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
+    """
+    old, new = judged_with_rows(old, new)
+    old, new = _writing(old), _writing(new)
+    compared = compare_jobs(old, new)
+    found = {(each.kind, each.name): each.differences for each in compared}
+    outputs = tuple(_reviewed(reader, each, old, new, policy) for each in compared)
+    severity = min((each.severity for each in outputs), key=lambda each: each.rank, default=Severity.NONE)
+    known = JobVerdict(severity.value)
+    differs = any(each.differences for each in outputs)
+    problems = (
+        *old.problems,
+        *new.problems,
+        *(problem for version in (old, new) for problem in fields_unread(version, found)),
+        *_of_tables(old, new),
+        *problems_of_runs(old, new, differs=differs),
+    )
+    complete = old.complete and new.complete and not problems
+    return JobReview(
+        old=old.script,
+        new=new.script,
+        verdict=known if complete else JobVerdict.UNKNOWN,
+        severity=severity,
+        outputs=outputs,
+        problems=problems,
+        notes=(*(() if reader is not None else (NOT_ASKED,)), *notes_of_runs(old, new)),
+    )
+
+
+def _writing(version: JobVersion) -> JobVersion:
+    """Add the problem that a version writes nothing, if so."""
+    given = version.with_rows
+    if version.outputs or version.problems or (given is not None and (given.outputs or given.problems)):
+        return version
+    nothing = JobProblem(
+        version.script,
+        "The script writes nothing.",
+        "Does it need arguments? Give them after --. A function that nobody calls isn't run.",
+    )
+    return replace(version, problems=(nothing,))
+
+
+def _of_tables(old: JobVersion, new: JobVersion) -> Iterator[JobProblem]:
+    """Problems for statements that change tables and that only one version has."""
+    before, after = _statements(old), _statements(new)
+    for version, counts, word in ((old, before - after, "no more"), (new, after - before, "now")):
+        for text in counts:
+            yield JobProblem(
+                version.script,
+                f"The new version {word} runs {text}, which isn't compared.",
+                "Review the table by its schema: headwater review --dataset.",
+            )
+
+
+def _statements(version: JobVersion) -> Counter[str]:
+    """Count of each such statement, in the run without rows and the run with rows."""
+    given = version.with_rows
+    return Counter(version.ddl) | Counter(given.ddl if given is not None else ())
+
+
+def declared_columns(reader: Reader, kind: str, name: str) -> Schema | None:
+    """Return the graph's schema of a dataset that a script names; None: the graph has none.
+
+    Args:
+        reader: reader of the graph.
+        kind: `path`, `table`, `topic` or `jdbc`.
+        name: name in the script.
+    """
+
+    def look(tx: Transaction) -> Schema | None:
+        found = _resolved(tx, kind, name)
+        if found is None:
+            return None
+        try:
+            return stored_schema(tx, found.asset, ())[0]
+        except QuestionError:
+            return None
+
+    return reader.read(look)
+
+
+def _reviewed(
+    reader: Reader | None, each: ComparedOutput, old: JobVersion, new: JobVersion, policy: Policy | None
+) -> Review:
+    differences = each.differences
+    schema = each.new or each.old
+    if schema is None:
+        raise ValueError("an output that neither version writes")
+    if reader is not None and any(difference.exposed for difference in differences):
+        differences = reader.read(lambda tx: tuple(_declared(tx, difference) for difference in each.differences))
+    found = None if reader is None else reader.read(lambda tx: _resolved(tx, each.kind, each.name))
+    if reader is None or found is None:
+        notes = (
+            ()
+            if reader is None
+            else (
+                f"The graph has no dataset {each.name}: its differences are judged as if somebody read what differs.",
+            )
+        )
+        dataset = Asset(AssetKind.DATASET, "", each.kind, each.name, title=each.name)
+        return review_by_kind(dataset, differences, (old.script, new.script), len(schema.columns), notes)
+    question = Question(found.asset.key, each.new or schema, each.old or schema, differences=differences)
+    answer = review(reader, question, policy)
+    return _of_scripts(answer, old, new)
+
+
+def _declared(tx: Transaction, difference: Difference) -> Difference:
+    """Add the declared sensitivity of the field that a difference exposes."""
+    exposed = difference.exposed
+    found = None if exposed is None else _resolved(tx, exposed.kind, exposed.name)
+    if exposed is None or found is None:
+        return difference
+    starts = Starts(tx.tenant, found, columns_of(tx, found))
+    declared = StoredPrivacyGraph(tx).declared(starts.around(exposed.field))
+    level = max((each.level for each in declared.values()), default=0)
+    return replace(difference, exposed=replace(exposed, sensitivity=LEVELS[level])) if level else difference
+
+
+def _resolved(tx: Transaction, kind: str, name: str) -> FoundNode | None:
+    """Dataset that a script names; by the last part of a path where the graph has it elsewhere."""
+    for text in _spellings(kind, name):
+        try:
+            return resolve_dataset(tx, text)
+        except (NotFoundError, AmbiguousError):
+            continue
+    return None
+
+
+def _spellings(kind: str, name: str) -> Iterator[str]:
+    yield name
+    last = name.rstrip("/").rsplit("/", 1)[-1]
+    if kind == "path" and last != name:
+        yield last
+
+
+def _of_scripts(answer: Review, old: JobVersion, new: JobVersion) -> Review:
+    return replace(answer, old=old.script, new=new.script)

@@ -1,0 +1,205 @@
+"""Two versions of a job ⇒ every difference, output by output.
+
+Plans are compared by signature: equivalent plans have the same signature, however they are written. Differences are
+then named by the plans' details.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from headwater_review.compare import Difference, DifferenceKind, compare
+from headwater_review.jobs.exposed import fields_exposed
+from headwater_review.jobs.values import around_difference, shortened, values_by_column, values_that_differ
+from headwater_review.jobs.version import JobOutput, JobVersion
+from headwater_review.schema import Schema, step
+
+_MOST_TEXTS = 5
+_FAILS = "errorifexists"
+# Spark's other names of the default mode.
+_ALSO_FAILS = (None, "", "error", "default")
+_ALL_ROWS = ("overwrite", "replace", "createorreplace")
+_SOME_ROWS = ("overwrite ", "overwritepartitions")
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedOutput:
+    """A dataset that one or both of the versions write.
+
+    Attributes:
+        kind: `path`, `table`, `topic` …
+        name: name in the script.
+        old, new: its schemas; None: this version doesn't write it.
+        differences: differences of schema, rows and values.
+    """
+
+    kind: str
+    name: str
+    old: Schema | None
+    new: Schema | None
+    differences: tuple[Difference, ...]
+
+
+def compare_jobs(old: JobVersion, new: JobVersion) -> tuple[ComparedOutput, ...]:
+    """Compare every output of either version, those of the old one first, in the runs without rows and with rows."""
+    found = {(each.kind, each.name): each for each in _compared(old, new)}
+    before, after = old.with_rows, new.with_rows
+    if before is not None and after is not None and before.stopped == after.stopped:
+        for each in _compared(before, after):
+            known = found.get((each.kind, each.name))
+            found[each.kind, each.name] = each if known is None else _merged(known, each)
+    return tuple(found.values())
+
+
+def _merged(known: ComparedOutput, more: ComparedOutput) -> ComparedOutput:
+    """Merge the differences of the runs without rows with those that only the runs with rows show."""
+    old, new = known.old or more.old, known.new or more.new
+    without, with_ = _written_by_one(known), _written_by_one(more)
+    if (without is None) == (with_ is None):
+        # The texts of one difference may name made-up values.
+        listed = {_what(each) for each in known.differences}
+        added = tuple(each for each in more.differences if _what(each) not in listed)
+        return replace(known, old=old, new=new, differences=known.differences + added)
+    one, where = (without, "no rows") if without is not None else (with_, "rows")
+    texts = ["written", f"not written where there are {where}"]
+    if one is DifferenceKind.OUTPUT_ADDED:
+        texts.reverse()
+    others = more.differences if without is not None else known.differences
+    return replace(known, old=old, new=new, differences=(_rows(*texts), *others))
+
+
+def _written_by_one(output: ComparedOutput) -> DifferenceKind | None:
+    """OUTPUT_REMOVED or OUTPUT_ADDED, where only one of the versions writes the output."""
+    kinds = (DifferenceKind.OUTPUT_REMOVED, DifferenceKind.OUTPUT_ADDED)
+    return next((each.kind for each in output.differences if each.kind in kinds), None)
+
+
+def _what(each: Difference) -> tuple[object, ...]:
+    # The write mode names no made-up values.
+    how = (each.before, each.after) if each.kind is DifferenceKind.WRITE_MODE else ()
+    return each.kind, each.column, each.now, each.retyping, each.exposed, how
+
+
+def _compared(old: JobVersion, new: JobVersion) -> tuple[ComparedOutput, ...]:
+    before, after = _by_name(old.outputs), _by_name(new.outputs)
+    found: list[ComparedOutput] = []
+    for kind, name in dict.fromkeys([*before, *after]):
+        earlier, later = before.get((kind, name), []), after.get((kind, name), [])
+        if not later and new.problems:
+            # The missing output may come after a failure.
+            continue
+        if not earlier and old.problems:
+            continue
+        if not later:
+            gone = Difference(DifferenceKind.OUTPUT_REMOVED, "", before=name, in_new=False)
+            found.append(ComparedOutput(kind, name, earlier[0].schema, None, (gone,)))
+            continue
+        if not earlier:
+            made = Difference(DifferenceKind.OUTPUT_ADDED, "", after=name)
+            found.append(ComparedOutput(kind, name, None, later[0].schema, (made,)))
+            continue
+        differences: list[Difference] = []
+        for one, other in zip(earlier, later, strict=False):
+            differences += [each for each in _of_output(one, other) if each not in differences]
+        if len(earlier) != len(later):
+            differences.append(_rows(f"{len(earlier)} writes", f"{len(later)} writes"))
+        differences += _of_inputs(old, new)
+        found.append(ComparedOutput(kind, name, earlier[0].schema, later[0].schema, tuple(differences)))
+    return tuple(found)
+
+
+def _by_name(outputs: Sequence[JobOutput]) -> dict[tuple[str, str], list[JobOutput]]:
+    found: dict[tuple[str, str], list[JobOutput]] = defaultdict(list)
+    for each in outputs:
+        found[each.kind, each.name].append(each)
+    return found
+
+
+def _of_output(old: JobOutput, new: JobOutput) -> Iterator[Difference]:
+    known = old.rows is not None and new.rows is not None
+    same_rows = old.rows == new.rows
+    before, after = (old.columns, new.columns) if old.columns and new.columns else (old.together, new.together)
+    if known and not same_rows:
+        # Other rows change every column's signature.
+        before, after = values_by_column(old), values_by_column(new)
+    renames = _renames(before, after)
+    yield from compare(old.schema, new.schema, renames)
+    if known and not same_rows:
+        gone = list((Counter(old.influences) - Counter(new.influences)).elements())
+        come = list((Counter(new.influences) - Counter(old.influences)).elements())
+        if len(gone) == len(come) == 1:
+            yield _rows(*around_difference(gone[0], come[0]))
+        else:
+            yield _rows(_texts(gone), _texts(come))
+    yield from _how_written(old, new)
+    settings = [name for name in {**old.settings, **new.settings} if old.settings.get(name) != new.settings.get(name)]
+    for name in sorted(settings):
+        yield _rows(f"{name} = {old.settings.get(name)}", f"{name} = {new.settings.get(name)}")
+    if known:
+        changed = [name for name, text in before.items() if after.get(name, text) != text]
+        yield from values_that_differ(old, new, changed)
+    yield from fields_exposed(old, new)
+    if [*before] != [*after] and {*before} == {*after} and _is_by_position(new):
+        yield Difference(DifferenceKind.POSITION, "", before=_texts([*before]), after=_texts([*after]))
+
+
+def _is_by_position(output: JobOutput) -> bool:
+    """Return whether readers find columns by position: those of text files."""
+    return output.format in ("csv", "text")
+
+
+def _renames(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
+    """Renames that are certain: a column goes and another comes with the same value."""
+    gone: dict[str, list[str]] = defaultdict(list)
+    come: dict[str, list[str]] = defaultdict(list)
+    for found, columns, others in ((gone, old, new), (come, new, old)):
+        for name, text in columns.items():
+            if name not in others:
+                found[text].append(name)
+    return {step(names[0]): step(come[text][0]) for text, names in gone.items() if len(names) == len(come[text]) == 1}
+
+
+def _of_inputs(old: JobVersion, new: JobVersion) -> Iterator[Difference]:
+    before, after = dict.fromkeys(old.inputs), dict.fromkeys(new.inputs)
+    for kind, name in before:
+        if (kind, name) not in after:
+            yield Difference(DifferenceKind.INPUT_REMOVED, "", before=f"{kind} {name}", in_new=False)
+    for kind, name in after:
+        if (kind, name) not in before:
+            yield Difference(DifferenceKind.INPUT_ADDED, "", after=f"{kind} {name}")
+
+
+def _rows(before: str | None, after: str | None) -> Difference:
+    return Difference(DifferenceKind.ROWS, "", before=before, after=after)
+
+
+def _texts(texts: Sequence[str]) -> str | None:
+    shown = [shortened(each) or "" for each in texts[:_MOST_TEXTS]]
+    more = [f"and {len(texts) - _MOST_TEXTS} more"] if len(texts) > _MOST_TEXTS else []
+    return "; ".join([*shown, *more]) or None
+
+
+def _how_written(old: JobOutput, new: JobOutput) -> Iterator[Difference]:
+    """WRITE_MODE differences, one for each property of the write that differs."""
+    before, after = _mode(old), _mode(new)
+    if before != after:
+        more = _overwritten(after) > _overwritten(before)
+        yield Difference(DifferenceKind.WRITE_MODE, "", before=before, after=after, overwrites_more=more)
+    if old.format != new.format:
+        yield Difference(DifferenceKind.WRITE_MODE, "", before=old.format, after=new.format)
+    for name in sorted(old.options.keys() | new.options.keys()):
+        one, other = old.options.get(name), new.options.get(name)
+        if one != other:
+            yield Difference(DifferenceKind.WRITE_MODE, "", before=one, after=other)
+
+
+def _mode(output: JobOutput) -> str:
+    return _FAILS if output.mode in _ALSO_FAILS else output.mode
+
+
+def _overwritten(mode: str) -> int:
+    """Extent of rows that a mode overwrites: 0 none, 1 some, 2 all."""
+    word = mode.lower()
+    return 2 if word in _ALL_ROWS else 1 if word.startswith(_SOME_ROWS) else 0

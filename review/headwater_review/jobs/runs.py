@@ -1,0 +1,152 @@
+"""Coverage of the dry runs, for the answer: requests for rows, which a dry run hasn't, and code that didn't run.
+
+A script that asks for rows runs once without any and once with a made-up row. Code that ran neither time is identical
+in both versions, or the verdict is UNKNOWN.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from headwater_review.jobs.version import JobProblem, JobVersion, Unrun
+
+_MOST_PLACES = 5
+_MOST_RANGES = 8
+_NAME = re.compile(r"[^\W\d]\w*")
+
+
+def judged_with_rows(old: JobVersion, new: JobVersion) -> tuple[JobVersion, JobVersion]:
+    """Drop problems of the run without rows that both versions share and that don't occur with a row.
+
+    `df.agg(max("id")).first()[0] + 1` fails on an empty table in either version: that is no change.
+    """
+    both = [version.with_rows for version in (old, new)]
+    if old.problems and new.problems and all(each is not None and each.complete and not each.stopped for each in both):
+        return replace(old, problems=(), fails=old.problems), replace(new, problems=(), fails=new.problems)
+    return old, new
+
+
+def problems_of_runs(old: JobVersion, new: JobVersion, *, differs: bool) -> Iterator[JobProblem]:
+    """Reasons why the parts that ran aren't all that there is to compare.
+
+    Args:
+        old: the version as it is.
+        new: the version to be.
+        differs: whether any difference was found.
+    """
+    failed = [*old.problems, *new.problems]
+    for version in (old, new):
+        given = version.with_rows
+        for each in () if given is None else given.problems:
+            failed.append(each)
+            yield JobProblem(version.script, f"Where it asks for rows, and gets a made-up one: {each.text}", each.fix)
+    if old.with_rows is not None and new.with_rows is not None and old.with_rows.stopped != new.with_rows.stopped:
+        version = old if old.with_rows.stopped else new
+        yield JobProblem(
+            version.script,
+            "The script ends itself before its last line where it gets a made-up row, and the other version doesn't.",
+            "Review by hand what it does where there are rows.",
+        )
+    # Code behind a failure didn't run either.
+    if failed or not (old.looks or new.looks):
+        return
+    differing = list(_differing(old, new))
+    for version, lines in differing:
+        yield JobProblem(
+            version.script,
+            f"What differs and ran neither without rows nor with a made-up one: {_ranges(lines)}.",
+            "Review that by hand, have the script get there with one row of ones, or give it arguments after --.",
+        )
+    if not differing and not differs:
+        fed = _names_that_differ(old, new)
+        lines = [each for each in _left(new) if not fed.isdisjoint(_NAME.findall(each.text))]
+        if lines:
+            used = sorted(fed.intersection(name for each in lines for name in _NAME.findall(each.text)))
+            yield JobProblem(
+                new.script,
+                "Nothing differs in what ran, but what ran neither way uses what differs "
+                f"({', '.join(used[:_MOST_PLACES])}): {_ranges(lines)}.",
+                "Review that by hand, or have the script get there with one row of ones.",
+            )
+
+
+def _left(version: JobVersion) -> list[Unrun]:
+    """Unrun lines of functions that were called, except error handlers."""
+    return [each for each in version.unrun if each.begun and not each.handler]
+
+
+def _names_that_differ(old: JobVersion, new: JobVersion) -> set[str]:
+    """Names whose value may differ, as a statement that sets them differs."""
+    before, after = (Counter(each.text for each in version.statements) for version in (old, new))
+    changed = (before - after) + (after - before)
+    found = {name for each in (*old.statements, *new.statements) if each.text in changed for name in each.sets}
+    grows = bool(found)
+    while grows:
+        more = {name for each in new.statements if not found.isdisjoint(each.uses) for name in each.sets}
+        grows = not more <= found
+        found |= more
+    return found
+
+
+def notes_of_runs(old: JobVersion, new: JobVersion) -> Iterator[str]:
+    """Notes for a reader on the parts that ran."""
+    runs = [each for version in (old, new) for each in (version, version.with_rows) if each is not None]
+    # Code behind a failure didn't run either.
+    through = not any(each.problems for each in runs)
+    if through:
+        for version, lines in _differing(old, new, handlers=True):
+            yield f"{version.script} handles errors otherwise, which isn't reviewed: {_ranges(lines)}."
+    asking = new if new.looks else old
+    if not asking.looks:
+        for version, lines in _differing(old, new) if through else ():
+            yield f"{version.script} differs where it didn't run, which isn't reviewed: {_ranges(lines)}."
+        return
+    more = f" and {len(asking.looks) - _MOST_PLACES:,} more" if len(asking.looks) > _MOST_PLACES else ""
+    for each in asking.fails[:_MOST_PLACES]:
+        yield f"Without rows both versions fail: {each.text}"
+    asks = (
+        f"{asking.script} asks for rows ({', '.join(asking.looks[:_MOST_PLACES])}{more}), of which there are none here"
+    )
+    if asking.with_rows is None:
+        yield f"{asks}."
+        return
+    yield f"{asks}: both versions ran without any, and with a made-up one."
+    left = _left(asking)
+    if left:
+        yield f"What ran neither way isn't reviewed: {_ranges(left)}."
+
+
+def _differing(old: JobVersion, new: JobVersion, *, handlers: bool = False) -> Iterator[tuple[JobVersion, list[Unrun]]]:
+    """Unrun lines that only one version has: those of exception handlers, or all others."""
+    for version, other in ((old, new), (new, old)):
+        alone = Counter(each.text for each in version.unrun) - Counter(each.text for each in other.unrun)
+        found = [each for each in version.unrun if alone[each.text] and each.handler is handlers]
+        if found:
+            yield version, found
+
+
+def _ranges(lines: Iterable[Unrun]) -> str:
+    """Format lines as `lines 3 to 5 and 9 of job.py`."""
+    texts: list[str] = []
+    for file, some in groupby(sorted({(each.file, each.line) for each in lines}), key=lambda each: each[0]):
+        numbers = [line for _, line in some]
+        parts = [f"{first:,} to {last:,}" if last > first else f"{first:,}" for first, last in _runs(numbers)]
+        word = "line" if len(numbers) == 1 else "lines"
+        shown, left = parts[:_MOST_RANGES], len(parts) - _MOST_RANGES
+        more = f" and {left:,} more" if left > 0 else ""
+        texts.append(f"{word} {', '.join(shown)}{more} of {file}")
+    return "; ".join(texts)
+
+
+def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
+    first = last = numbers[0]
+    for each in numbers[1:]:
+        if each > last + 1:
+            yield first, last
+            first = each
+        last = each
+    yield first, last

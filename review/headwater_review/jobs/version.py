@@ -1,0 +1,240 @@
+"""A version of a job: its inputs and outputs, as a dry run reports them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+from headwater_analysis.declaring.problems import DeclarationError
+from headwater_analysis.privacy.operations import Effect, Exposure, effect_of
+from headwater_review.reading.files import read_schema
+from headwater_review.schema import NULLABLE, PARTITIONING, Schema
+
+
+@dataclass(frozen=True, slots=True)
+class JobProblem:
+    """A reason why a review is incomplete.
+
+    Attributes:
+        script: script of the version.
+        text: the problem, as a sentence.
+        fix: advice on what to do about it.
+    """
+
+    script: str
+    text: str
+    fix: str
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRead:
+    """A field that a value is computed from.
+
+    Attributes:
+        kind, name: dataset that the field is read from, as `JobOutput` has them.
+        field: path of the field in that dataset.
+        effects: effects of the operations on it, in turn.
+    """
+
+    kind: str
+    name: str
+    field: str
+    effects: tuple[Effect, ...]
+
+    @property
+    def exposure(self) -> Exposure:
+        """Exposure of the field to a reader of the value."""
+        return reduce(lambda before, effect: effect.after(before), self.effects, Exposure.READABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class JobOutput:
+    """A write.
+
+    Attributes:
+        kind: kind of the dataset: `path`, `table`, `topic`, `jdbc`, `sink` or `code` (rows that go to the script's
+            code).
+        name: name of the dataset in the script.
+        mode: write mode, which decides what happens to existing rows.
+        options: relevant options of the writer, as `name=value` by name.
+        format: format of the files, where it is stated.
+        schema: schema of the output, with its partitioning.
+        rows: signature of the plan that selects the rows; None: unknown.
+        columns: signature by column; none, where there are too many.
+        together: signature by column, which may also differ where another column does.
+        values: digest of each value's computation, whichever rows there are, by path: of a column, and of each member
+            of a struct, array, map or JSON that the column is built from.
+        read: fields that each value is computed from, by path.
+        unread: reason why `read` may lack some; None: it is complete.
+        expressions: expression of each value, by path; a line for each branch of a MERGE that computes it otherwise.
+        influences: filters, joins and other operations that decide the rows, for people.
+        settings: settings of the session that decide what expressions mean.
+        reason: reason why the plan isn't known in full; None: it is.
+    """
+
+    kind: str
+    name: str
+    mode: str
+    options: Mapping[str, str]
+    format: str | None
+    schema: Schema
+    rows: str | None
+    columns: Mapping[str, str]
+    together: Mapping[str, str]
+    values: Mapping[str, str]
+    read: Mapping[str, tuple[FieldRead, ...]]
+    unread: str | None
+    expressions: Mapping[str, str]
+    influences: tuple[str, ...]
+    settings: Mapping[str, str | None]
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unrun:
+    """A line of a script, or of a module from its own folders, that didn't run.
+
+    Attributes:
+        file: name of the file.
+        line: number of the line.
+        text: text of the line, without comments and spacing.
+        begun: whether the function around it was called.
+        handler: whether it handles an exception, or raises one.
+    """
+
+    file: str
+    line: int
+    text: str
+    begun: bool
+    handler: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement of a script, or of a module from its own folders.
+
+    Attributes:
+        text: normalized text.
+        sets: names that it assigns, or whose value it decides.
+        uses: names that this value depends on.
+    """
+
+    text: str
+    sets: frozenset[str]
+    uses: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class JobVersion:
+    """A version of a job.
+
+    Attributes:
+        script: name of the script.
+        outputs: outputs in the order of the script.
+        inputs: kind and name of each input.
+        ddl: statements that change tables.
+        problems: reasons why this version isn't known in full.
+        looks: places where the script asks for rows, which a dry run hasn't.
+        unrun: lines that ran neither without rows nor with one.
+        statements: all statements of the script.
+        with_rows: the same version in a run that gives a made-up row wherever the script asks for some; None: the
+            script asks for none, or wasn't run so.
+        fails: errors without rows that the other version has, too.
+        stopped: whether the script ends itself before its last line, because of a made-up row.
+    """
+
+    script: str
+    outputs: tuple[JobOutput, ...]
+    inputs: tuple[tuple[str, str], ...]
+    ddl: tuple[str, ...]
+    problems: tuple[JobProblem, ...]
+    looks: tuple[str, ...] = ()
+    unrun: tuple[Unrun, ...] = ()
+    statements: tuple[Statement, ...] = ()
+    with_rows: JobVersion | None = None
+    fails: tuple[JobProblem, ...] = ()
+    stopped: bool = False
+
+    @property
+    def complete(self) -> bool:
+        """True if all outputs are known."""
+        return not self.problems and all(output.reason is None for output in self.outputs)
+
+
+def _field_read(report: Mapping[str, Any]) -> FieldRead:
+    effects = (
+        effect_of(each["kind"], masking=each["masking"], expression=each["expression"], field=each["field"])
+        for each in report["steps"]
+    )
+    return FieldRead(report["source"], report["name"], report["field"], tuple(effects))
+
+
+def output_of(script: str, report: Mapping[str, Any]) -> JobOutput:
+    """An output as a dry run reports it.
+
+    Raises:
+        DeclarationError: its schema has a column twice.
+    """
+    partitioning = tuple(report["partitioned_by"])
+    fields = report["schema"]["fields"]
+    if fields:
+        read = read_schema(script, json.dumps(report["schema"]))
+        schema = Schema(script, read.columns, frozenset({NULLABLE, PARTITIONING}), partitioning)
+    else:
+        schema = Schema(script, {}, frozenset({NULLABLE, PARTITIONING}), partitioning)
+    return JobOutput(
+        kind=report["kind"],
+        name=report["name"],
+        mode=report["mode"],
+        options=report["options"],
+        format=report["format"],
+        schema=schema,
+        rows=report["rows"],
+        columns=report["columns"],
+        together=report["together"],
+        values=report["values"],
+        read={path: tuple(_field_read(each) for each in fields) for path, fields in report["read"].items()},
+        unread=report["unread"],
+        expressions=report["expressions"],
+        influences=tuple(report["influences"]),
+        settings=report["settings"],
+        reason=report["reason"],
+    )
+
+
+def version_of(
+    script: str,
+    outputs: Iterable[Mapping[str, Any]],
+    inputs: Iterable[tuple[str, str]],
+    ddl: Iterable[str],
+    problems: Iterable[tuple[str, str]],
+) -> JobVersion:
+    """Build a version from the reports of a dry run."""
+    known = [JobProblem(script, text, fix) for text, fix in problems]
+    read: list[JobOutput] = []
+    for report in outputs:
+        try:
+            read.append(output_of(script, report))
+        except DeclarationError as error:
+            text = "; ".join(f"{'.'.join(map(str, each.path)) or 'it'} {each.message}" for each in error.problems)
+            known.append(
+                JobProblem(
+                    script,
+                    f"The columns of {report['name']} can't be compared: {text}.",
+                    "Spark writes no such columns to most formats: correct the script.",
+                )
+            )
+    found = tuple(read)
+    known += [
+        JobProblem(
+            script,
+            f"What it writes to {each.name} isn't known in full: {each.reason}.",
+            "Review that output by its schema: headwater review --dataset.",
+        )
+        for each in found
+        if each.reason is not None
+    ]
+    return JobVersion(script, found, tuple(inputs), tuple(ddl), tuple(known))

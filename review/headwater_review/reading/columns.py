@@ -1,0 +1,76 @@
+"""List of columns: `{"fields": [{"name": "id", "type": "bigint", "fields": […]}]}`, as in OpenLineage's schema facet.
+
+The list may also be the whole document, or be called `columns`. Besides OpenLineage's `name`, `type`, `description` and
+`fields`, a column may have `nullable`, `default`, `enum`, `unit` and `meaning`, and the document `partitioned_by`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headwater_analysis.data_types import ArrayOf, Atom, DataType, Field, MapOf, StructOf, parse_type
+from headwater_analysis.declaring.problems import Path
+from headwater_review.reading.document import Document
+
+_ELEMENT, _VALUE = "_element", "value"
+
+
+def read_columns(document: Document) -> tuple[tuple[Field, ...], tuple[str, ...] | None]:
+    """Parse the columns and the partitioning of the dataset; None: not stated.
+
+    Raises:
+        DeclarationError: the document has another form.
+    """
+    value = document.value
+    if isinstance(value, list):
+        return _fields(document, value, ()), None
+    key = "fields" if "fields" in value else "columns"
+    fields = _fields(document, value[key], (key,))
+    if "partitioned_by" not in value:
+        return fields, None
+    parts = document.items(value["partitioned_by"], ("partitioned_by",))
+    return fields, tuple(_text(document, *part) for part in parts)
+
+
+def _text(document: Document, value: Any, path: Path) -> str:
+    if not isinstance(value, str) or not value:
+        raise document.wrong(path, "must be the name of a column")
+    return value
+
+
+def _fields(document: Document, value: Any, path: Path) -> tuple[Field, ...]:
+    return tuple(_field(document, *item) for item in document.items(value, path))
+
+
+def _field(document: Document, value: Any, path: Path) -> Field:
+    field = document.object(value, path)
+    name = document.name(field, path)
+    type_ = document.text(field, "type", path)
+    inner = _fields(document, field.get("fields") or [], (*path, "fields"))
+    if type_ is None and not inner:
+        raise document.wrong((*path, "type"), "is missing")
+    return Field(
+        name,
+        _with_fields(parse_type(type_ or "struct"), inner),
+        document.flag(field, "nullable", path),
+        field.get("default") is not None,
+        document.enum(field.get("enum"), (*path, "enum")),
+        document.text(field, "unit", path),
+        document.text(field, "meaning", path),
+        document.text(field, "description", path),
+        document.line(path),
+    )
+
+
+def _with_fields(type_: DataType, inner: tuple[Field, ...]) -> DataType:
+    """A type with the fields that are listed below it; an array's element and a map's value are one field there."""
+    if not inner:
+        return type_
+    word = type_.name if isinstance(type_, Atom) else ""
+    if (isinstance(type_, ArrayOf) or word == "array") and [each.name for each in inner] == [_ELEMENT]:
+        return ArrayOf(inner[0].type, inner[0].nullable)
+    if isinstance(type_, MapOf) and [each.name for each in inner][-1:] == [_VALUE]:
+        return MapOf(type_.key, inner[-1].type, inner[-1].nullable)
+    if isinstance(type_, ArrayOf) or word == "array":
+        return ArrayOf(StructOf(inner))
+    return StructOf(inner)

@@ -1,0 +1,93 @@
+"""Table of an ODCS data contract, 3.0 or 3.1, in YAML or JSON.
+
+A property's `physicalType` is its type, or else its `logicalType`. `required` and `primaryKey` mean that it is never
+null; `partitioned` and `partitionKeyPosition` have the partitioning. `customProperties` may have `unit`, `meaning` and
+`enum`, which the standard has no field for.
+
+https://bitol-io.github.io/open-data-contract-standard/v3.1.0/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from headwater_analysis.data_types import ArrayOf, Atom, DataType, Field, StructOf, parse_type
+from headwater_analysis.declaring.problems import DeclarationError, Path
+from headwater_review.reading.document import Document, shown
+
+_LOGICAL = {"integer": "bigint", "number": "double", "boolean": "boolean", "string": "string", "date": "date"}
+
+
+def read_contract_table(document: Document, table: str | None) -> tuple[tuple[Field, ...], tuple[str, ...] | None]:
+    """Parse the columns and the partitioning of a table; None: not stated.
+
+    Args:
+        document: the contract.
+        table: `name` or `physicalName` of the table; None: the only one.
+
+    Raises:
+        DeclarationError: the contract hasn't that table, has several, or the table has another form.
+    """
+    contract = document.object(document.value, ())
+    tables = [(document.object(each, path), path) for each, path in document.items(contract.get("schema"), ("schema",))]
+    found = [(each, path) for each, path in tables if table in (None, each.get("name"), each.get("physicalName"))]
+    if len(found) != 1:
+        raise _which(document, tables, table)
+    ((one, path),) = found
+    properties = _properties(document, one, path)
+    parts = [(each.get("partitionKeyPosition"), each["name"]) for each in one["properties"] if each.get("partitioned")]
+    places = [place if isinstance(place, int) else len(parts) for place, _ in parts]
+    by = tuple(name for _, (_, name) in sorted(zip(places, parts, strict=True), key=lambda pair: pair[0]))
+    return properties, by or None
+
+
+def _which(document: Document, tables: list[tuple[Mapping[str, Any], Path]], table: str | None) -> DeclarationError:
+    names = ", ".join(sorted(shown(each.get("name")) for each, _ in tables))
+    if table is None:
+        return document.wrong(("schema",), f"has {len(tables)} tables ({names}): name one with --table")
+    return document.wrong(("schema",), f"has no table, or several, of the name {table!r}; there are {names}")
+
+
+def _properties(document: Document, of: Mapping[str, Any], path: Path) -> tuple[Field, ...]:
+    if "properties" not in of:
+        raise document.wrong((*path, "properties"), "is missing")
+    return tuple(_property(document, *item) for item in document.items(of["properties"], (*path, "properties")))
+
+
+def _property(document: Document, value: Any, path: Path) -> Field:
+    given = document.object(value, path)
+    name = document.name(given, path)
+    custom = _custom(document, given, path)
+    never_null = document.flag(given, "required", path) or document.flag(given, "primaryKey", path)
+    where = (*path, "customProperties")
+    return Field(
+        name,
+        _type(document, given, path),
+        not never_null,
+        enum=document.enum(custom.get("enum"), where),
+        unit=document.text(custom, "unit", where),
+        meaning=document.text(custom, "meaning", where),
+        description=document.text(given, "description", path),
+        line=document.line(path),
+    )
+
+
+def _custom(document: Document, given: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    listed = document.items(given.get("customProperties") or [], (*path, "customProperties"))
+    rows = [document.object(each, where) for each, where in listed]
+    return {row["property"]: row.get("value") for row in rows if isinstance(row.get("property"), str)}
+
+
+def _type(document: Document, given: Mapping[str, Any], path: Path) -> DataType:
+    logical, physical = (document.text(given, key, path) for key in ("logicalType", "physicalType"))
+    if logical == "object" and given.get("properties"):
+        return StructOf(_properties(document, given, path))
+    if logical == "array" and given.get("items"):
+        items = document.object(given["items"], (*path, "items"))
+        return ArrayOf(_type(document, items, (*path, "items")))
+    if physical is not None:
+        return parse_type(physical)
+    if logical is None:
+        raise document.wrong((*path, "physicalType"), "is missing, and so is `logicalType`")
+    return Atom(_LOGICAL.get(logical, logical))

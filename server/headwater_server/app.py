@@ -1,0 +1,132 @@
+"""The app, wired: one driver, the routes, and what every request passes through."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import FastAPI
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import HTMLResponse, JSONResponse
+from starlette.routing import Route
+
+from headwater_server.asking import BELOW, Graph
+from headwater_server.checking import BackgroundChecks
+from headwater_server.documented import document
+from headwater_server.handlers import add_handlers
+from headwater_server.metrics import ServeMetrics
+from headwater_server.middleware.answers import Codings, Head, SecurityHeaders
+from headwater_server.middleware.bodies import Bodies, Media
+from headwater_server.middleware.hosts import Hosts, Sites
+from headwater_server.middleware.intake import Intake
+from headwater_server.middleware.requests import Admission, Measure, Paths, Unforeseen
+from headwater_server.page import page_routes
+from headwater_server.parameters import query_names
+from headwater_server.reference import reference_page
+from headwater_server.routes import ROUTERS, intake, review
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+
+# Of answers that are smaller, gzip saves less than a packet.
+_GZIP_FROM_BYTES = 1_024
+# 9 is a third slower, for 1 % less.
+_GZIP_LEVEL = 5
+
+
+def create_app(graph: Graph) -> FastAPI:
+    """The API and the page over one graph, as an ASGI app."""
+    metrics = ServeMetrics()
+    limits = graph.serve
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        # Routes are plain functions; this many of them run at a time, the others wait.
+        to_thread.current_default_thread_limiter().total_tokens = limits.threads
+        checking = BackgroundChecks(graph, metrics.checks)
+        checking.start()
+        yield
+        checking.stop()
+
+    app = FastAPI(
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=lifespan,
+        middleware=[
+            Middleware(Measure, metrics=metrics),
+            Middleware(SecurityHeaders),
+            Middleware(Unforeseen),
+            Middleware(Hosts, names=limits.hosts()),
+            Middleware(Sites),
+            Middleware(
+                Intake,
+                direct=intake.direct(),
+                below=BELOW,
+                limits=limits,
+                has_sink=graph.sink is not None,
+                metrics=metrics.intake,
+            ),
+            Middleware(Codings),
+            Middleware(GZipMiddleware, minimum_size=_GZIP_FROM_BYTES, compresslevel=_GZIP_LEVEL),
+            Middleware(Head),
+            Middleware(
+                Bodies,
+                most_bytes=limits.body_max_bytes,
+                seconds=limits.body_timeout_seconds,
+                most=limits.threads + limits.waiting_max,
+                most_of_client=limits.bodies_per_client_max,
+            ),
+            Middleware(Media, below=BELOW),
+            Middleware(Admission, below=BELOW, most=limits.threads + limits.waiting_max),
+            Middleware(Paths, below=BELOW),
+        ],
+    )
+    add_handlers(app)
+    for router in ROUTERS:
+        if router is review.router and not graph.serve.review:
+            continue
+        # Their routes themselves, so that a request's scope has the route with its whole path.
+        app.router.routes.extend(router.routes)
+    app.state.graph = graph
+    app.state.metrics = metrics
+    app.state.probing = CapacityLimiter(1)
+    # Of large bodies, and of declarations: more at a time wouldn't be faster, and hold more memory.
+    app.state.decoding, app.state.declaring = CapacityLimiter(1), CapacityLimiter(1)
+    _document(app)
+    app.router.routes.extend(page_routes())
+    metrics.declare(route.path_format for route in app.routes if isinstance(route, Route))
+    return app
+
+
+def _document(app: FastAPI) -> None:
+    whole = openapi_document()
+    app.state.query_names = query_names(whole)
+
+    async def openapi(_request: Request) -> Response:
+        return JSONResponse(whole, headers={"Cache-Control": "no-cache"})
+
+    async def docs(_request: Request) -> Response:
+        return HTMLResponse(_reference(), headers={"Cache-Control": "no-cache"})
+
+    app.openapi_schema = whole  # what `app.openapi()` gives
+    app.add_route("/openapi.json", openapi, include_in_schema=False)
+    app.add_route("/docs", docs, include_in_schema=False)
+
+
+@cache
+def _reference() -> str:
+    return reference_page(openapi_document())
+
+
+@cache
+def openapi_document() -> dict[str, Any]:
+    """Of all apps of this process: the routes are the same, and it takes a quarter of a second."""
+    return document([route for router in ROUTERS for route in router.routes])

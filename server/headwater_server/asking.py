@@ -1,0 +1,172 @@
+"""From a request to a question's answer, and what the routes of every area have in common.
+
+    @router.get("/assets/{id:path}/upstream", response_model=Lineage)
+    def upstream(ask: Ask, id: AssetName) -> Response:
+        return ask(lambda reader: lineage(reader, LineageQuestion(id, …)))
+
+Such a route is a plain function: it runs in one of the server's threads, asks in one read transaction, and Neo4j ends
+that one at the time limit. A client that goes away doesn't end it sooner.
+
+Answers are JSON, the same as `--json` of the command line, and cacheable: a 200 of GET has a weak ETag of its content;
+a request that names it in `If-None-Match` is answered 304. Weak, since the same answer is sent with and without gzip.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request
+from neo4j import Driver
+from pydantic import TypeAdapter
+from starlette.responses import Response
+
+from headwater_analysis.checks import Exemption
+from headwater_analysis.freshness import NOT_REPORTED, GraphState, TopicEnds, not_asked
+from headwater_analysis.impact import Policy
+from headwater_analysis.reader import Reader
+from headwater_analysis.settings import AnalysisSettings
+from headwater_analysis.trace import Arrivals
+from headwater_graph.connection import Neo4jTarget
+from headwater_openlineage.intake.settings import IntakeSettings
+from headwater_openlineage.intake.sink import EventSink
+from headwater_server.documented import problem_responses
+from headwater_server.parameters import SHORTEST_TIMEOUT_SECONDS, known_only
+from headwater_server.problems import OF_INTAKE, ProblemType
+from headwater_server.settings import ServeSettings
+
+BELOW = "/api/v1"
+
+_PROBLEMS = problem_responses(
+    *(kind for kind in ProblemType if kind not in OF_INTAKE | {ProblemType.NO_SUCH_PATH, ProblemType.METHOD})
+)
+
+
+def area(tag: str) -> APIRouter:
+    """A router for the routes of one area."""
+    return APIRouter(prefix=BELOW, tags=[tag], dependencies=[Depends(known_only)], responses=_PROBLEMS)
+
+
+# Keep it, and ask every time whether it still holds.
+_HEADERS = {"Cache-Control": "private, no-cache"}
+
+
+def answered(request: Request, answer: Any, *, graph: GraphState = NOT_REPORTED, status: int = 200) -> Response:
+    """The response with `answer`, a dataclass of plain values, and how far the graph is behind its topic."""
+    kind: Any = type(answer)
+    content = _adapter(kind).dump_json(answer)
+    if graph != NOT_REPORTED:
+        content = b'%s,"graph":%s}' % (content[:-1], _adapter(GraphState).dump_json(graph))
+    if request.method != "GET":
+        return _sent(content, status)
+    tag = f'W/"{hashlib.blake2b(content, digest_size=16).hexdigest()}"'
+    headers = {**_HEADERS, "ETag": tag}
+    if _names(request.headers.get("if-none-match", ""), tag):
+        return Response(status_code=304, headers=headers)
+    return Response(content, media_type="application/json", headers=headers)
+
+
+def sent(answer: Any, *, status: int) -> Response:
+    """The response with `answer` to what was sent."""
+    kind: Any = type(answer)
+    return _sent(_adapter(kind).dump_json(answer), status)
+
+
+def _sent(content: bytes, status: int) -> Response:
+    return Response(content, status, media_type="application/json", headers={"Cache-Control": "no-store"})
+
+
+@cache
+def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def _names(condition: str, tag: str) -> bool:
+    """Whether `If-None-Match` has the tag, by weak comparison (RFC 9110, 8.8.3.2)."""
+    opaque = tag.removeprefix("W/")
+    tags = [each.strip().removeprefix("W/") for each in condition.split(",")]
+    return opaque in tags or tags == ["*"]
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Whose graph is asked, within which limits, and by which policy impacts are judged.
+
+    The driver stays the caller's to close. Without a policy it is the one that comes with Headwater. Without a sink no
+    events are accepted, whatever the settings. Exemptions are of findings of the rules. Without `arrivals` Kafka can't
+    be asked when records arrived.
+    """
+
+    driver: Driver
+    target: Neo4jTarget
+    analysis: AnalysisSettings
+    serve: ServeSettings
+    policy: Policy | None = None
+    sink: EventSink | None = None
+    intake: IntakeSettings = field(default_factory=IntakeSettings)
+    exemptions: tuple[Exemption, ...] = ()
+    ends: TopicEnds = not_asked
+    arrivals: Arrivals | None = None
+
+    def reader(self, timeout_seconds: float | None = None) -> Reader:
+        """A reader whose questions take no longer than asked for, nor than allowed."""
+        wanted = self.analysis.timeout_seconds if timeout_seconds is None else timeout_seconds
+        limit = min(wanted, self.serve.timeout_max_seconds)
+        return Reader(
+            self.driver,
+            self.target,
+            tenant=self.analysis.tenant,
+            timeout_seconds=limit,
+            stale_seconds=self.analysis.stale_seconds,
+            ends=self.ends,
+        )
+
+    def page(self, limit: int | None) -> int:
+        """How many items a page has."""
+        return min(self.serve.page_default_items if limit is None else limit, self.serve.page_max_items)
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """One request's way to the graph."""
+
+    request: Request
+    graph: Graph
+    timeout_seconds: float | None
+
+    def __call__(self, question: Callable[[Reader], Any]) -> Response:
+        """The answer of `question` as a response.
+
+        Raises:
+            AnalysisError: as `question` does; `handlers` makes a problem of it.
+        """
+        reader = self.graph.reader(self.timeout_seconds)
+        return answered(self.request, question(reader), graph=reader.freshness)
+
+    def page(self, limit: int | None) -> int:
+        """How many items a page has."""
+        return self.graph.page(limit)
+
+
+async def _asking(
+    request: Request,
+    seconds: Annotated[
+        float | None,
+        Query(
+            alias="timeout",
+            ge=SHORTEST_TIMEOUT_SECONDS,
+            le=3_600,
+            allow_inf_nan=False,
+            description="Seconds that the answer may take; one that comes later is a 504. "
+            "`HEADWATER_SERVE_TIMEOUT_MAX_SECONDS` caps it; "
+            "`HEADWATER_ANALYSIS_TIMEOUT_SECONDS` is taken where it isn't given.",
+        ),
+    ] = None,
+) -> Asking:
+    return Asking(request, request.app.state.graph, seconds)
+
+
+Ask = Annotated[Asking, Depends(_asking)]

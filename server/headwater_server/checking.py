@@ -1,0 +1,77 @@
+"""Checks the rules in the background, now and then, for the metrics."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from headwater_analysis.checks import check
+from headwater_analysis.errors import AnalysisError
+from headwater_server.asking import Graph
+from headwater_server.metrics import CheckMetrics
+
+_log = logging.getLogger(__name__)
+
+
+class BackgroundChecks:
+    """Checks the rules every so many seconds, in a thread of its own, from `start` to `stop`.
+
+    Args:
+        graph: that is checked, with its exemptions.
+        metrics: for what is found.
+        clock: seconds since 1970.
+    """
+
+    def __init__(self, graph: Graph, metrics: CheckMetrics, clock: Callable[[], float] = time.time) -> None:
+        self._graph = graph
+        self._metrics = metrics
+        self._clock = clock
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin, where the settings ask for it."""
+        self._metrics.every(self._every)
+        if self._graph.serve.check_every_seconds > 0:
+            self._thread = threading.Thread(target=self._run, daemon=True, name="headwater-checks")
+            self._thread.start()
+
+    def stop(self) -> None:
+        """End after the rule that is being checked; doesn't wait for it."""
+        self._stopped.set()
+
+    def once(self) -> bool:
+        """Check all rules.
+
+        Returns:
+            Whether all were: not where the graph couldn't be asked, or a rule took too long. That is logged, and the
+            metrics of what wasn't checked stay.
+        """
+        now = self._clock()
+        try:
+            found = check(
+                self._graph.reader(), datetime.fromtimestamp(now, UTC), exemptions=self._graph.exemptions, limit=1
+            )
+        except AnalysisError as error:
+            _log.warning("The rules weren't checked: %s Trying again in %g s.", error, self._every)
+            return False
+        self._metrics.checked({rule.rule: (rule.total, rule.exempted) for rule in found.rules})
+        for rule in found.unchecked:
+            _log.warning("The rule %s wasn't checked: %s Trying again in %g s.", rule.rule, rule.reason, self._every)
+        if found.unchecked:
+            return False
+        self._metrics.all_checked(now)
+        return True
+
+    @property
+    def _every(self) -> float:
+        return self._graph.serve.check_every_seconds
+
+    def _run(self) -> None:
+        while True:
+            self.once()
+            if self._stopped.wait(self._every):
+                return

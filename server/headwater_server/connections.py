@@ -1,0 +1,319 @@
+"""Connections of the HTTP server: deadlines, limits, and how each ends.
+
+uvicorn gives a client all the time it likes for the head of a request, a body and taking its answer, and any number of
+connections. Here
+
+- a head that isn't whole `head_timeout_seconds` after its connection was made, or after its first byte on a connection
+  that was kept, is answered 408;
+- an answer of which nothing is taken for `send_timeout_seconds` is given up;
+- there are at most `connections_max` connections, `connections_per_client_max` of them from one address (of IPv6, from
+  one /64). One more takes the place of the one that has waited longest with no request under way. Where each has one, a
+  few more are let in for `/livez`, `/readyz` and `/metrics`, and refused everything else;
+- a connection that ends before all of a body was read stays half open until the client has read the answer: closed at
+  once, with bytes unread, TCP would reset it, and the client would never see why.
+
+How long a body may take is in `middleware.bodies`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+from collections import Counter, OrderedDict
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from headwater_server.problems import ProblemType, problem
+from headwater_server.settings import ServeSettings
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+    from uvicorn.config import Config
+    from uvicorn.protocols.http.h11_impl import RequestResponseCycle
+    from uvicorn.server import ServerState
+
+log = logging.getLogger("headwater.serve")
+
+HEALTH_PATHS = frozenset({"/livez", "/readyz", "/metrics"})
+RESERVED = 8
+"""Connections beyond `connections_max`, for these paths alone."""
+
+# What a client that was answered early may still send, and for how long, before its connection is cut.
+_LINGER_BYTES = 67_108_864
+_LINGER_SECONDS = 5.0
+# No problem document: there is no request yet that it could be an answer to.
+_LATE = b"The head of the request didn't arrive in time."
+_TOO_SLOW = b"\r\n".join(
+    (
+        b"HTTP/1.1 408 Request Timeout",
+        b"Content-Type: text/plain; charset=utf-8",
+        b"Content-Length: %d" % len(_LATE),
+        b"Connection: close",
+        b"",
+        _LATE,
+    )
+)
+
+
+@dataclass
+class Connections:
+    """All connections of a server, and who of them waits.
+
+    Attributes:
+        settings: the limits.
+        most: connections in all; fewer than `connections_max` where the process may not open so many files.
+        counts: connections by client.
+        waiting: those with no request under way, the one that has waited longest first.
+        refused: connections that were closed at once, since all places were taken.
+        evicted: waiting ones that were closed in favour of others.
+        late: those whose head didn't arrive in time, or that didn't take their answer.
+    """
+
+    settings: ServeSettings
+    most: int
+    counts: Counter[str] = field(default_factory=Counter)
+    waiting: OrderedDict[Connection, None] = field(default_factory=OrderedDict)
+    refused: int = 0
+    evicted: int = 0
+    late: int = 0
+
+    def admit(self, client: str) -> bool:
+        """Count a new connection; make room for it where there is none.
+
+        Returns:
+            Whether it may ask anything; else it is one of the reserve.
+        """
+        self.counts[client] += 1
+        if self.counts[client] > self.settings.connections_per_client_max and not self._evict(client):
+            return False
+        return self.counts.total() <= self.most or self._evict(None)
+
+    def full(self) -> bool:
+        """Whether not even the reserve has room."""
+        return self.counts.total() > self.most + RESERVED
+
+    def forget(self, client: str) -> None:
+        """One of its connections is closed."""
+        self.counts[client] -= 1
+        if not self.counts[client]:
+            del self.counts[client]
+
+    def _evict(self, client: str | None) -> bool:
+        found = next((each for each in self.waiting if client in (None, each.of)), None)
+        if found is None:
+            return False
+        self.evicted += 1
+        found.evict()
+        return True
+
+
+class Connection(H11Protocol):
+    """One connection, as uvicorn drives it, within the limits of `Connections`."""
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+        *,
+        connections: Connections,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self.of = ""
+        self._all = connections
+        self._settings = connections.settings
+        self._head_timer: asyncio.TimerHandle | None = None
+        self._send_timer: asyncio.TimerHandle | None = None
+        self._unsent = 0
+        self._counted = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take it, or refuse it."""
+        super().connection_made(cast("asyncio.Transport", _Lingering(transport, self)))
+        self.of = network_of(self.client[0]) if self.client else ""
+        self._counted = True
+        if not self._all.admit(self.of):
+            if self._all.full():
+                self._all.refused += 1
+                log.warning("%d connections are open, all with requests under way; more are closed.", self._all.most)
+                transport.abort()
+                return
+            self.app = cast("Any", _HealthOnly(cast("ASGIApp", self.app)))
+        self._all.waiting[self] = None
+        self._expect_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget it."""
+        super().connection_lost(exc)
+        for timer in (self._head_timer, self._send_timer, cast("_Lingering", self.transport).timer):
+            if timer is not None:
+                timer.cancel()
+        self._unset_keepalive_if_required()
+        self._leave()
+
+    def data_received(self, data: bytes) -> None:
+        """What the client sent: of a head or a body; of what was answered already, nothing is kept."""
+        if self.transport.is_closing():
+            cast("_Lingering", self.transport).discard(len(data))
+            return
+        super().data_received(data)
+        if self.transport.is_closing():
+            return
+        if self._idle():
+            if self.timeout_keep_alive_task is None:
+                self._expect_head()
+        else:
+            self._all.waiting.pop(self, None)
+            self._cancel_head_timer()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request; or, where this one's body wasn't read whole, close."""
+        unread = self.conn.their_state is h11.SEND_BODY
+        self._all.waiting[self] = None
+        super().on_response_complete()
+        if unread:
+            self.transport.close()
+        elif not self._idle():  # a pipelined request
+            self._all.waiting.pop(self, None)
+
+    def pause_writing(self) -> None:
+        """The client takes its answer slower than it is made."""
+        super().pause_writing()
+        self._unsent = self.transport.get_write_buffer_size()
+        self._send_timer = self.loop.call_later(self._settings.send_timeout_seconds, self._check_sending)
+
+    def resume_writing(self) -> None:
+        """It took most of it."""
+        super().resume_writing()
+        if self._send_timer is not None:
+            self._send_timer.cancel()
+            self._send_timer = None
+
+    def evict(self) -> None:
+        """Close it in favour of another; it has no request under way."""
+        # Not when it is closed: the loop may accept many more before it comes to that.
+        self._leave()
+        self._give_up()
+
+    def _leave(self) -> None:
+        self._all.waiting.pop(self, None)
+        if self._counted:
+            self._counted = False
+            self._all.forget(self.of)
+
+    def _idle(self) -> bool:
+        # uvicorn types it as always there; before the first request there is none.
+        cycle = cast("RequestResponseCycle | None", self.cycle)
+        return cycle is None or cycle.response_complete
+
+    def _expect_head(self) -> None:
+        if self._head_timer is None:
+            self._head_timer = self.loop.call_later(self._settings.head_timeout_seconds, self._head_is_late)
+
+    def _cancel_head_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+    def _head_is_late(self) -> None:
+        self._all.late += 1
+        if not self.transport.is_closing() and self.conn.our_state is h11.IDLE and self.conn.trailing_data[0]:
+            self.transport.write(_TOO_SLOW)
+        self._give_up()
+
+    def _check_sending(self) -> None:
+        unsent = self.transport.get_write_buffer_size()
+        if unsent >= self._unsent:
+            self._all.late += 1
+            self._give_up()
+            return
+        self._unsent = unsent
+        self._send_timer = self.loop.call_later(self._settings.send_timeout_seconds, self._check_sending)
+
+    def _give_up(self) -> None:
+        cast("_Lingering", self.transport).cut()
+
+
+class _Lingering:
+    """A transport whose `close` lets the client read what was written, although it may still be sending.
+
+    Args:
+        transport: asyncio's.
+        connection: whose it is.
+    """
+
+    def __init__(self, transport: asyncio.Transport, connection: Connection) -> None:
+        self._transport = transport
+        self._connection = connection
+        self.timer: asyncio.TimerHandle | None = None
+        self._discarded = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def is_closing(self) -> bool:
+        """Whether nothing more is written."""
+        return self.timer is not None or self._transport.is_closing()
+
+    def close(self) -> None:
+        """Write what is left and end the writing; where a body is still coming, let it run out."""
+        if self.is_closing():
+            return
+        their_state = self._connection.conn.their_state
+        if their_state not in (h11.SEND_BODY, h11.ERROR) or not self._transport.can_write_eof():
+            self._transport.close()
+            return
+        self.timer = self._connection.loop.call_later(_LINGER_SECONDS, self._transport.abort)
+        self._transport.write_eof()
+        self._transport.resume_reading()
+
+    def discard(self, received: int) -> None:
+        """So much came after the end."""
+        self._discarded += received
+        if self._discarded > _LINGER_BYTES:
+            self._transport.abort()
+
+    def cut(self) -> None:
+        """End it now: what was written goes out if it can at once."""
+        if self._transport.get_write_buffer_size():
+            self._transport.abort()
+        else:
+            self._transport.close()
+
+
+class _HealthOnly:
+    """What watches the server may still ask; everything else is refused."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] not in HEALTH_PATHS:
+            busy = problem(
+                ProblemType.BUSY, "All connections have requests under way.", headers={"Connection": "close"}
+            )
+            await busy(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+
+def connection_class(connections: Connections) -> type[asyncio.Protocol]:
+    """What uvicorn makes connections with: `Connection`, all within the limits of `connections`."""
+    return cast("type[asyncio.Protocol]", partial(Connection, connections=connections))
+
+
+def network_of(address: str) -> str:
+    """Whom an address belongs to: itself; of IPv6 its /64, of which one machine may have every address."""
+    try:
+        parsed = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(parsed, ipaddress.IPv6Address):
+        return str(parsed.ipv4_mapped or ipaddress.ip_network((parsed, 64), strict=False))
+    return str(parsed)

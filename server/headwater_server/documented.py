@@ -1,0 +1,185 @@
+"""The OpenAPI document.
+
+It is what FastAPI derives from the routes, with
+
+- descriptions of fields, from the `Attributes:` of the dataclasses that answers are made of;
+- a real request and answer per operation (`examples/`), recorded from the demo;
+- the problems that operations may answer.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib.metadata import version
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+
+from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
+from pydantic import TypeAdapter
+
+from headwater_analysis.freshness import GraphState
+from headwater_server.problems import MEDIA_TYPE, STATUS, Problem, ProblemType
+
+if TYPE_CHECKING:
+    from starlette.routing import BaseRoute
+
+_SECTION = re.compile(r"^Attributes:\n((?: {4}.*\n?|\n)+)", re.MULTILINE)
+_ENTRY = re.compile(r"^ {4}(\w+(?:, \w+)*): (.*(?:\n {8}.*)*)", re.MULTILINE)
+_NONE = re.compile(r"\bNone\b")
+
+
+def describe(schemas: dict[str, Any], models: Iterable[Any]) -> None:
+    """Describe each schema and its properties as the dataclass of that name does.
+
+    Args:
+        schemas: of an OpenAPI document's components; changed in place.
+        models: types of answers and bodies; dataclasses within them are found.
+    """
+    for kind in dict.fromkeys(each for model in models for each in _dataclasses(model, set())):
+        # Of two of one name each has its module before it.
+        schema, text = schemas.get(kind.__name__) or schemas.get(_qualified(kind)), kind.__doc__
+        if schema is None or text is None:
+            continue
+        described = attributes(text)
+        schema["description"] = inspect.cleandoc(text).partition("\n\nAttributes:")[0]
+        for name, field in schema.get("properties", {}).items():
+            if name in described:
+                field["description"] = described[name]
+
+
+def attributes(docstring: str) -> dict[str, str]:
+    """Field ⇒ its description, of a docstring's `Attributes:`, in JSON's words."""
+    section = _SECTION.search(inspect.cleandoc(docstring) + "\n")
+    return {
+        name: _NONE.sub("null", " ".join(text.split()))
+        for names, text in (_ENTRY.findall(section[1]) if section else ())
+        for name in names.split(", ")
+    }
+
+
+def _dataclasses(kind: Any, seen: set[Any]) -> Iterator[type]:
+    for part in get_args(kind):
+        yield from _dataclasses(part, seen)
+    if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)) or kind in seen:
+        return
+    seen.add(kind)
+    yield kind
+    for hint in get_type_hints(kind).values():
+        yield from _dataclasses(hint, seen)
+
+
+_ABOUT = """Lineage of Spark jobs: what data comes from, what comes of it, which run and micro-batch made it, and what a
+change breaks. Every operation reads only, but for those of `intake` and `declarations`, which are off unless
+configured.
+
+Assets are named by key or by name; times are ISO 8601, UTC where they have no zone; lists come in pages
+(`next_cursor` leads on); errors are RFC 9457 problem details."""
+
+
+def document(routes: Sequence[BaseRoute]) -> dict[str, Any]:
+    """The document of these routes."""
+    whole: dict[str, Any] = get_openapi(
+        title="Headwater",
+        version=version("headwater"),
+        summary="Questions to the lineage graph",
+        description=_ABOUT,
+        routes=routes,
+    )
+    schemas = whole.setdefault("components", {}).setdefault("schemas", {})
+    for replaced in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(replaced, None)
+    schemas.update(_problem_schemas())
+    schemas["GraphState"] = TypeAdapter(GraphState).json_schema()
+    operations = [route for route in routes if isinstance(route, APIRoute)]
+    bodies = [route.body_field.field_info.annotation for route in operations if route.body_field is not None]
+    for route in operations:
+        if _ANSWERS_TO_NONE.isdisjoint(route.tags) and dataclasses.is_dataclass(route.response_model):
+            _schema_of(schemas, route.response_model)["properties"]["graph"] = _STATE
+    describe(schemas, [Problem, GraphState, *(route.response_model for route in operations), *bodies])
+    for path in whole["paths"].values():
+        for operation in path.values():
+            _exemplify(operation)
+    return _with_short_names(whole)
+
+
+_ANSWERS_TO_NONE = frozenset({"intake", "declarations", "service"})
+"""Areas whose answers aren't of the graph."""
+_STATE = {
+    "$ref": "#/components/schemas/GraphState",
+    "description": "How far the graph is behind the events topic; absent where no consumer has ever reported.",
+}
+
+
+def _schema_of(schemas: Mapping[str, Any], model: Any) -> dict[str, Any]:
+    found: dict[str, Any] = schemas.get(model.__name__) or schemas[_qualified(model)]
+    return found
+
+
+def _qualified(model: Any) -> str:
+    """Name of a schema whose model shares its own with another."""
+    return f"{model.__module__}.{model.__qualname__}".replace(".", "__")
+
+
+def problem_responses(*kinds: ProblemType) -> dict[int | str, dict[str, Any]]:
+    """`responses` of a route that may answer with these."""
+    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    named: dict[int, list[str]] = {}
+    for kind in kinds:
+        named.setdefault(int(STATUS[kind]), []).append(f"`{kind.value}`")
+    return {status: {"description": ", ".join(names), "content": content} for status, names in named.items()}
+
+
+def example(operation: str) -> Mapping[str, Any] | None:
+    """The recorded request and answer of an operation: `path`, `query`, `body`, `answer`; None where there is none."""
+    file = files("headwater_server").joinpath("examples", f"{operation}.json")
+    if not file.is_file():
+        return None
+    recorded: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return recorded
+
+
+@cache
+def _problem_schemas() -> dict[str, Any]:
+    schema = TypeAdapter(Problem).json_schema(ref_template="#/components/schemas/{model}")
+    parts: dict[str, Any] = schema.pop("$defs")
+    # Empty members are left out, never null.
+    for field in schema["properties"].values():
+        field.pop("default", None)
+        branches = field.pop("anyOf", ())
+        field.update(next((branch for branch in branches if branch.get("type") != "null"), {}))
+    return {**parts, "Problem": schema}
+
+
+def _with_short_names(whole: dict[str, Any]) -> dict[str, Any]:
+    """`headwater_consumers__analysis__trace__answer__Direction`, of which there are two, ⇒ `TraceDirection`."""
+    text = json.dumps(whole).replace('-Input"', '"')
+    for name in sorted(whole["components"]["schemas"], key=len, reverse=True):
+        if len(parts := name.split("__")) > 3:
+            text = text.replace(f'{name}"', f'{parts[2].capitalize()}{parts[-1]}"')
+    short: dict[str, Any] = json.loads(text)
+    return short
+
+
+def _exemplify(operation: dict[str, Any]) -> None:
+    recorded = example(operation["operationId"])
+    if recorded is None:
+        return
+    given = {"path": recorded.get("path", {}), "query": recorded.get("query", {})}
+    for parameter in operation.get("parameters", ()):
+        if parameter["name"] in given.get(parameter["in"], {}):
+            parameter["example"] = given[parameter["in"]][parameter["name"]]
+    if recorded.get("body") is not None:
+        operation["requestBody"]["content"]["application/json"]["example"] = recorded["body"]
+    success_of(operation)["content"]["application/json"]["example"] = recorded["answer"]
+
+
+def success_of(operation: Mapping[str, Any]) -> dict[str, Any]:
+    """The response of an operation that did all that it was asked for: 200 of a question, 201 of what was sent."""
+    responses: Mapping[str, dict[str, Any]] = operation["responses"]
+    return responses["201"] if "201" in responses else responses["200"]

@@ -1,0 +1,214 @@
+"""Every metric of the HTTP server: name, unit and meaning, once. Labels come from closed sets: routes and statuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+from enum import StrEnum
+from importlib.metadata import version
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
+from prometheus_client.platform_collector import PlatformCollector
+from prometheus_client.process_collector import ProcessCollector
+
+from headwater_analysis.checks import RULES
+from headwater_openlineage.intake.receiving import RefusalReason
+from headwater_openlineage.intake.request import Outcome
+from headwater_openlineage.lenient import NoteKind
+from headwater_server.problems import STATUS
+
+# A `_created` series beside every counter would double the exposition.
+disable_created_metrics()  # type: ignore[no-untyped-call]
+
+_PREFIX = "headwater_serve"
+# 2.5 ms to a minute: a page of the hop beside, and a question at the default time limit.
+_SECONDS = (0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+_STATUSES = frozenset({200, 201, 207, 304, *STATUS.values()})
+_OTHER = "other"
+
+
+class Rejection(StrEnum):
+    """Why a request with events or declarations was rejected as a whole."""
+
+    TOKEN = "token"  # noqa: S105 - a reason
+    BUSY = "busy"
+    KAFKA = "kafka"
+
+
+class IntakeMetrics:
+    """What comes in through the door for events.
+
+    Args:
+        registry: of the server.
+    """
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._accepted = Counter(
+            f"{_PREFIX}_intake_accepted", "OpenLineage events that were published and acknowledged.", registry=registry
+        )
+        self._refused = Counter(
+            f"{_PREFIX}_intake_refused",
+            "OpenLineage events that were refused for good, by reason.",
+            ["reason"],
+            registry=registry,
+        )
+        for reason in RefusalReason:
+            self._refused.labels(reason.value)
+        self._noted = Counter(
+            f"{_PREFIX}_intake_noted",
+            "Notes on OpenLineage events that were taken although they aren't to the letter, by kind.",
+            ["kind"],
+            registry=registry,
+        )
+        for kind in NoteKind:
+            self._noted.labels(kind.value)
+        self._rejected = Counter(
+            f"{_PREFIX}_intake_rejected_requests",
+            "Requests with events or declarations that were rejected as a whole, by reason; senders may try again.",
+            ["reason"],
+            registry=registry,
+        )
+        for rejected in Rejection:
+            self._rejected.labels(rejected.value)
+        self._seconds = Histogram(
+            f"{_PREFIX}_intake_duration_seconds",
+            "From a whole body to Kafka's acknowledgement of all of its events.",
+            buckets=_SECONDS,
+            registry=registry,
+        )
+
+        self._kafka = Gauge(
+            f"{_PREFIX}_intake_kafka_up",
+            "1 while events or declarations are accepted and nothing is known to hold them up on their way to Kafka.",
+            registry=registry,
+        )
+
+    def kafka_up(self, *, up: bool) -> None:
+        """Nothing holds events up, or something does."""
+        self._kafka.set(up)
+
+    def unauthorized(self) -> None:
+        """A sender had no token, or a wrong one."""
+        self._rejected.labels(Rejection.TOKEN.value).inc()
+
+    def busy(self) -> None:
+        """There was no room for a request."""
+        self._rejected.labels(Rejection.BUSY.value).inc()
+
+    def unavailable(self) -> None:
+        """Kafka took too long for a request."""
+        self._rejected.labels(Rejection.KAFKA.value).inc()
+
+    def answered(self, outcome: Outcome, seconds: float) -> None:
+        """A request's events were taken as far as they are."""
+        for refusal in outcome.refused.values():
+            self._refused.labels(refusal.reason.value).inc()
+        if outcome.unavailable is not None:
+            self.unavailable()
+            return
+        for index, notes in outcome.notes.items():
+            for note in notes if index not in outcome.refused else ():
+                self._noted.labels(note.kind.value).inc()
+        self._accepted.inc(outcome.accepted)
+        self._seconds.observe(seconds)
+
+
+class CheckMetrics:
+    """What breaks the rules, as of the last look.
+
+    Args:
+        registry: of the server.
+    """
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._findings = Gauge(
+            "headwater_check_findings",
+            "Places that break a rule, by rule; exempted ones left out.",
+            ["rule"],
+            registry=registry,
+        )
+        self._exempted = Gauge(
+            "headwater_check_exempted",
+            "Places that break a rule and are exempted, by rule.",
+            ["rule"],
+            registry=registry,
+        )
+        for rule in RULES:
+            self._findings.labels(rule.name)
+            self._exempted.labels(rule.name)
+        self._at = Gauge(
+            "headwater_check_last_success_timestamp_seconds",
+            "When all rules were last checked, in seconds since 1970; 0: not since the start.",
+            registry=registry,
+        )
+
+        self._interval = Gauge(
+            "headwater_check_interval_seconds",
+            "How often all rules are checked; 0: never.",
+            registry=registry,
+        )
+
+    def every(self, seconds: float) -> None:
+        """They are checked so often."""
+        self._interval.set(seconds)
+
+    def checked(self, found: Mapping[str, tuple[int, int]]) -> None:
+        """Findings and exempted ones of each rule that was."""
+        for rule, (findings, exempted) in found.items():
+            self._findings.labels(rule).set(findings)
+            self._exempted.labels(rule).set(exempted)
+
+    def all_checked(self, at: float) -> None:
+        """No rule took too long; `at`: seconds since 1970."""
+        self._at.set(at)
+
+
+class ServeMetrics:
+    """The metrics of one server, in a registry of their own."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        PlatformCollector(registry=self.registry)
+        self._routes: frozenset[str] = frozenset()
+        self._requests = Counter(
+            f"{_PREFIX}_requests",
+            "Requests that were answered, by route and status.",
+            ["route", "status"],
+            registry=self.registry,
+        )
+        self._seconds = Histogram(
+            f"{_PREFIX}_request_duration_seconds",
+            "From a request's arrival to the end of its answer, by route.",
+            ["route"],
+            buckets=_SECONDS,
+            registry=self.registry,
+        )
+        self._under_way = Gauge(f"{_PREFIX}_requests_under_way", "Requests not yet answered.", registry=self.registry)
+        self._graph = Gauge(f"{_PREFIX}_graph_up", "1 if Neo4j answered at this scrape.", registry=self.registry)
+        self.intake = IntakeMetrics(self.registry)
+        self.checks = CheckMetrics(self.registry)
+        build = Gauge(f"{_PREFIX}_build_info", "1; the release is in the label.", ["version"], registry=self.registry)
+        build.labels(version("headwater")).set(1)
+
+    def declare(self, routes: Iterable[str]) -> None:
+        """The routes there are; every series that an alert looks at is there with 0 from the start."""
+        self._routes = frozenset(routes)
+        for route in (*self._routes, _OTHER):
+            self._seconds.labels(route)
+            for status in (200, 500, 503, 504):
+                self._requests.labels(route, str(status))
+
+    def under_way(self) -> AbstractContextManager[None]:
+        """While the block runs, one more request is."""
+        return self._under_way.track_inprogress()
+
+    def answered(self, route: str | None, status: int, seconds: float) -> None:
+        """A request was; `route` is its path's pattern, if it has one."""
+        named = route if route in self._routes else _OTHER
+        self._requests.labels(named, str(int(status)) if status in _STATUSES else _OTHER).inc()
+        self._seconds.labels(named).observe(seconds)
+
+    def graph_up(self, *, up: bool) -> None:
+        """Neo4j answered, or didn't."""
+        self._graph.set(up)

@@ -1,0 +1,172 @@
+"""Bodies are read whole before anything else looks at the request: none too large, none too slow. They are JSON.
+
+A request whose body is on its way isn't a question yet, and holds no place among those that wait for an answer. Other
+media types and codings than JSON as it is are refused, rather than misread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from starlette.datastructures import Headers
+
+from headwater_server.connections import network_of
+from headwater_server.problems import ProblemType, problem
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+READ = "headwater.body_read"
+"""In the scope of a request whose body `middleware.intake` has read: it is no question."""
+
+# The rest of the body isn't read: `connections` lets it run out.
+CLOSE = {"Connection": "close"}
+
+
+class Bodies:
+    """Reads the body, or answers why not.
+
+    Args:
+        app: what follows; it gets the body in one piece.
+        most_bytes: the largest body.
+        seconds: how long one may take to arrive.
+        most: how many may be arriving at the same time. One more, and the oldest is given up: a body usually comes
+            right behind its head, so what has been on its way for long is likelier to be meant badly than what is new.
+        most_of_client: the same from one address.
+    """
+
+    def __init__(self, app: ASGIApp, *, most_bytes: int, seconds: float, most: int, most_of_client: int) -> None:
+        self._app = app
+        self._most_bytes = most_bytes
+        self._seconds = seconds
+        self._most = most
+        self._most_of_client = most_of_client
+        # The oldest first.
+        self._arriving: dict[asyncio.Timeout, str] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, as ASGI has it."""
+        if scope["type"] != "http" or scope.get(READ) or not has_body(headers := Headers(scope=scope)):
+            await self._app(scope, receive, send)
+            return
+        announced = headers.get("content-length", "")
+        if announced.isdecimal() and int(announced[:20]) > self._most_bytes:
+            await self._too_large()(scope, receive, send)
+            return
+        timeout = asyncio.timeout(self._seconds)
+        try:
+            async with timeout:
+                self._make_room(timeout, network_of(scope["client"][0]) if scope.get("client") else "")
+                try:
+                    body = await self._read(receive)
+                finally:
+                    del self._arriving[timeout]
+        except TimeoutError:
+            refusal = problem(
+                ProblemType.TOO_SLOW,
+                f"A body has {self._seconds:g} s to arrive (HEADWATER_SERVE_BODY_TIMEOUT_SECONDS), less where more "
+                f"than {self._most_of_client} are on their way from one address "
+                "(HEADWATER_SERVE_BODIES_PER_CLIENT_MAX).",
+                headers=CLOSE,
+            )
+            await refusal(scope, receive, send)
+            return
+        except _TooLargeError:
+            await self._too_large()(scope, receive, send)
+            return
+        except _GoneError:
+            return
+        await self._app(scope, in_one_piece(body, receive), send)
+
+    def _make_room(self, timeout: asyncio.Timeout, client: str) -> None:
+        theirs = [each for each, of in self._arriving.items() if of == client]
+        if len(theirs) >= self._most_of_client:
+            self._give_up(theirs[0])
+        elif len(self._arriving) >= self._most:
+            self._give_up(next(iter(self._arriving)))
+        self._arriving[timeout] = client
+
+    def _give_up(self, timeout: asyncio.Timeout) -> None:
+        if not timeout.expired():
+            timeout.reschedule(asyncio.get_running_loop().time())
+
+    async def _read(self, receive: Receive) -> bytes:
+        body = bytearray()
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise _GoneError
+            body += message.get("body", b"")
+            if len(body) > self._most_bytes:
+                raise _TooLargeError
+            if not message.get("more_body", False):
+                return bytes(body)
+
+    def _too_large(self) -> Response:
+        return problem(
+            ProblemType.TOO_LARGE,
+            f"A body may have {self._most_bytes:,} bytes (HEADWATER_SERVE_BODY_MAX_BYTES).",
+            headers=CLOSE,
+        )
+
+
+class _TooLargeError(Exception):
+    """More has come than may."""
+
+
+class _GoneError(Exception):
+    """The client went before its body was whole."""
+
+
+def has_body(headers: Headers) -> bool:
+    """Whether a request comes with a body."""
+    return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+
+
+def in_one_piece(body: bytes, receive: Receive) -> Receive:
+    """A body that was read, for what follows."""
+    left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive_whole() -> Message:
+        return left.pop() if left else await receive()
+
+    return receive_whole
+
+
+class Media:
+    """Answers 415 to a body of another type.
+
+    Args:
+        app: what follows.
+        below: the path under which it does.
+    """
+
+    def __init__(self, app: ASGIApp, below: str) -> None:
+        self._app = app
+        self._below = f"{below}/"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, as ASGI has it."""
+        of_question = scope["type"] == "http" and not scope.get(READ)
+        if of_question and scope["method"] == "POST" and scope["path"].startswith(self._below):
+            why = _refusal(Headers(scope=scope))
+            if why is not None:
+                headers = {"Accept-Post": "application/json", "Connection": "close"}
+                await problem(ProblemType.MEDIA_TYPE, why, headers=headers)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+def _refusal(headers: Headers) -> str | None:
+    """Why a body isn't taken; None where it is, or there is none."""
+    if headers.get("content-length", "0") == "0" and "transfer-encoding" not in headers:
+        return None
+    coding = headers.get("content-encoding", "identity").strip().lower()
+    if coding != "identity":
+        return f"A body is taken as it is, not as {coding[:80]}: leave `Content-Encoding` out."
+    media = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media != "application/json" and not (media.startswith("application/") and media.endswith("+json")):
+        return f"A body is JSON: say `Content-Type: application/json`, not {media[:80] or 'nothing'}."
+    return None

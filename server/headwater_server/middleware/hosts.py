@@ -1,0 +1,90 @@
+"""Requests that may come in: under a name of this server, with one length, and not from another site's page.
+
+A web site may point a name of its own at 127.0.0.1, and a browser then takes this server for a part of that site (DNS
+rebinding). Such a request has the site's name in `Host`.
+
+A body with two lengths, by Content-Length and by Transfer-Encoding, may end elsewhere for a proxy before this server,
+which would take its end for a request of somebody else (RFC 9112, 6.1).
+
+Browsers mark each request with who makes it (Fetch Metadata). Another site's page could make a visitor's browser ask
+questions without end although it may not read the answers. Its links may lead here: that is the visitor's own doing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.datastructures import Headers
+
+from headwater_server.problems import ProblemType, problem
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+
+class Hosts:
+    """Refuses requests for another host, and those with two lengths.
+
+    Args:
+        app: what follows.
+        names: in lower case, without ports; None allows any.
+    """
+
+    def __init__(self, app: ASGIApp, names: frozenset[str] | None) -> None:
+        self._app = app
+        self._names = names
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, as ASGI has it."""
+        refusal = self._refusal(Headers(scope=scope)) if scope["type"] == "http" else None
+        await (refusal or self._app)(scope, receive, send)
+
+    def _refusal(self, headers: Headers) -> Response | None:
+        if "content-length" in headers and "transfer-encoding" in headers:
+            why = "A body has one length: send Content-Length or Transfer-Encoding, not both."
+            return problem(ProblemType.QUESTION, why, headers={"Connection": "close"})
+        if self._names is not None and host_of(headers.get("host", "")) not in self._names:
+            return problem(
+                ProblemType.HOST, "This server isn't called that; HEADWATER_SERVE_ALLOWED_HOSTS can name more."
+            )
+        return None
+
+
+def host_of(header: str) -> str:
+    """`Localhost:8470` ⇒ `localhost`, `[::1]:8470` ⇒ `::1`."""
+    header = header.strip().lower()
+    if header.startswith("["):
+        return header[1:].partition("]")[0]
+    return header.partition(":")[0]
+
+
+# `same-site` is another port of this host, or a neighbour below the same domain: another application.
+_OTHERS = frozenset({"cross-site", "same-site"})
+
+
+class Sites:
+    """Refuses what another site's page asks, unless a person follows a link or types an address."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, as ASGI has it."""
+        if scope["type"] == "http" and not _welcome(scope["method"], Headers(scope=scope)):
+            refusal = problem(
+                ProblemType.CROSS_SITE,
+                "A page of another site may link here; its scripts, frames and forms may not ask.",
+                headers={"Connection": "close"},
+            )
+            await refusal(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+
+def _welcome(method: str, headers: Headers) -> bool:
+    """Whether it comes from our own page, from a person, or from what is no browser and sends no such headers."""
+    if headers.get("sec-fetch-site", "none").strip().lower() not in _OTHERS:
+        return True
+    mode, target = (headers.get(f"sec-fetch-{name}", "").strip().lower() for name in ("mode", "dest"))
+    return method in {"GET", "HEAD"} and (mode, target) == ("navigate", "document")

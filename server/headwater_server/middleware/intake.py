@@ -1,0 +1,366 @@
+"""The doors for what is written: who may send it, how much at a time, and the bodies, unpacked.
+
+They are apart from that of questions. OpenLineage events and declarations each have a switch and tokens of their own.
+Before a byte of a body is read, these have to hold: such things are accepted here, the sender has a token, there is
+room. A body is read whole; with all others together it takes no more than
+`serve.intake_buffer_max_bytes`, packed and unpacked, until its request is answered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import zlib
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from anyio import CapacityLimiter, to_thread
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+
+from headwater_server.metrics import IntakeMetrics
+from headwater_server.middleware.bodies import CLOSE, READ, in_one_piece
+from headwater_server.problems import ProblemType, problem
+from headwater_server.settings import ServeSettings
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+ONE = "/lineage"
+BATCH = "/lineage/batch"
+DECLARATIONS = "/declarations"
+LINES = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines"})
+YAML = frozenset({"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"})
+
+# To unpack more than this takes longer than a change of threads.
+_INLINE_BYTES = 65_536
+_INLINE_UNPACKED_BYTES = 1_048_576
+_PIECE_BYTES = 262_144
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """A path that takes what is written.
+
+    Attributes:
+        what: is taken, as a sentence begins with it.
+        open: whether it is.
+        setting: opens it.
+        tokens: of which a sender needs one; empty: none is needed.
+        realm: of the token.
+        media: types of the body, JSON besides.
+        words: the same for people.
+    """
+
+    what: str
+    open: bool
+    setting: str
+    tokens: frozenset[bytes]
+    realm: str
+    media: frozenset[str]
+    words: str
+
+
+def doors(below: str, limits: ServeSettings, *, has_sink: bool) -> dict[str, Door]:
+    """The doors by path.
+
+    Args:
+        below: the path of the API.
+        limits: the settings.
+        has_sink: whether there is something that takes events.
+    """
+    events = ("Events", limits.intake and has_sink, "HEADWATER_SERVE_INTAKE", limits.intake_tokens(), "lineage")
+    declarations = (
+        *("Declarations", limits.declare and has_sink, "HEADWATER_SERVE_DECLARE"),
+        *(limits.declare_tokens(), "declarations"),
+    )
+    return {
+        f"{below}{ONE}": Door(*events, frozenset(), "JSON: say `Content-Type: application/json`"),
+        f"{below}{BATCH}": Door(*events, LINES, "JSON: say `Content-Type: application/json`"),
+        f"{below}{DECLARATIONS}": Door(
+            *declarations, YAML, "YAML or JSON: say `Content-Type: application/yaml`, or `application/json`"
+        ),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Direct:
+    """What answers a path's requests by their bodies alone.
+
+    Attributes:
+        route: of the path, for the metrics.
+        answer: to the app and a body.
+    """
+
+    route: BaseRoute
+    answer: Callable[[Any, bytes], Awaitable[Response]]
+
+
+class Intake:
+    """Lets in what is written, or answers why not.
+
+    Args:
+        app: what follows; it gets the body in one piece, unpacked.
+        direct: by path, what is called instead of it; not for requests with parameters, which it refuses.
+        below: the path of the API.
+        limits: the settings.
+        has_sink: whether there is something that takes events.
+        metrics: what it counts on.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        direct: Mapping[str, Direct],
+        below: str,
+        limits: ServeSettings,
+        has_sink: bool,
+        metrics: IntakeMetrics,
+    ) -> None:
+        self._app = app
+        self._direct = direct
+        self._doors = doors(below, limits, has_sink=has_sink)
+        self._limits = limits
+        self._metrics = metrics
+        self._under_way = 0  # one event loop, so nothing comes in between
+        self._held_bytes = 0
+        self._unpacking = CapacityLimiter(1)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, as ASGI has it."""
+        door = self._doors.get(scope["path"]) if scope["type"] == "http" and scope["method"] == "POST" else None
+        if door is None:
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        refusal = self._refusal(headers, door)
+        if refusal is not None:
+            await refusal(scope, receive, send)
+            return
+        self._under_way += 1
+        body = _Body(self)
+        try:
+            try:
+                whole = await self._whole(headers, body, receive)
+            except _RefusedError as refused:
+                await refused.answer(scope, receive, send)
+                return
+            except _GoneError:
+                return
+            direct = self._direct.get(scope["path"])
+            if direct is not None and _plain(scope):
+                scope["route"] = direct.route
+                answer = await direct.answer(scope["app"], whole)
+                await answer(scope, receive, send)
+                return
+            scope[READ] = True
+            await self._app(scope, in_one_piece(whole, receive), send)
+        finally:
+            self._under_way -= 1
+            self._held_bytes -= body.held
+
+    async def _whole(self, headers: Headers, body: _Body, receive: Receive) -> bytes:
+        """The body, unpacked.
+
+        Raises:
+            _RefusedError: it is too large, too slow or broken, or there is no room for it.
+            _GoneError: the client went.
+        """
+        try:
+            async with asyncio.timeout(self._limits.body_timeout_seconds):
+                whole = await body.read(receive)
+        except TimeoutError:
+            seconds = self._limits.body_timeout_seconds
+            detail = f"A body has {seconds:g} s to arrive (HEADWATER_SERVE_BODY_TIMEOUT_SECONDS)."
+            raise _RefusedError(problem(ProblemType.TOO_SLOW, detail, headers=CLOSE)) from None
+        if headers.get("content-encoding", "identity").strip().lower() == "identity":
+            return whole
+        return await self._unpacked(whole, body)
+
+    def _refusal(self, headers: Headers, door: Door) -> Response | None:
+        """Why a request's body isn't even read; None: it is."""
+        limits = self._limits
+        if not door.open:
+            return problem(
+                ProblemType.NO_SUCH_PATH,
+                f"{door.what} are not accepted here; {door.setting}=true would accept them.",
+                headers=CLOSE,
+            )
+        if door.tokens and not _known(headers.get("authorization", ""), door.tokens):
+            self._metrics.unauthorized()
+            return problem(
+                ProblemType.TOKEN,
+                f"Send `Authorization: Bearer …` with the token of {door.setting}_TOKEN.",
+                headers={"WWW-Authenticate": f'Bearer realm="{door.realm}"', **CLOSE},
+            )
+        media = headers.get("content-type", "").partition(";")[0].strip().lower()
+        is_json = media == "application/json" or (media.startswith("application/") and media.endswith("+json"))
+        if not is_json and media not in door.media:
+            return problem(
+                ProblemType.MEDIA_TYPE,
+                f"{door.what} are {door.words}, not {media[:80] or 'nothing'}.",
+                headers={"Accept-Post": ", ".join(["application/json", *sorted(door.media)]), **CLOSE},
+            )
+        coding = headers.get("content-encoding", "identity").strip().lower()
+        if coding not in {"identity", "gzip", "x-gzip"}:
+            return problem(
+                ProblemType.MEDIA_TYPE,
+                f"{door.what} are taken as they are or as gzip, not as {coding[:80]}.",
+                headers={"Accept-Encoding": "gzip", **CLOSE},
+            )
+        announced = headers.get("content-length", "")
+        if announced.isdecimal() and int(announced[:20]) > limits.intake_body_max_bytes:
+            return self.too_large()
+        if self._under_way >= limits.intake_requests_max:
+            self._metrics.busy()
+            return problem(
+                ProblemType.BUSY,
+                f"{limits.intake_requests_max} requests that write are under way "
+                "(HEADWATER_SERVE_INTAKE_REQUESTS_MAX); send again a little later.",
+                headers=CLOSE,
+            )
+        return None
+
+    def hold(self, count: int) -> None:
+        """So many more bytes of bodies are in memory.
+
+        Raises:
+            _RefusedError: they would be too many.
+        """
+        if self._held_bytes + count > self._limits.intake_buffer_max_bytes:
+            self._metrics.busy()
+            raise _RefusedError(
+                problem(
+                    ProblemType.BUSY,
+                    f"Bodies of {self._limits.intake_buffer_max_bytes:,} bytes are being taken "
+                    "(HEADWATER_SERVE_INTAKE_BUFFER_MAX_BYTES); send again a little later.",
+                    headers=CLOSE,
+                )
+            )
+        self._held_bytes += count
+
+    def too_large(self) -> Response:
+        """The answer to a body that is larger than it may be."""
+        return problem(
+            ProblemType.TOO_LARGE,
+            f"A body may have {self._limits.intake_body_max_bytes:,} bytes, also once it is unpacked "
+            "(HEADWATER_SERVE_INTAKE_BODY_MAX_BYTES).",
+            headers=CLOSE,
+        )
+
+    @property
+    def most_bytes(self) -> int:
+        """Of one body."""
+        return self._limits.intake_body_max_bytes
+
+    async def _unpacked(self, packed: bytes, body: _Body) -> bytes:
+        most = self._limits.intake_body_max_bytes
+        try:
+            if len(packed) <= _INLINE_BYTES:
+                # The most that it may become is held before a byte of it is there; what it doesn't is given back.
+                body.hold(small := min(most, _INLINE_UNPACKED_BYTES))
+                whole = unpacked(packed, most=small)
+                body.give_back(small)
+                if whole is not None:
+                    body.hold(len(whole))
+                    return whole
+            body.hold(most)
+            whole = await to_thread.run_sync(lambda: unpacked(packed, most=most), limiter=self._unpacking)
+        except (zlib.error, EOFError) as error:
+            raise _RefusedError(
+                problem(ProblemType.MEDIA_TYPE, f"The body is not gzip, as `Content-Encoding` says: {error}.")
+            ) from error
+        if whole is None:
+            raise _RefusedError(self.too_large())
+        body.give_back(most - len(whole))
+        return whole
+
+    def give_back(self, count: int) -> None:
+        """So many bytes are in memory no more."""
+        self._held_bytes -= count
+
+
+class _Body:
+    """A body, and how many bytes it holds of what all may."""
+
+    def __init__(self, intake: Intake) -> None:
+        self._intake = intake
+        self.held = 0
+
+    def hold(self, count: int) -> None:
+        self._intake.hold(count)
+        self.held += count
+
+    def give_back(self, count: int) -> None:
+        self._intake.give_back(count)
+        self.held -= count
+
+    async def read(self, receive: Receive) -> bytes:
+        whole = bytearray()
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise _GoneError
+            piece = message.get("body", b"")
+            self.hold(len(piece))
+            whole += piece
+            if len(whole) > self._intake.most_bytes:
+                raise _RefusedError(self._intake.too_large())
+            if not message.get("more_body", False):
+                return bytes(whole)
+
+
+class _RefusedError(Exception):
+    """The body isn't taken.
+
+    Attributes:
+        answer: why.
+    """
+
+    def __init__(self, answer: Response) -> None:
+        super().__init__()
+        self.answer = answer
+
+
+class _GoneError(Exception):
+    """The client went before its body was whole."""
+
+
+def _plain(scope: Scope) -> bool:
+    """Whether a request has no parameters, and nothing in its path is escaped, which routes see as it was sent."""
+    raw = scope.get("raw_path")
+    return not scope.get("query_string") and (raw is None or raw == scope["path"].encode())
+
+
+def _known(authorization: str, tokens: frozenset[bytes]) -> bool:
+    scheme, _, token = authorization.partition(" ")
+    given = token.strip().encode("latin-1", "replace")
+    # Each is compared, so that the time taken says nothing of any.
+    found = [hmac.compare_digest(given, known) for known in tokens]
+    return scheme.lower() == "bearer" and any(found)
+
+
+def unpacked(packed: bytes, *, most: int) -> bytes | None:
+    """The content of gzip's bytes, of all members; None where it is larger than `most`. Never holds much more.
+
+    Raises:
+        zlib.error: it isn't gzip.
+        EOFError: it ends too early.
+    """
+    whole = bytearray()
+    while True:
+        member = zlib.decompressobj(wbits=31)
+        rest = packed
+        while rest and not member.eof:
+            whole += member.decompress(rest, min(_PIECE_BYTES, most + 1 - len(whole)))
+            if len(whole) > most:
+                return None
+            rest = member.unconsumed_tail
+        if not member.eof:
+            raise EOFError("it ends before its end")
+        packed = member.unused_data.lstrip(b"\0")
+        if not packed:
+            return bytes(whole)

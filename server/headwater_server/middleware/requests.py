@@ -1,0 +1,157 @@
+"""Requests under way: counted and timed, so many at once, routed by the path as it was sent; defects become problems.
+
+A server hands paths on unescaped, so that `kafka%3A%2F%2Fbroker%2Forders` would look like four segments. Below
+the API's path, routes see the path as it was sent, and parameters are unescaped one by one (`parameters.unescaped`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+import uuid
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from headwater_schemas.visible import visible
+from headwater_server.metrics import ServeMetrics
+from headwater_server.middleware.bodies import READ
+from headwater_server.problems import ProblemType, problem
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+
+log = logging.getLogger("headwater.serve")
+_MOST_OF_A_PATH = 200
+_REFUSED = frozenset({400, 401, 403, 408, 413, 415, 421, 422})
+"""Answers to a request that is wrong, or not allowed: who asks so often is seen in the log."""
+
+
+class Measure:
+    """Reports each request to `metrics` when its answer is sent, or was given up; logs who was refused."""
+
+    def __init__(self, app: ASGIApp, metrics: ServeMetrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, as ASGI has it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        status = 500
+        began = time.monotonic()
+
+        async def watched(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        with self._metrics.under_way():
+            try:
+                await self._app(scope, receive, watched)
+            finally:
+                # The router writes the route that it found into the scope.
+                route = getattr(scope.get("route"), "path_format", None)
+                self._metrics.answered(route, status, time.monotonic() - began)
+                if status in _REFUSED:
+                    host, *_ = scope.get("client") or ("an unknown address",)
+                    log.warning("refused with %d: %s %s of %s", status, scope["method"], _shown(scope["path"]), host)
+
+
+def _shown(path: str) -> str:
+    return visible(path[:_MOST_OF_A_PATH])
+
+
+class Unforeseen:
+    """Answers 500 where nothing was answered yet.
+
+    Else the connection is closed, so that half an answer isn't taken for a whole one.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, as ASGI has it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun = False
+
+        async def watched(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        except asyncio.CancelledError:
+            # The server is being stopped, and waited for this as long as it does.
+            if begun:
+                raise
+            await problem(ProblemType.BUSY, "The server is being stopped.")(scope, receive, send)
+        except Exception:
+            instance = uuid.uuid4().urn
+            log.exception("%s: %s %.200s", instance, scope["method"], scope["path"])
+            if begun:
+                raise
+            answer = problem(
+                ProblemType.DEFECT, "The server failed at this; its log has it under `instance`.", instance=instance
+            )
+            await answer(scope, receive, send)
+
+
+class Admission:
+    """Lets so many requests below a path be under way, waiting ones included.
+
+    Args:
+        app: what follows.
+        below: the path; others aren't counted.
+        most: how many.
+    """
+
+    def __init__(self, app: ASGIApp, below: str, most: int) -> None:
+        self._app = app
+        self._below = below
+        self._most = most
+        self._under_way = 0  # one event loop, so nothing comes in between
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, as ASGI has it."""
+        if scope["type"] != "http" or scope.get(READ) or not scope["path"].startswith(self._below):
+            await self._app(scope, receive, send)
+            return
+        if self._under_way >= self._most:
+            refusal = problem(
+                ProblemType.BUSY, f"{self._most} questions are being answered or wait; ask again a little later."
+            )
+            await refusal(scope, receive, send)
+            return
+        self._under_way += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._under_way -= 1
+
+
+class Paths:
+    """Routes by the path as it was sent.
+
+    Args:
+        app: what follows.
+        below: the path below which this is done.
+    """
+
+    def __init__(self, app: ASGIApp, below: str) -> None:
+        self._app = app
+        self._below = below
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, as ASGI has it."""
+        if scope["type"] == "http" and scope["path"].startswith(self._below):
+            raw = scope.get("raw_path")
+            scope["path"] = raw.decode("latin-1") if raw is not None else quote(scope["path"])
+        await self._app(scope, receive, send)

@@ -1,0 +1,260 @@
+"""What several routes take, and the refusal of what none does."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Literal, TypeAlias
+from urllib.parse import unquote
+
+from fastapi import Depends, Path, Query, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from headwater_analysis.errors import QuestionError
+from headwater_analysis.runs import CONTEXT_NAMES, RunFilter
+from headwater_analysis.trace import Offsets, parse_offsets
+from headwater_schemas.ranges import MOST_OFFSET, RangeError
+
+QueryNames: TypeAlias = dict[tuple[str, str], dict[str, bool]]
+"""By path pattern and method, the query's parameters, and whether each may be given several times."""
+
+
+LONGEST_NAME = 12_288
+SHORTEST_TIMEOUT_SECONDS = 1.0
+"""Neo4j looks for what to end every two seconds: below this, a limit would be no more than a hope."""
+RENAMED = {"includeColumns": "columns"}
+"""Parameters of earlier releases, and what they are called now."""
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]|$)")
+
+
+def unescaped(segment: str) -> str:
+    """`a%2Fb` ⇒ `a/b`: parameters of a path reach us as they were sent (`middleware.paths`)."""
+    try:
+        return unquote(segment, errors="strict")
+    except UnicodeDecodeError:
+        raise ValueError("an escaped name is in UTF-8") from None
+
+
+def as_iso_8601(text: Any) -> Any:
+    """Refuse numbers, which pydantic takes for seconds or milliseconds, by their size."""
+    if not (isinstance(text, str) and _DATE.match(text)):
+        raise ValueError("a time is written as 2025-01-31T12:00:00Z, or 2025-01-31")
+    return text
+
+
+def in_utc(time: datetime) -> datetime:
+    """UTC where it has no zone."""
+    try:
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("out of range in UTC") from None
+
+
+_ASSET = (
+    "The key of the asset (32 hex digits), or its name: with its namespace, `kafka://broker:9092/orders`, or alone "
+    "where only one asset is called that. Escape what a path can't hold; slashes may be escaped, and need not be."
+)
+
+AssetId = Annotated[str, Path(alias="id", min_length=1, description=_ASSET), AfterValidator(unescaped)]
+AssetName = Annotated[str, Path(min_length=1, description=_ASSET), AfterValidator(unescaped)]
+AssetQuery = Annotated[str, Query(min_length=1, max_length=LONGEST_NAME, description=_ASSET)]
+ColumnName = Annotated[
+    str,
+    Path(min_length=1, description="The column's field path, `address.city`. A slash in it has to be escaped."),
+    AfterValidator(unescaped),
+]
+ColumnId = Annotated[
+    str,
+    Path(alias="id", min_length=1, description="The key of the column, or `dataset%23field.path`, # escaped as %23."),
+    AfterValidator(unescaped),
+]
+JobId = Annotated[
+    str,
+    Path(alias="id", min_length=1, description="The key of the job, or its name, with its namespace or alone."),
+    AfterValidator(unescaped),
+]
+ConsumerId = Annotated[
+    str, Path(alias="id", min_length=1, description="The key of the consumer, or its name."), AfterValidator(unescaped)
+]
+RunId = Annotated[
+    str, Path(alias="id", min_length=1, description="The run id, or the key of the run."), AfterValidator(unescaped)
+]
+
+
+def in_capitals(text: Any) -> Any:
+    """Names of enumerations may be written in any case; answers have them in capitals."""
+    return text.upper() if isinstance(text, str) else text
+
+
+def in_small_letters(text: Any) -> Any:
+    """The one word of a parameter that is a number or that."""
+    return text.lower() if isinstance(text, str) else text
+
+
+AnyCase = BeforeValidator(in_capitals)
+
+Depth = Annotated[
+    Annotated[int, Field(ge=1, le=1_000_000)] | Literal["all"],
+    BeforeValidator(in_small_letters),
+    Query(description="Most hops from the asset; `all` for all."),
+]
+Limit = Annotated[
+    int | None,
+    Query(
+        ge=1,
+        le=1_000,
+        description="Most items on the page. A server may give fewer; `next_cursor` leads to the rest.",
+    ),
+]
+Cursor = Annotated[
+    str | None,
+    Query(
+        min_length=1,
+        max_length=64_000,
+        pattern=r"^[A-Za-z0-9_-]+$",
+        description="The page after: `next_cursor` of the one before.",
+    ),
+]
+Time = Annotated[datetime, BeforeValidator(as_iso_8601), AfterValidator(in_utc)]
+AsOf = Annotated[Time | None, Query(description="The graph as it was then: what had been seen by that time.")]
+
+
+Values = list[Annotated[str, Field(min_length=1)]]
+"""Of a parameter that may be given several times."""
+Types = list[Annotated[str, AnyCase, Field(min_length=1)]]
+"""The same, of types, which are in capitals."""
+
+
+async def _only(
+    *,
+    where: Annotated[
+        Values,
+        Query(
+            max_length=100,
+            description="Only runs of this context, `branch=main`: "
+            f"{', '.join(f'`{name}`' for name in CONTEXT_NAMES)}. Of several each has to hold.",
+        ),
+    ] = [],  # noqa: B006  FastAPI copies it
+    period: Annotated[
+        Time | None,
+        Query(description="Only runs for a period, `nominal_start` to `nominal_end`, that has this time."),
+    ] = None,
+    statement: Annotated[
+        str | None,
+        Query(min_length=1, max_length=LONGEST_NAME, description="Only runs whose SQL statement has this text."),
+    ] = None,
+    rejected: Annotated[bool, Query(description="Only runs that rejected rows.")] = False,
+) -> RunFilter:
+    return RunFilter(where=tuple(where), period=period, statement=statement, rejected=rejected)
+
+
+Only = Annotated[RunFilter, Depends(_only)]
+"""Which runs are meant by their context."""
+
+
+def hops(depth: int | Literal["all"]) -> int | None:
+    """`all` ⇒ None, as questions have it."""
+    return None if depth == "all" else depth
+
+
+def ranges_of(topic: str, texts: Sequence[str], topic_id: str | None) -> tuple[Offsets, ...]:
+    """Records of a topic by several ranges.
+
+    Raises:
+        QuestionError: one is no range.
+    """
+    try:
+        return tuple(parse_offsets(topic, text, topic_id) for text in texts)
+    except RangeError as error:
+        raise QuestionError(str(error), field="range") from error
+
+
+async def known_only(request: Request) -> None:
+    """Refuse query parameters that the route doesn't take: a misspelt one would silently change the answer.
+
+    Raises:
+        RequestValidationError: there is one, or one is given twice that can't be; it names the nearest known.
+    """
+    taken: QueryNames = request.app.state.query_names
+    known = taken[getattr(request.scope.get("route"), "path_format", ""), request.method]
+    errors = []
+    for name in dict.fromkeys(request.query_params.keys()):
+        if name not in known:
+            nearest = difflib.get_close_matches(name[:100], known, n=1)
+            hint = f"; the nearest known one is `{nearest[0]}`" if nearest else ""
+            if (now := RENAMED.get(name)) in known:
+                hint = f" any more: it is called `{now}`"
+            errors.append({"loc": ("query", name[:100]), "msg": f"There is no such parameter{hint}."})
+        elif len(request.query_params.getlist(name)) > 1 and not known[name]:
+            errors.append({"loc": ("query", name), "msg": "It is given more than once."})
+    if errors:
+        raise RequestValidationError(errors)
+
+
+def query_names(document: Mapping[str, Any]) -> QueryNames:
+    """What each operation of an OpenAPI document takes, by path and method."""
+    return {
+        (path, method.upper()): {
+            parameter["name"]: "array" in {each.get("type") for each in _branches(parameter["schema"])}
+            for parameter in operation.get("parameters", ())
+            if parameter["in"] == "query"
+        }
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+    }
+
+
+def _branches(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [schema, *schema.get("anyOf", ())]
+
+
+_MOST_PARTITION = 2**31 - 1
+_YEAR_SECONDS = 31_536_000
+
+_Offset = Annotated[int | None, Query(ge=0, le=MOST_OFFSET)]
+
+Topic = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME, description="The topic, by key or name.")]
+TopicId = Annotated[
+    str | None,
+    Query(
+        min_length=1,
+        max_length=LONGEST_NAME,
+        description="Kafka's id of the incarnation of the topic that is meant; by default any.",
+    ),
+]
+RangeText = Annotated[str, Field(min_length=1, max_length=64)]
+Partition = Annotated[int | None, Query(ge=0, le=_MOST_PARTITION, description="Its partition.")]
+FirstOffset = Annotated[_Offset, Query(description="The record's offset, or the first one's.")]
+EndOffset = Annotated[_Offset, Query(description="The offset after the last one; by default just the one record.")]
+Ranges = Annotated[
+    list[RangeText] | None,
+    Query(
+        alias="range",
+        max_length=1_000,
+        description="In place of `partition` and `offset`, as often as needed: `0:120..130`, of every partition "
+        "`all:120..130`, of the whole topic `all`. The end isn't part of a range.",
+    ),
+]
+ReadTime = Annotated[
+    bool,
+    Query(
+        description="The times are those when records were read (backwards: written), in place of when they arrived."
+    ),
+]
+Horizon = Annotated[
+    float | None,
+    Query(
+        ge=0,
+        le=_YEAR_SECONDS,
+        allow_inf_nan=False,
+        description="Seconds that a query's state keeps a record behind its watermark; wins over what the graph has.",
+    ),
+]
+
+
+def seconds(horizon: float | None) -> timedelta | None:
+    """As questions have it."""
+    return None if horizon is None else timedelta(seconds=horizon)

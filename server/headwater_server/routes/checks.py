@@ -1,0 +1,43 @@
+"""The rules that a graph has to fulfil."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+from fastapi import Query
+from starlette.responses import Response
+
+from headwater_analysis.checks import RULES, Checks, check, rule_named
+from headwater_server.asking import Ask, area
+from headwater_server.parameters import Cursor, Limit, Values
+
+router = area("checks")
+
+_DAY_SECONDS = 86_400.0
+
+
+@router.get("/checks", response_model=Checks, operation_id="checks")
+def checks(
+    ask: Ask,
+    *,
+    rule: Annotated[Values, Query(max_length=100, description="Only these rules.")] = [],  # noqa: B006  FastAPI copies it
+    open_after: Annotated[
+        float,
+        Query(ge=0, le=31_536_000, allow_inf_nan=False, description="Seconds after which a run is open too long."),
+    ] = _DAY_SECONDS,
+    limit: Limit = None,
+    cursor: Cursor = None,
+) -> Response:
+    """What breaks the rules: of each its exact number, and the first findings. Pages are of one rule."""
+    return ask(
+        lambda reader: check(
+            reader,
+            datetime.now(UTC),
+            rules=[rule_named(name) for name in rule] or RULES,
+            exemptions=ask.graph.exemptions,
+            open_after=timedelta(seconds=open_after),
+            limit=ask.page(limit),
+            cursor=cursor,
+        )
+    )

@@ -1,0 +1,221 @@
+"""Declarations, sent over HTTP: the documents that `headwater declare` takes, one in each request.
+
+A request is answered 201 once all in-sync replicas of the events topic have what changes, and 200 where nothing was to
+be published. Otherwise it is as with OpenLineage events (`routes.intake`): 503 where Kafka takes too long, and what is
+sent again is there once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Annotated
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import APIRouter, Depends, Query
+from fastapi import Request as HttpRequest
+from starlette.responses import Response
+
+from headwater_analysis.declaring.difference import SetResult
+from headwater_analysis.declaring.files import read_file
+from headwater_analysis.declaring.names import Names, found_in
+from headwater_analysis.declaring.problems import DeclarationError, Problem
+from headwater_analysis.declaring.revising import NextRevision, OlderRevisionError, next_revision, progress, result
+from headwater_analysis.declaring.sets import DeclaredSet
+from headwater_openlineage.intake.request import Outcome, Request
+from headwater_server.asking import BELOW, Graph, answered
+from headwater_server.documented import problem_responses
+from headwater_server.metrics import IntakeMetrics
+from headwater_server.middleware.bodies import READ
+from headwater_server.middleware.intake import DECLARATIONS
+from headwater_server.parameters import AnyCase, known_only
+from headwater_server.problems import FieldProblem, ProblemType, problem
+
+_PROBLEMS = problem_responses(
+    ProblemType.DECLARATION,
+    ProblemType.REVISION,
+    ProblemType.TOKEN,
+    ProblemType.CROSS_SITE,
+    ProblemType.NO_SUCH_PATH,
+    ProblemType.TOO_SLOW,
+    ProblemType.TOO_LARGE,
+    ProblemType.MEDIA_TYPE,
+    ProblemType.HOST,
+    ProblemType.PARAMETERS,
+    ProblemType.DEFECT,
+    ProblemType.BUSY,
+    ProblemType.KAFKA_UNAVAILABLE,
+    ProblemType.GRAPH_UNREACHABLE,
+    ProblemType.GRAPH_REFUSED,
+    ProblemType.TIME_LIMIT,
+)
+_MOST_ERRORS = 100
+_LONGEST_MESSAGE = 600
+_POLL_SECONDS = 0.25
+_BODY_NAME = "body"
+"""What a body is called where `headwater declare` names the file."""
+
+router = APIRouter(prefix=BELOW, tags=["declarations"], dependencies=[Depends(known_only)], responses={**_PROBLEMS})
+
+
+class Mode(StrEnum):
+    """What is done with declarations."""
+
+    PUBLISH = "PUBLISH"
+    DIFF = "DIFF"
+    CHECK = "CHECK"
+
+
+_BODY = {
+    "requestBody": {
+        "required": True,
+        "description": "A declaration set, an ODCS data contract, or dbt's manifest; as YAML or JSON, also as gzip.",
+        "content": {
+            "application/json": {"schema": {"type": "object"}},
+            "application/yaml": {"schema": {"type": "string"}},
+        },
+    }
+}
+
+
+@router.post(
+    DECLARATIONS,
+    status_code=201,
+    response_model=SetResult,
+    operation_id="post_declarations",
+    openapi_extra=_BODY,
+    responses={200: {"model": SetResult, "description": "Nothing was published: nothing changes, or it wasn't asked."}},
+)
+async def post_declarations(
+    request: HttpRequest,
+    mode: Annotated[
+        Mode,
+        AnyCase,
+        Query(
+            description="`publish` what changes; `diff`: only answer what would change; `check`: only look for "
+            "mistakes, without the graph: `revision` is the body's or 0, and nothing is listed as changed."
+        ),
+    ] = Mode.PUBLISH,
+    namespace: Annotated[
+        str | None,
+        Query(min_length=1, description="Of datasets of a contract or manifest that doesn't name theirs."),
+    ] = None,
+    wait: Annotated[
+        float,
+        Query(
+            ge=0,
+            le=3_600,
+            allow_inf_nan=False,
+            description="Seconds to wait until it is in the graph (`in_graph`); "
+            "`HEADWATER_SERVE_TIMEOUT_MAX_SECONDS` caps it.",
+        ),
+    ] = 0.0,
+) -> Response:
+    """Publish a declaration set. 201: Kafka has it. Only where they are accepted (`HEADWATER_SERVE_DECLARE`)."""
+    body = await request.body()
+    graph: Graph = request.app.state.graph
+    declaring: CapacityLimiter = request.app.state.declaring
+    if graph.sink is None or not request.scope.get(READ):
+        raise RuntimeError("nothing comes here but through middleware.intake, which asks who may send")
+    try:
+        names = Names(None) if mode is Mode.CHECK else found_in(graph.reader())
+        declared = await to_thread.run_sync(_read, body, namespace, names, limiter=declaring)
+    except DeclarationError as error:
+        return _refused(error)
+    if mode is Mode.CHECK:
+        return answered(request, _checked(declared, list(names.unchecked)), status=200)
+    reader = graph.reader()
+    try:
+        revision = await to_thread.run_sync(
+            lambda: next_revision(reader, declared, now=datetime.now(UTC)), limiter=declaring
+        )
+    except OlderRevisionError as error:
+        return problem(
+            ProblemType.REVISION,
+            f"{error} Raise `revision`, or leave it out.",
+            errors=(FieldProblem("/revision", f"is {error.given}, that of the graph is {error.revision}"),),
+        )
+    publishes = mode is Mode.PUBLISH and bool(revision.events)
+    if publishes:
+        outcome = await _sent(request, revision)
+        if outcome.refused:
+            (refusal,) = outcome.refused.values()
+            return problem(ProblemType.DECLARATION, refusal.message[:_LONGEST_MESSAGE])
+        if outcome.unavailable is not None:
+            return problem(
+                ProblemType.KAFKA_UNAVAILABLE,
+                "Kafka hasn't acknowledged all of it. Send it again a little later: what arrives twice is there once.",
+            )
+    in_graph = not revision.events
+    if publishes and wait:
+        in_graph = await _waited(graph, revision, min(wait, graph.serve.timeout_max_seconds))
+    shown = await to_thread.run_sync(
+        lambda: result(reader, revision, published=publishes, in_graph=in_graph), limiter=declaring
+    )
+    return answered(request, shown, status=201 if publishes else 200)
+
+
+def _read(body: bytes, namespace: str | None, names: Names) -> DeclaredSet:
+    try:
+        text = body.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = body[: error.start].count(b"\n") + 1
+        raise DeclarationError([Problem(_BODY_NAME, line, (), "not UTF-8")]) from error
+    return read_file(_BODY_NAME, text, namespace=namespace, names=names)
+
+
+def _refused(error: DeclarationError) -> Response:
+    first, count = error.problems[0], len(error.problems)
+    return problem(
+        ProblemType.DECLARATION,
+        f"{count:,} mistake{'s' * (count > 1)}, the first: {first}"[:_LONGEST_MESSAGE],
+        errors=tuple(
+            FieldProblem(one.pointer, f"line {one.line}: {one.message}"[:_LONGEST_MESSAGE])
+            for one in error.problems[:_MOST_ERRORS]
+        ),
+    )
+
+
+def _checked(declared: DeclaredSet, unchecked: list[str]) -> SetResult:
+    return SetResult(
+        declared.name, declared.revision or 0, len(declared.declarations), 0, False, [], [], [], [], unchecked
+    )
+
+
+async def _sent(request: HttpRequest, revision: NextRevision) -> Outcome:
+    """Send the revision's events, and wait for what becomes of them."""
+    graph: Graph = request.app.state.graph
+    metrics: IntakeMetrics = request.app.state.metrics.intake
+    assert graph.sink is not None  # noqa: S101 - the caller looked; for the type checker
+    loop, settled = asyncio.get_running_loop(), asyncio.Event()
+
+    def done() -> None:
+        with contextlib.suppress(RuntimeError):  # the server is stopped, and nobody waits for it
+            loop.call_soon_threadsafe(settled.set)
+
+    began = time.monotonic()
+    sending = Request(graph.sink, tenant=graph.analysis.tenant, max_bytes=graph.intake.document_max_bytes, done=done)
+    await to_thread.run_sync(sending.send_events, revision.events, limiter=request.app.state.declaring)
+    outcome = sending.outcome
+    left = began + graph.serve.intake_timeout_seconds - time.monotonic()
+    try:
+        await asyncio.wait_for(settled.wait(), max(0.0, left))
+    except TimeoutError:
+        outcome.unavailable = graph.sink.problem() or "not acknowledged in time"
+    if outcome.unavailable is not None:
+        metrics.unavailable()
+    return outcome
+
+
+async def _waited(graph: Graph, revision: NextRevision, seconds: float) -> bool:
+    """Whether the graph has it within so many seconds."""
+    ends = time.monotonic() + seconds
+    reader = graph.reader()
+    while True:
+        is_there, _ = await to_thread.run_sync(progress, reader, revision)
+        if is_there or time.monotonic() > ends:
+            return is_there
+        await asyncio.sleep(_POLL_SECONDS)

@@ -1,0 +1,72 @@
+"""What changed in lineage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Query
+from starlette.responses import Response
+
+from headwater_analysis.diff import Diff, Point, diff
+from headwater_analysis.reader import Reader
+from headwater_server.asking import Ask, area
+from headwater_server.parameters import LONGEST_NAME, Cursor, Limit, Time
+
+router = area("diff")
+
+Named = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME)]
+When = Annotated[Time | None, Query(description="As it was then. With no other `after…`, the other side is now.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """What is compared, as the query has it."""
+
+    before: Time | None
+    after: Time | None
+    before_run: str | None
+    after_run: str | None
+    before_version: str | None
+    after_version: str | None
+
+    def points(self) -> tuple[Point, Point]:
+        """The two of them.
+
+        Raises:
+            QuestionError: one side is named twice.
+        """
+        return (
+            Point(self.before, self.before_run, self.before_version),
+            Point(self.after, self.after_run, self.after_version),
+        )
+
+
+async def _sides(
+    before: When = None,
+    after: When = None,
+    before_run: Annotated[Named, Query(description="A run: the lineage that it had.")] = None,
+    after_run: Annotated[Named, Query(description="The other run.")] = None,
+    before_version: Annotated[Named, Query(description="A code version of `job`.")] = None,
+    after_version: Annotated[Named, Query(description="The other code version.")] = None,
+) -> Sides:
+    return Sides(before, after, before_run, after_run, before_version, after_version)
+
+
+@router.get("/diff", response_model=Diff, operation_id="diff")
+def difference(
+    ask: Ask,
+    sides: Annotated[Sides, Depends(_sides)],
+    *,
+    job: Annotated[Named, Query(description="Whose lineage, by key or name; runs bring their own.")] = None,
+    dataset: Annotated[Named, Query(description="How it is made, by all jobs that write it.")] = None,
+    limit: Limit = None,
+    cursor: Cursor = None,
+) -> Response:
+    """What changed in lineage between two times, two runs, or two code versions of a job."""
+
+    def question(reader: Reader) -> Diff:
+        before, after = sides.points()
+        return diff(reader, before, after, job=job, dataset=dataset, limit=ask.page(limit), cursor=cursor)
+
+    return ask(question)

@@ -1,0 +1,301 @@
+"""OpenLineage events, sent over HTTP: the same two paths as OpenLineage's own API has.
+
+A request is answered 201 once all in-sync replicas of the events topic have its events. Where Kafka takes longer than
+`serve.intake_timeout_seconds`, or holds too many events back, it is answered 503: nothing is known to be wrong with the
+events, and sending them again does no harm, since an event has the same id each time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import APIRouter, Depends, FastAPI
+from fastapi import Request as HttpRequest
+from fastapi.routing import APIRoute
+from starlette.responses import Response
+
+from headwater_openlineage.intake.request import Outcome, Request
+from headwater_openlineage.intake.splitting import Layout, NotAnArrayError, documents, elements, layout
+from headwater_server.asking import BELOW, Graph, sent
+from headwater_server.documented import problem_responses
+from headwater_server.metrics import IntakeMetrics
+from headwater_server.middleware.bodies import READ
+from headwater_server.middleware.intake import BATCH, ONE, Direct
+from headwater_server.parameters import known_only
+from headwater_server.problems import FieldProblem, ProblemType, problem
+
+_PROBLEMS = problem_responses(
+    ProblemType.EVENT,
+    ProblemType.TOKEN,
+    ProblemType.CROSS_SITE,
+    ProblemType.NO_SUCH_PATH,
+    ProblemType.TOO_SLOW,
+    ProblemType.TOO_LARGE,
+    ProblemType.MEDIA_TYPE,
+    ProblemType.HOST,
+    ProblemType.PARAMETERS,
+    ProblemType.DEFECT,
+    ProblemType.BUSY,
+    ProblemType.KAFKA_UNAVAILABLE,
+)
+# Refusals that a problem lists: all have the same form, and the first ones show what is wrong.
+_MOST_ERRORS = 20
+_LONGEST_MESSAGE = 600
+_MOST_NOTES = 1_000
+# What is larger is decoded in a thread, so that no other request waits for it.
+_INLINE_BYTES = 65_536
+
+
+router = APIRouter(prefix=BELOW, tags=["intake"], dependencies=[Depends(known_only)], responses=_PROBLEMS)
+
+
+@dataclass(frozen=True, slots=True)
+class NotedField:
+    """Something that an event was taken in spite of.
+
+    Attributes:
+        index: the event's place in the batch, from 0.
+        pointer: JSON pointer (RFC 6901) to the field, within the event.
+        message: what is wrong, and what Headwater made of it.
+    """
+
+    index: int
+    pointer: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The event is on the events topic.
+
+    Attributes:
+        events: how many of Headwater's events it became.
+        notes: what was filled in, or not read, as the event isn't to the letter.
+    """
+
+    events: int
+    notes: list[NotedField]
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedEvent:
+    """An event of a batch that isn't taken.
+
+    Attributes:
+        index: its place in the batch, from 0.
+        pointer: JSON pointer (RFC 6901) to the field at fault, within the event; empty: the event as a whole.
+        message: what is wrong.
+    """
+
+    index: int
+    pointer: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class BatchResult:
+    """What became of a batch.
+
+    Attributes:
+        received: events that it has.
+        accepted: those of them that are on the events topic.
+        refused: the others. Sending them again ends the same.
+        events: how many of Headwater's events the accepted ones became.
+        notes: what was filled in, or not read, of accepted events; the first 1,000.
+    """
+
+    received: int
+    accepted: int
+    refused: list[RefusedEvent]
+    events: int
+    notes: list[NotedField]
+
+
+_EVENT_BODY = {
+    "requestBody": {
+        "required": True,
+        "description": "A RunEvent, JobEvent or DatasetEvent of OpenLineage 2-0-2 or 1-x; also as gzip.",
+        "content": {"application/json": {"schema": {"type": "object"}}},
+    }
+}
+_BATCH_BODY = {
+    "requestBody": {
+        "required": True,
+        "description": "An array of such events, or one a line; also as gzip.",
+        "content": {
+            "application/json": {"schema": {"type": "array", "items": {"type": "object"}}},
+            # Lines, or an array all the same: what the body begins with decides. So no type holds for it.
+            "application/x-ndjson": {"schema": {}},
+        },
+    }
+}
+
+
+@router.post(ONE, status_code=201, response_model=Accepted, operation_id="post_lineage", openapi_extra=_EVENT_BODY)
+async def post_lineage(request: HttpRequest) -> Response:
+    """Publish one OpenLineage event. 201: Kafka has it. Only where events are accepted (`HEADWATER_SERVE_INTAKE`)."""
+    return await _event(request.app, await _body(request))
+
+
+async def _event(app: FastAPI, body: bytes) -> Response:
+    outcome = await _taken(app, body, lambda: [body])
+    if outcome.unavailable is not None:
+        return _unavailable(outcome.unavailable)
+    if outcome.refused:
+        (refusal,) = outcome.refused.values()
+        return problem(
+            ProblemType.EVENT,
+            _short(f"{refusal.pointer or 'The event'}: {refusal.message}"),
+            errors=(FieldProblem(refusal.pointer, _short(refusal.message)),),
+        )
+    return sent(Accepted(outcome.events, _notes(outcome)), status=201)
+
+
+@router.post(
+    BATCH,
+    status_code=201,
+    response_model=BatchResult,
+    operation_id="post_lineage_batch",
+    openapi_extra=_BATCH_BODY,
+    responses={207: {"model": BatchResult, "description": "Some are on the topic, and `refused` lists the others."}},
+)
+async def post_lineage_batch(request: HttpRequest) -> Response:
+    """Publish several OpenLineage events. 201: Kafka has them all; 207: all but those in `refused`; 400: none."""
+    return await _batch(request.app, await _body(request))
+
+
+async def _batch(app: FastAPI, body: bytes) -> Response:
+    graph: Graph = app.state.graph
+    most = graph.serve.intake_batch_max_events
+    try:
+        outcome = await _taken(app, body, lambda: _split(body, most=most))
+    except NotAnArrayError as error:
+        return problem(
+            ProblemType.EVENT, f"The body is no JSON array: {error}.", errors=(FieldProblem("", f"{error}"),)
+        )
+    except _TooManyError:
+        return problem(
+            ProblemType.TOO_LARGE,
+            f"A batch may have {most:,} events (HEADWATER_SERVE_INTAKE_BATCH_MAX_EVENTS).",
+        )
+    if outcome.unavailable is not None:
+        return _unavailable(outcome.unavailable)
+    refused = sorted(outcome.refused.items())
+    if refused and not outcome.accepted:
+        return problem(
+            ProblemType.EVENT,
+            _short(f"None of {outcome.documents:,} events is taken; the first: {refused[0][1].message}"),
+            errors=tuple(
+                FieldProblem(f"/{index}{each.pointer}", _short(each.message)) for index, each in refused[:_MOST_ERRORS]
+            ),
+        )
+    listed = [RefusedEvent(index, each.pointer, _short(each.message)) for index, each in refused]
+    result = BatchResult(outcome.documents, outcome.accepted, listed, outcome.events, _notes(outcome))
+    return sent(result, status=207 if refused else 201)
+
+
+def direct() -> dict[str, Direct]:
+    """By path, what `middleware.intake` calls at once; the way through FastAPI costs a fifth of taking an event."""
+    found = {f"{BELOW}{ONE}": _event, f"{BELOW}{BATCH}": _batch}
+    routes = (route for route in router.routes if isinstance(route, APIRoute))
+    return {route.path: Direct(route, found[route.path]) for route in routes}
+
+
+async def _body(request: HttpRequest) -> bytes:
+    if not request.scope.get(READ):
+        raise RuntimeError("nothing comes here but through middleware.intake, which asks who may send")
+    return await request.body()
+
+
+async def _taken(app: FastAPI, body: bytes, split: Callable[[], list[bytes]]) -> Outcome:
+    """Send the documents of a body, and wait for what becomes of them.
+
+    Raises:
+        NotAnArrayError, _TooManyError: as `split` does; nothing was sent.
+    """
+    graph: Graph = app.state.graph
+    metrics: IntakeMetrics = app.state.metrics.intake
+    if graph.sink is None:
+        raise RuntimeError("nothing comes here where there is nothing that takes events")
+    loop = asyncio.get_running_loop()
+    settled: asyncio.Future[None] = loop.create_future()
+
+    def settle() -> None:
+        if not settled.done():  # nobody waits any more
+            settled.set_result(None)
+
+    def done() -> None:
+        with contextlib.suppress(RuntimeError):  # the server is stopped, and nobody waits for it
+            loop.call_soon_threadsafe(settle)
+
+    began = time.monotonic()
+    longest = graph.intake.document_max_bytes
+    sending = Request(
+        graph.sink,
+        tenant=graph.analysis.tenant,
+        max_bytes=longest,
+        strict=graph.intake.strict,
+        redacting=graph.intake.redact,
+        done=done,
+    )
+
+    def send() -> None:
+        sending.send(split())
+
+    if len(body) <= _INLINE_BYTES:
+        send()
+    else:
+        decoding: CapacityLimiter = app.state.decoding
+        await to_thread.run_sync(send, limiter=decoding)
+    outcome = sending.outcome
+    left = began + graph.serve.intake_timeout_seconds - time.monotonic()
+    try:
+        # Without a task for it, as `wait_for` would make one.
+        async with asyncio.timeout(max(0.0, left)):
+            await settled
+    except TimeoutError:
+        why = graph.sink.problem()
+        outcome.unavailable = why or f"not acknowledged within {graph.serve.intake_timeout_seconds:g} s"
+    metrics.answered(outcome, time.monotonic() - began)
+    return outcome
+
+
+class _TooManyError(Exception):
+    """A batch has more events than it may."""
+
+
+def _split(body: bytes, *, most: int) -> list[bytes]:
+    how = Layout.ARRAY if layout(body) is Layout.ARRAY else Layout.LINES
+    found = elements(body) if how is Layout.ARRAY else None
+    if found is None:
+        found = [document.data for document in islice(documents(body, how), most + 1)]
+    if len(found) > most:
+        raise _TooManyError
+    return found
+
+
+def _unavailable(_why: str) -> Response:
+    # Why names our brokers: it is for the log, where the publisher writes it.
+    return problem(
+        ProblemType.KAFKA_UNAVAILABLE,
+        "Kafka hasn't acknowledged all of it. Send it again a little later: what arrives twice is there once.",
+    )
+
+
+def _notes(outcome: Outcome) -> list[NotedField]:
+    return [
+        NotedField(index, each.pointer, _short(each.message))
+        for index, notes in outcome.notes.items()
+        if index not in outcome.refused
+        for each in notes
+    ][:_MOST_NOTES]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST_MESSAGE else f"{text[:_LONGEST_MESSAGE]}…"

@@ -1,0 +1,167 @@
+"""What is known of one dataset, column, job or consumer, and the estate in lists."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query
+from starlette.responses import Response
+
+from headwater_analysis.known import (
+    BrokenChainPage,
+    ColumnDetails,
+    ConsumerDetails,
+    ConsumerList,
+    DatasetDetails,
+    DatasetList,
+    JobDetails,
+    JobList,
+    RunList,
+    broken_chains,
+    column_details,
+    consumer_details,
+    consumers,
+    dataset_details,
+    datasets,
+    estate_runs,
+    job_details,
+    jobs,
+)
+from headwater_schemas.events import RunEventType
+from headwater_server.asking import Ask, area
+from headwater_server.parameters import (
+    LONGEST_NAME,
+    AnyCase,
+    AssetId,
+    ColumnId,
+    ConsumerId,
+    Cursor,
+    JobId,
+    Limit,
+    Only,
+    Time,
+    Types,
+    Values,
+)
+
+router = area("known")
+
+Exactly = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME)]
+Namespaces = Annotated[Values, Query(max_length=100, description="Only those in one of these.")]
+Owner = Annotated[Exactly, Query(description="Only those that this one owns, spelled exactly: `team:flights`.")]
+Tagged = Annotated[Exactly, Query(description="Only those with this tag, exactly `key` or `key=value`.")]
+
+
+@router.get("/assets", response_model=DatasetList, operation_id="assets")
+def assets(
+    ask: Ask,
+    *,
+    namespace: Namespaces = [],  # noqa: B006  FastAPI copies it
+    type: Annotated[Types, Query(max_length=100, description="Only `TOPIC`, `FILE`, `TABLE` …")] = [],  # noqa: A002, B006
+    owner: Owner = None,
+    tag: Tagged = None,
+    gone: Annotated[bool | None, Query(description="Only dropped ones; `false`: only those that are there.")] = None,
+    limit: Limit = None,
+    cursor: Cursor = None,
+) -> Response:
+    """All datasets, page by page in order of key, with their exact number. By words of names: `/search`."""
+    return ask(
+        lambda reader: datasets(
+            reader,
+            namespaces=namespace,
+            types=type,
+            owner=owner,
+            tag=tag,
+            gone=gone,
+            limit=ask.page(limit),
+            cursor=cursor,
+        )
+    )
+
+
+@router.get("/jobs", response_model=JobList, operation_id="jobs")
+def all_jobs(
+    ask: Ask,
+    *,
+    namespace: Namespaces = [],  # noqa: B006
+    type: Annotated[Types, Query(max_length=100, description="Only `BATCH` or `STREAMING` ones.")] = [],  # noqa: A002, B006
+    owner: Owner = None,
+    tag: Tagged = None,
+    limit: Limit = None,
+    cursor: Cursor = None,
+) -> Response:
+    """All jobs, page by page in order of key, with their exact number."""
+    page = ask.page(limit)
+    return ask(
+        lambda reader: jobs(reader, namespaces=namespace, types=type, owner=owner, tag=tag, limit=page, cursor=cursor)
+    )
+
+
+@router.get("/consumers", response_model=ConsumerList, operation_id="consumers")
+def all_consumers(
+    ask: Ask,
+    *,
+    type: Annotated[Types, Query(max_length=100, description="Only `DASHBOARD`, `REPORT`, `API` …")] = [],  # noqa: A002, B006
+    owner: Owner = None,
+    tag: Tagged = None,
+    limit: Limit = None,
+    cursor: Cursor = None,
+) -> Response:
+    """All consumers that are declared, page by page in order of key, with their exact number."""
+    page = ask.page(limit)
+    return ask(lambda reader: consumers(reader, types=type, owner=owner, tag=tag, limit=page, cursor=cursor))
+
+
+@router.get("/runs", response_model=RunList, operation_id="runs")
+def runs(
+    ask: Ask,
+    *,
+    state: Annotated[
+        list[Annotated[RunEventType, AnyCase]] | None,
+        Query(description="Only runs in one of these states: FAIL and ABORT are the failed ones."),
+    ] = None,
+    since: Annotated[Time | None, Query(description="Only runs that were seen then or later.")] = None,
+    until: Annotated[Time | None, Query(description="Only runs that were last seen before then.")] = None,
+    only: Only,
+    limit: Limit = None,
+    cursor: Cursor = None,
+) -> Response:
+    """Runs of all jobs, the one seen last first."""
+    page = ask.page(limit)
+    return ask(
+        lambda reader: estate_runs(
+            reader, states=state or None, since=since, until=until, only=only, limit=page, cursor=cursor
+        )
+    )
+
+
+@router.get("/gaps", response_model=BrokenChainPage, operation_id="gaps")
+def gaps(ask: Ask, limit: Limit = None, cursor: Cursor = None) -> Response:
+    """Where micro-batches are missing, or their offsets leave a gap or overlap, in all streaming queries."""
+    page = ask.page(limit)
+    return ask(lambda reader: broken_chains(reader, limit=page, cursor=cursor))
+
+
+# Last, of all routes: their paths would take those of the others below them.
+@router.get("/assets/{id:path}", response_model=DatasetDetails, operation_id="asset")
+def asset(ask: Ask, asset: AssetId) -> Response:
+    """All that is known of one dataset: schema, owners, other names, lifecycle, jobs, runs, versions, quality."""
+    return ask(lambda reader: dataset_details(reader, asset))
+
+
+@router.get("/columns/{id:path}", response_model=ColumnDetails, operation_id="column")
+def column(ask: Ask, column: ColumnId) -> Response:
+    """All that is known of one column: type, tags, and what it is made from and goes into in one step."""
+    return ask(lambda reader: column_details(reader, column))
+
+
+@router.get("/jobs/{id:path}", response_model=JobDetails, operation_id="job")
+def job(ask: Ask, job: JobId) -> Response:
+    """All that is known of one job: inputs, outputs, owners, source, plan, queries, latest runs, quality, retention."""
+    return ask(lambda reader: job_details(reader, job))
+
+
+@router.get("/consumers/{id:path}", response_model=ConsumerDetails, operation_id="consumer")
+def consumer(ask: Ask, consumer: ConsumerId) -> Response:
+    """All that is known of one declared consumer: whom to reach, what it reads, who writes that, latest checks."""
+    return ask(lambda reader: consumer_details(reader, consumer))

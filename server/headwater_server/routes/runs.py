@@ -1,0 +1,143 @@
+"""Runs of jobs and datasets, what each read and wrote, its micro-batches; versions; where good turned to bad."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Depends, Query
+from starlette.responses import Response
+
+from headwater_analysis.runs import (
+    IntervalPage,
+    OpenRunPage,
+    Role,
+    RunDetails,
+    RunPage,
+    Turn,
+    UsePage,
+    VersionPage,
+    inputs,
+    intervals,
+    last_good,
+    open_runs,
+    outputs,
+    run,
+    runs,
+    versions,
+)
+from headwater_schemas.events import RunEventType
+from headwater_server.asking import Ask, area
+from headwater_server.parameters import LONGEST_NAME, AnyCase, AssetId, Cursor, JobId, Limit, Only, RunId, Time
+
+router = area("runs")
+
+FromBatch = Annotated[int, Query(ge=0, le=2**63 - 1, description="The first batch id to show; not counted with.")]
+
+
+async def _narrowed(
+    *,
+    state: Annotated[
+        list[Annotated[RunEventType, AnyCase]] | None, Query(description="Only runs in one of these states.")
+    ] = None,
+    since: Annotated[Time | None, Query(description="Only runs that began then or later.")] = None,
+    until: Annotated[Time | None, Query(description="Only runs that began before then.")] = None,
+    only: Only,
+) -> dict[str, Any]:
+    return {"states": state or None, "since": since, "until": until, "only": only}
+
+
+Narrowed = Annotated[dict[str, Any], Depends(_narrowed)]
+
+
+@router.get("/assets/{id:path}/runs", response_model=RunPage, operation_id="asset_runs")
+def of_dataset(
+    ask: Ask,
+    asset: AssetId,
+    narrowed: Narrowed,
+    role: Annotated[Role, AnyCase, Query(description="Runs that wrote it, or that read it.")] = Role.WROTE,
+    limit: Limit = None,
+    cursor: Cursor = None,
+) -> Response:
+    """Runs that wrote a dataset, or read it, the latest first."""
+    page = ask.page(limit)
+    return ask(lambda reader: runs(reader, dataset=asset, role=role, limit=page, cursor=cursor, **narrowed))
+
+
+@router.get("/jobs/{id:path}/runs", response_model=RunPage, operation_id="job_runs")
+def of_job(ask: Ask, job: JobId, narrowed: Narrowed, limit: Limit = None, cursor: Cursor = None) -> Response:
+    """Runs of a job, the latest first."""
+    page = ask.page(limit)
+    return ask(lambda reader: runs(reader, job=job, limit=page, cursor=cursor, **narrowed))
+
+
+@router.get("/open-runs", response_model=OpenRunPage, operation_id="open_runs")
+def without_end(
+    ask: Ask,
+    job: Annotated[
+        str | None, Query(min_length=1, max_length=LONGEST_NAME, description="Only runs of this job, by key or name.")
+    ] = None,
+    before: Annotated[Time | None, Query(description="Only runs that were last seen before then.")] = None,
+    limit: Limit = None,
+    cursor: Cursor = None,
+) -> Response:
+    """Runs that have no end, reported or inferred, of all jobs, the longest unseen first."""
+    page = ask.page(limit)
+    return ask(lambda reader: open_runs(reader, job=job, before=before, limit=page, cursor=cursor))
+
+
+@router.get("/assets/{id:path}/last-good", response_model=Turn, operation_id="asset_last_good")
+def last_good_of_dataset(ask: Ask, asset: AssetId) -> Response:
+    """The last good run that wrote a dataset, and the first bad one after it."""
+    return ask(lambda reader: last_good(reader, dataset=asset))
+
+
+@router.get("/jobs/{id:path}/last-good", response_model=Turn, operation_id="job_last_good")
+def last_good_of_job(ask: Ask, job: JobId) -> Response:
+    """The last good run of a job, and the first bad one after it."""
+    return ask(lambda reader: last_good(reader, job=job))
+
+
+@router.get("/assets/{id:path}/versions", response_model=VersionPage, operation_id="asset_versions")
+def versions_of(ask: Ask, asset: AssetId, limit: Limit = None, cursor: Cursor = None) -> Response:
+    """Versions of a dataset, and which run or micro-batch produced each, the latest first."""
+    page = ask.page(limit)
+    return ask(lambda reader: versions(reader, asset, limit=page, cursor=cursor))
+
+
+@router.get("/runs/{id:path}/inputs", response_model=UsePage, operation_id="run_inputs")
+def inputs_of(ask: Ask, run_id: RunId, limit: Limit = None, cursor: Cursor = None) -> Response:
+    """Datasets that a run read, and which part of each."""
+    page = ask.page(limit)
+    return ask(lambda reader: inputs(reader, run_id, limit=page, cursor=cursor))
+
+
+@router.get("/runs/{id:path}/outputs", response_model=UsePage, operation_id="run_outputs")
+def outputs_of(ask: Ask, run_id: RunId, limit: Limit = None, cursor: Cursor = None) -> Response:
+    """Datasets that a run wrote, and which part of each."""
+    page = ask.page(limit)
+    return ask(lambda reader: outputs(reader, run_id, limit=page, cursor=cursor))
+
+
+@router.get("/runs/{id:path}/intervals", response_model=IntervalPage, operation_id="run_intervals")
+def intervals_of(
+    ask: Ask, run_id: RunId, from_batch: FromBatch = 0, limit: Limit = None, cursor: Cursor = None
+) -> Response:
+    """Micro-batches that were observed in a run, by batch id."""
+    page = ask.page(limit)
+    return ask(lambda reader: intervals(reader, run=run_id, from_batch=from_batch, limit=page, cursor=cursor))
+
+
+@router.get("/jobs/{id:path}/intervals", response_model=IntervalPage, operation_id="job_intervals")
+def intervals_of_job(
+    ask: Ask, job: JobId, from_batch: FromBatch = 0, limit: Limit = None, cursor: Cursor = None
+) -> Response:
+    """All micro-batches that are known of a job, reconciled ones included, by batch id."""
+    page = ask.page(limit)
+    return ask(lambda reader: intervals(reader, job=job, from_batch=from_batch, limit=page, cursor=cursor))
+
+
+# Last: its path would take those above.
+@router.get("/runs/{id:path}", response_model=RunDetails, operation_id="run")
+def details(ask: Ask, run_id: RunId) -> Response:
+    """All that is known of one run, its datasets and micro-batches apart."""
+    return ask(lambda reader: run(reader, run_id))

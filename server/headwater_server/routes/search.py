@@ -1,0 +1,60 @@
+"""Search."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query
+from starlette.responses import Response
+
+from headwater_analysis.assets import AssetKind
+from headwater_analysis.search import SearchPage, search
+from headwater_server.asking import Ask, area
+from headwater_server.parameters import LONGEST_NAME, AnyCase, Cursor, Limit
+
+router = area("search")
+
+Text = Annotated[
+    str,
+    Query(
+        max_length=LONGEST_NAME,
+        description="Words of names, each begun by one of these, in any case; or a whole name. Without, all that pass "
+        "the filters.",
+    ),
+]
+Kinds = Annotated[
+    list[Annotated[AssetKind, AnyCase]] | None,
+    Query(description="Kinds of assets; by default all, without a text datasets and jobs."),
+]
+Filter = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME)]
+
+
+@router.get("/search", response_model=SearchPage, operation_id="search")
+def search_assets(
+    ask: Ask,
+    *,
+    q: Text = "",
+    kind: Kinds = None,
+    owner: Annotated[Filter, Query(description="Words of an owner's name.")] = None,
+    tag: Annotated[Filter, Query(description="Words of a tag's key or value; or exactly `key=value`.")] = None,
+    column: Annotated[Filter, Query(description="Words of a column: hits are columns, `q` is of datasets.")] = None,
+    namespace: Annotated[Filter, Query(description="Of the dataset or job, exactly.")] = None,
+    fuzzy: Annotated[bool, Query(description="Take words with a letter or two amiss, also beside better.")] = False,
+    limit: Limit = None,
+    cursor: Cursor = None,
+) -> Response:
+    """Datasets, jobs, columns and declared consumers by name, owner, tag and column, the best first."""
+    return ask(
+        lambda reader: search(
+            reader,
+            q,
+            kinds=kind or None,
+            owner=owner,
+            tag=tag,
+            column=column,
+            namespace=namespace,
+            fuzzy=fuzzy,
+            limit=ask.page(limit),
+            cursor=cursor,
+        )
+    )

@@ -1,0 +1,105 @@
+"""What watches the server asks: alive, ready, and its metrics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anyio import CapacityLimiter, move_on_after, to_thread
+from fastapi import APIRouter, Request
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from starlette.responses import JSONResponse, Response
+
+from headwater_analysis.errors import AnalysisError
+from headwater_server.asking import Graph
+from headwater_server.metrics import ServeMetrics
+
+router = APIRouter(tags=["service"])
+_PROBE_SECONDS = 2.0
+# Less than Prometheus waits for a scrape, with a Neo4j that hangs.
+_SCRAPE_SECONDS = 3.0
+_NOT_KEPT = {"Cache-Control": "no-store"}
+
+
+@dataclass(frozen=True, slots=True)
+class Alive:
+    """The server answers.
+
+    Attributes:
+        alive: true.
+    """
+
+    alive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """Whether questions are answered now; and, where events are accepted, whether Kafka takes them.
+
+    Attributes:
+        ready: questions are answered.
+        graph_reachable: Neo4j answers.
+        kafka_reachable: Kafka takes events; None where none are accepted.
+    """
+
+    ready: bool
+    graph_reachable: bool
+    kafka_reachable: bool | None
+
+
+@router.get("/livez", response_model=Alive, operation_id="livez")
+async def livez() -> Response:
+    """200 while the server answers at all. Neo4j may be away: restarting this wouldn't help."""
+    return JSONResponse({"alive": True}, headers=_NOT_KEPT)
+
+
+@router.get(
+    "/readyz",
+    response_model=Ready,
+    operation_id="readyz",
+    responses={503: {"model": Ready, "description": "Neo4j doesn't answer."}},
+)
+async def readyz(request: Request) -> Response:
+    """200 while Neo4j answers, else 503.
+
+    Kafka's state is in the document alone: while it is away questions are answered, and a request with events gets 503
+    by itself.
+    """
+    graph: Graph = request.app.state.graph
+    reachable = await _probed(request)
+    return JSONResponse(
+        {"ready": reachable, "graph_reachable": reachable, "kafka_reachable": _kafka_reachable(graph)},
+        status_code=200 if reachable else 503,
+        headers=_NOT_KEPT,
+    )
+
+
+@router.get("/metrics", include_in_schema=False)
+async def metrics(request: Request) -> Response:
+    """In Prometheus's text format, after a look at Neo4j: an alert is to need no probe of /readyz."""
+    exposed: ServeMetrics = request.app.state.metrics
+    graph: Graph = request.app.state.graph
+    reachable = False
+    with move_on_after(_SCRAPE_SECONDS):
+        reachable = await _probed(request)
+    exposed.graph_up(up=reachable)
+    exposed.intake.kafka_up(up=bool(_kafka_reachable(graph)))
+    return Response(generate_latest(exposed.registry), media_type=CONTENT_TYPE_LATEST, headers=_NOT_KEPT)
+
+
+async def _probed(request: Request) -> bool:
+    # Threads of its own: questions that keep all others busy don't make the server unready.
+    probing: CapacityLimiter = request.app.state.probing
+    return await to_thread.run_sync(_reachable, request.app.state.graph, limiter=probing, abandon_on_cancel=True)
+
+
+def _kafka_reachable(graph: Graph) -> bool | None:
+    writes = graph.serve.intake or graph.serve.declare
+    return graph.sink.problem() is None if writes and graph.sink is not None else None
+
+
+def _reachable(graph: Graph) -> bool:
+    try:
+        graph.reader().read(lambda tx: tx.rows("service/ping"), timeout_seconds=_PROBE_SECONDS)
+    except AnalysisError:
+        return False
+    return True

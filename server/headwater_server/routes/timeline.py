@@ -1,0 +1,58 @@
+"""What happened when."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query
+from starlette.responses import Response
+
+from headwater_analysis.timeline import (
+    MOST_BARS,
+    Overview,
+    Timeline,
+    dataset_overview,
+    dataset_timeline,
+    job_overview,
+    job_timeline,
+)
+from headwater_server.asking import Ask, area
+from headwater_server.parameters import AssetId, Cursor, JobId, Limit, Time
+
+router = area("timeline")
+
+From = Annotated[Time | None, Query(alias="from", description="Leave out what ended before.")]
+To = Annotated[Time | None, Query(description="Leave out what began then or later.")]
+
+
+Bars = Annotated[int, Query(ge=1, le=MOST_BARS, description="Most bars.")]
+
+
+@router.get("/jobs/{id:path}/timeline/overview", response_model=Overview, operation_id="job_overview")
+def overview_of_job(ask: Ask, job: JobId, begin: From = None, to: To = None, bars: Bars = 200) -> Response:
+    """The micro-batches of a job, in bars that count those of whole segments: for spans of hours to years."""
+    return ask(lambda reader: job_overview(reader, job, begin=begin, end=to, bars=bars))
+
+
+@router.get("/assets/{id:path}/timeline/overview", response_model=Overview, operation_id="asset_overview")
+def overview_of_dataset(ask: Ask, asset: AssetId, begin: From = None, to: To = None, bars: Bars = 200) -> Response:
+    """The micro-batches of the queries that read or write a dataset, in bars that count those of whole segments."""
+    return ask(lambda reader: dataset_overview(reader, asset, begin=begin, end=to, bars=bars))
+
+
+@router.get("/jobs/{id:path}/timeline", response_model=Timeline, operation_id="job_timeline")
+def of_job(
+    ask: Ask, job: JobId, begin: From = None, to: To = None, limit: Limit = None, cursor: Cursor = None
+) -> Response:
+    """The latest micro-batches and runs of a job, with the gaps between them."""
+    page = ask.page(limit)
+    return ask(lambda reader: job_timeline(reader, job, begin=begin, end=to, limit=page, cursor=cursor))
+
+
+@router.get("/assets/{id:path}/timeline", response_model=Timeline, operation_id="asset_timeline")
+def of_dataset(
+    ask: Ask, asset: AssetId, begin: From = None, to: To = None, limit: Limit = None, cursor: Cursor = None
+) -> Response:
+    """The latest micro-batches and runs that read or wrote a dataset."""
+    page = ask.page(limit)
+    return ask(lambda reader: dataset_timeline(reader, asset, begin=begin, end=to, limit=page, cursor=cursor))

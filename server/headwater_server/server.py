@@ -1,0 +1,151 @@
+"""The app behind a socket, until it is stopped.
+
+Stopping, in this order: no new connections; requests under way go on for `serve.drain_seconds`, then they are answered
+503; the driver is closed. A question that is still being asked then holds the process until its time limit ends it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import resource
+import socket
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from headwater_analysis.errors import GraphUnreachableError, TimeLimitError
+from headwater_server.app import create_app
+from headwater_server.asking import Graph
+from headwater_server.connections import RESERVED, Connections, connection_class
+from headwater_server.settings import ServeSettings
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+
+log = logging.getLogger("headwater.serve")
+
+# A name of 10 KB, every byte of it escaped, eight times over. What is longer is answered 400 before we see it.
+_LONGEST_HEAD_BYTES = 262_144
+_BACKLOG = 128
+_CHECK_SECONDS = 5.0
+# Besides clients' connections: Neo4j's, log, libraries; and what is accepted in one turn of the loop before
+# any of it can be refused.
+_OTHER_FILES = 128 + 2 * _BACKLOG
+_FEWEST_CONNECTIONS = 16
+
+
+class Server:
+    """Listens from the start, serves in `run`.
+
+    Args:
+        graph: to ask; its driver is closed with this object.
+        app: what answers; by default `create_app(graph)`.
+
+    Raises:
+        OSError: the address can't be listened on.
+    """
+
+    def __init__(self, graph: Graph, app: ASGIApp | None = None) -> None:
+        self._graph = graph
+        self._socket = _listening(graph.serve.host, graph.serve.port)
+        self.connections = Connections(graph.serve, _places(graph.serve))
+        self._server = _Uvicorn(
+            uvicorn.Config(
+                app or create_app(graph),
+                http=connection_class(self.connections),
+                ws="none",
+                loop="asyncio",
+                lifespan="on",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                backlog=_BACKLOG,
+                h11_max_incomplete_event_size=_LONGEST_HEAD_BYTES,
+                timeout_keep_alive=graph.serve.keep_alive_seconds,
+                timeout_graceful_shutdown=graph.serve.drain_seconds,
+            )
+        )
+
+    @property
+    def url(self) -> str:
+        """Where it is reached."""
+        host, port = self._socket.getsockname()[:2]
+        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+    def check(self) -> bool:
+        """Whether Neo4j answers now; that it doesn't, or takes its time, is no reason not to serve.
+
+        Raises:
+            GraphRefusedError: it refuses user, password or database, or its graph is of another version; and goes on
+                doing so until a setting is changed.
+        """
+        try:
+            self._graph.reader().read(lambda tx: tx.rows("service/ping"), timeout_seconds=_CHECK_SECONDS)
+        except (GraphUnreachableError, TimeLimitError):
+            return False
+        return True
+
+    def run(self) -> None:
+        """Serve until `stop`."""
+        self._server.run(sockets=[self._socket])
+
+    def stop(self) -> None:
+        """Drain and end; from any thread or signal handler."""
+        self._server.should_exit = True
+
+    def close(self) -> None:
+        """Let go of the port and the connections to Neo4j."""
+        self._socket.close()
+        self._graph.driver.close()
+
+
+class _Uvicorn(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals to the command, which ends with status 0; uvicorn would raise them again afterwards."""
+        yield
+
+
+def _places(settings: ServeSettings) -> int:
+    """How many connections the process may hold, with its limit of open files raised as far as need be and may be.
+
+    A server that runs out of files can't even refuse: connections stay in the queue, and its loop turns for nothing.
+    """
+    wanted = settings.connections_max + RESERVED + settings.threads + _OTHER_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return settings.connections_max
+    granted = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (granted, hard))
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    places = min(settings.connections_max, max(_FEWEST_CONNECTIONS, settings.connections_max - (wanted - soft)))
+    if places < settings.connections_max:
+        log.warning(
+            "%d connections at most, not the %d of HEADWATER_SERVE_CONNECTIONS_MAX: the process may open %d files. "
+            "Raise its limit (`ulimit -n`, `LimitNOFILE=`).",
+            places,
+            settings.connections_max,
+            soft,
+        )
+    return places
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family, kind, protocol, _, address = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    listener = socket.socket(family, kind, protocol)
+    try:
+        # A server that is started again needn't wait for the last one's connections to be forgotten.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(_BACKLOG)
+    except BaseException:
+        listener.close()
+        raise
+    return listener

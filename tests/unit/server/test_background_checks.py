@@ -1,0 +1,96 @@
+"""The rules are checked in the background where the settings ask for it; a graph that is away is no end of it."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from headwater_analysis.checks import RULES, CheckedRule, Checks, UncheckedRule
+from headwater_analysis.errors import GraphUnreachableError
+from headwater_analysis.settings import AnalysisSettings
+from headwater_graph.connection import Neo4jTarget
+from headwater_server import checking
+from headwater_server.asking import Graph
+from headwater_server.metrics import ServeMetrics
+from headwater_server.settings import ServeSettings
+from support.waiting import patience, stays
+
+
+def background(every: float) -> tuple[checking.BackgroundChecks, ServeMetrics]:
+    nothing: Any = None
+    target = Neo4jTarget("bolt://graph", "neo4j", "", "neo4j")
+    graph = Graph(nothing, target, AnalysisSettings(), ServeSettings(check_every_seconds=every))
+    metrics = ServeMetrics()
+    return checking.BackgroundChecks(graph, metrics.checks, clock=lambda: 1_000.0), metrics
+
+
+def found(rule: str, total: int, exempted: int) -> Checks:
+    return Checks((CheckedRule(rule, "t", "f", total, exempted, (), None),), total, exempted)
+
+
+def test_what_is_found_is_in_the_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
+    checks, metrics = background(60.0)
+    rule = RULES[0].name
+    assert metrics.registry.get_sample_value("headwater_check_findings", {"rule": rule}) == 0
+    assert metrics.registry.get_sample_value("headwater_check_last_success_timestamp_seconds") == 0
+    monkeypatch.setattr(checking, "check", lambda *_, **__: found(rule, 3, 1))
+    assert checks.once()
+    assert metrics.registry.get_sample_value("headwater_check_findings", {"rule": rule}) == 3
+    assert metrics.registry.get_sample_value("headwater_check_exempted", {"rule": rule}) == 1
+    assert metrics.registry.get_sample_value("headwater_check_last_success_timestamp_seconds") == 1_000
+
+    def away(*_: Any, **__: Any) -> Checks:
+        raise GraphUnreachableError("Neo4j doesn't answer.")
+
+    monkeypatch.setattr(checking, "check", away)
+    assert not checks.once()
+    assert metrics.registry.get_sample_value("headwater_check_findings", {"rule": rule}) == 3
+
+
+def test_a_rule_that_takes_too_long_is_logged_and_keeps_its_metrics(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    checks, metrics = background(60.0)
+    rule, slow = RULES[0], RULES[1]
+    metrics.checks.checked({slow.name: (7, 0)})
+    late = UncheckedRule(slow.name, slow.title, "No answer within the time limit of 30 s.")
+    monkeypatch.setattr(checking, "check", lambda *_, **__: replace(found(rule.name, 3, 1), unchecked=(late,)))
+    assert not checks.once()
+    assert metrics.registry.get_sample_value("headwater_check_findings", {"rule": rule.name}) == 3
+    assert metrics.registry.get_sample_value("headwater_check_findings", {"rule": slow.name}) == 7
+    assert metrics.registry.get_sample_value("headwater_check_last_success_timestamp_seconds") == 0, "not all were"
+    assert caplog.messages == [
+        f"The rule {slow.name} wasn't checked: No answer within the time limit of 30 s. Trying again in 60 s."
+    ]
+
+
+@pytest.mark.parametrize(("every", "is_checked"), [(0.0, False), (3_600.0, True)])
+def test_it_begins_where_the_settings_ask_for_it(
+    monkeypatch: pytest.MonkeyPatch, every: float, *, is_checked: bool
+) -> None:
+    asked = threading.Event()
+
+    def check(*_: Any, **__: Any) -> Checks:
+        asked.set()
+        return found(RULES[0].name, 0, 0)
+
+    monkeypatch.setattr(checking, "check", check)
+    checks, _ = background(every)
+    checks.start()
+    if is_checked:
+        assert asked.wait(patience(30))
+    else:
+        stays(lambda: not asked.is_set(), 0.2)
+    checks.stop()
+
+
+@pytest.mark.parametrize("every", [0.0, 600.0])
+def test_how_often_they_are_checked_is_a_metric(monkeypatch: pytest.MonkeyPatch, every: float) -> None:
+    monkeypatch.setattr(checking, "check", lambda *_, **__: found(RULES[0].name, 0, 0))
+    checks, metrics = background(every)
+    checks.start()
+    checks.stop()
+    assert metrics.registry.get_sample_value("headwater_check_interval_seconds") == every

@@ -1,0 +1,89 @@
+"""The page that is shipped is built of the sources that are committed beside it, and these pass their own tests."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.node import npm
+
+ROOT = Path(__file__).parents[3]
+WEB = ROOT / "web"
+PAGE = ROOT / "server" / "headwater_server" / "page"
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A copy of the sources, with the packages that they name, to build in."""
+    root = tmp_path_factory.mktemp("checkout")
+    web = root / "web"
+    shutil.copytree(WEB, web, ignore=shutil.ignore_patterns("node_modules"))
+    installed = npm(web, "ci", "--prefer-offline", "--no-audit", "--no-fund")
+    if re.search(
+        r"code (?:ENOTFOUND|EAI_AGAIN|ECONN\w+|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTCACHED)", installed.stderr
+    ):
+        pytest.skip(f"npm has no way to the packages that package-lock.json names: {installed.stderr[:400]}")
+    assert installed.returncode == 0, installed.stderr
+    yield web
+    shutil.rmtree(root)
+
+
+def sources() -> list[str]:
+    """As web/build.mjs lists them."""
+    found = [path.relative_to(WEB).as_posix() for path in (WEB / "src").rglob("*") if path.is_file()]
+    return sorted([*found, "build.mjs", "package.json", "package-lock.json"])
+
+
+def test_the_page_is_that_of_its_sources() -> None:
+    digest = hashlib.sha256()
+    for name in sources():
+        digest.update(f"{name}\0".encode() + (WEB / name).read_bytes() + b"\0")
+    assert (PAGE / "sources.sha256").read_text().strip() == digest.hexdigest(), "npm run build, in web/"
+
+
+def test_the_page_loads_nothing_from_elsewhere() -> None:
+    page = (PAGE / "index.html").read_text(encoding="utf-8")
+    loaded = re.findall(r'(?:src|href)="([^"#]+)"', page)
+    assert loaded
+    assert [name for name in loaded if not (PAGE / name).is_file()] == []
+    assert "url(" not in (PAGE / "page.css").read_text(encoding="utf-8")
+
+
+def test_what_is_vendored_has_its_notices() -> None:
+    notices = (PAGE / "NOTICES.txt").read_text(encoding="utf-8")
+    versions = json.loads((WEB / "package.json").read_text(encoding="utf-8"))["dependencies"]
+    assert f"Cytoscape.js {versions['cytoscape']}" in notices
+    assert f"elkjs {versions['elkjs']}" in notices
+    assert "Permission is hereby granted" in notices
+    assert "Eclipse Public License - v 2.0" in notices
+
+
+def test_the_lock_names_no_registry() -> None:
+    assert "resolved" not in (WEB / "package-lock.json").read_text(encoding="utf-8")
+
+
+def test_it_is_small() -> None:
+    assert sum(path.stat().st_size for path in PAGE.iterdir()) < 2_300_000
+
+
+@pytest.mark.timeout(600)
+def test_what_is_committed_is_what_a_build_makes(copied: Path) -> None:
+    built = npm(copied, "run", "build")
+    assert built.returncode == 0, built.stderr
+    made = copied.parent / "server" / "headwater_server" / "page"
+    assert {path.name: path.read_bytes() for path in made.iterdir()} == {
+        path.name: path.read_bytes() for path in PAGE.iterdir()
+    }, "npm run build, in web/"
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("script", ["check", "test"])
+def test_the_sources_pass_their_own_tests(copied: Path, script: str) -> None:
+    ran = npm(copied, "run", script)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
