@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from confluent_kafka import TopicPartition
+from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from headwater.errors import HeadwaterError
@@ -96,11 +96,12 @@ class Turns:
             HeadwaterError: the consumer failed.
         """
         place, topic = self._place(name), self._openlineage_topic(name)
+        producer = Topics(self.broker, self.partitions).producer()
         with self._consuming(place, {"HEADWATER_MATERIALIZER_OPENLINEAGE_TOPIC": topic}) as (consumer, stored):
-            self._publish(topic, self.before)
+            _publish(producer, topic, self.before)
             stored(total(self.before))
             watch = self._watch(consumer=consumer.process.pid)
-            self._publish(topic, self.documents)
+            _publish(producer, topic, self.documents)
             stored(total(self.before) + total(self.documents))
             turn = Turn(len(self.documents), *watch())
             _stop(consumer)
@@ -114,11 +115,12 @@ class Turns:
         """
         topic = self._openlineage_topic(name)
         database = name.replace(".", "_").replace("-", "_").lower()
+        producer = Topics(self.broker, self.partitions).producer()
         with rentgen.consuming(self.broker, topic, database) as consumer:
-            self._publish(topic, self.before)
+            _publish(producer, topic, self.before)
             consumer.until(lambda: consumer.saved() == len(self.before), "saved events")
             began, used, server = time.monotonic(), consumer.processor_seconds(), rentgen.server.processor_seconds()
-            self._publish(topic, self.documents)
+            _publish(producer, topic, self.documents)
             count = len(self.before) + len(self.documents)
             consumer.until(lambda: consumer.saved() == count, "saved events", seconds=_SETTLE_SECONDS)
             turn = Turn(len(self.documents), time.monotonic() - began)
@@ -138,19 +140,6 @@ class Turns:
     def _place(self, name: str) -> Place:
         Topics(self.broker, self.partitions).create(name)
         return Place(self.broker, name, name, self.database)
-
-    def _publish(self, topic: str, documents: Sequence[Sent]) -> None:
-        producer = Topics(self.broker, self.partitions).producer()
-        for each in documents:
-            while True:
-                try:
-                    producer.produce(topic, each.data, each.run.encode())
-                    break
-                except BufferError:
-                    producer.poll(0.1)
-            producer.poll(0)
-        if producer.flush(_REQUEST_SECONDS):
-            raise HeadwaterError("Kafka doesn't acknowledge the events.")
 
     @contextlib.contextmanager
     def _consuming(
@@ -190,6 +179,19 @@ class Turns:
         return passed
 
 
+def _publish(producer: Producer, topic: str, documents: Sequence[Sent]) -> None:
+    for each in documents:
+        while True:
+            try:
+                producer.produce(topic, each.data, each.run.encode())
+                break
+            except BufferError:
+                producer.poll(0.1)
+        producer.poll(0)
+    if producer.flush(_REQUEST_SECONDS):
+        raise HeadwaterError("Kafka doesn't acknowledge the events.")
+
+
 def _stop(process: CommandProcess) -> None:
-    if (status := process.stop()) != 0:
+    if (status := process.stop(seconds=_SETTLE_SECONDS)) != 0:
         raise HeadwaterError(f"A process ended with {status}. Its stderr: {process.stderr}")
