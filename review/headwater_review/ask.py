@@ -247,7 +247,7 @@ class _Reviewing:
     def _unknown(self) -> list[str]:
         """Sentences on jobs that may use the dataset without known lineage."""
         asset = self._dataset.asset
-        return list(unknown_users(self._tx, asset.key, asset, is_used=False))
+        return list(unknown_users(self._tx, asset.key, asset))
 
     def _not_there(self) -> tuple[Severity, str]:
         """Severity and reason of a change of a column that the graph doesn't have."""

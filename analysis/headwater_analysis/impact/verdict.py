@@ -16,7 +16,7 @@ from headwater_analysis.impact.start import Beginning
 from headwater_analysis.impact.steps import Cause, Influence, StepFacts
 from headwater_analysis.impact.stored_inputs import StoredInputs
 from headwater_analysis.impact.wording import MOST_NAMED, called, listed
-from headwater_analysis.lineage.ask import readers_without_outputs
+from headwater_analysis.lineage.ask import MOST_LOOKED_AT, readers_without_outputs, under_all_names
 from headwater_analysis.reader import Transaction
 
 _PATHS_AT_ONCE: Final = 500
@@ -91,7 +91,7 @@ def unknowns(tx: Transaction, beginning: Beginning, hit: ImpactSpread, *, certai
     - Jobs whose column lineage is missing or incomplete.
     - Jobs of which it is only possible that they use it, where nothing else is hit.
     - A dataset that no job is known to use: whoever does isn't captured.
-    - Jobs that read it, and write nothing that is known to be made of it.
+    - Jobs that read it or what is hit, and write nothing that is known to be made of that.
     - What lies beyond the depth.
     - Events that the graph doesn't have yet.
     """
@@ -102,18 +102,25 @@ def unknowns(tx: Transaction, beginning: Beginning, hit: ImpactSpread, *, certai
         yield f"whether {_named(tx, sorted(hit.jobs))} makes anything of it: each of these ways is only possible"
     if hit.walk.truncated:
         yield "what lies beyond that depth"
-    yield from unknown_users(tx, hit.facts[beginning.start.dataset].key, beginning.asset, is_used=bool(hit.worst))
+    yield from unknown_users(tx, hit.facts[beginning.start.dataset].key, beginning.asset, hit=sorted(hit.worst))
 
 
-def unknown_users(tx: Transaction, dataset: str, asset: Asset, *, is_used: bool) -> Iterator[str]:
-    """Sentences on who may use a dataset, by key, or a column of it, without being seen."""
+def unknown_users(tx: Transaction, dataset: str, asset: Asset, *, hit: Sequence[int] = ()) -> Iterator[str]:
+    """Sentences on who may use an asset, or what is made of it, without being seen.
+
+    Args:
+        tx: transaction to look up in.
+        dataset: key of the asset's dataset.
+        asset: dataset or column.
+        hit: ids of what is known to be made of it, of which the first 1,000 are looked at.
+    """
     if tx.freshness.stale is not None:
         yield f"what later events report: {tx.freshness.stale}"
     members = Identities.of(tx).members(dataset)
-    if ending := readers_without_outputs(tx, members):
+    if ending := readers_without_outputs(tx, under_all_names(tx, members, hit[:MOST_LOOKED_AT])):
         verb = "does with what it reads" if len(ending) == 1 else "do with what they read"
         yield f"what {listed(ending)} {verb}: no output of that is known"
-    if not is_used and not tx.one("impact/used", keys=members)["used"]:
+    if not hit and not tx.one("impact/used", keys=members)["used"]:
         yield f"who uses {called(asset)}: no event reports a job that reads or writes it"
 
 

@@ -146,7 +146,7 @@ def caveats(
     nodes = list(
         dict.fromkeys(place >> 1 for place, found in reached.found.items() if depth is None or found.hops < depth)
     )
-    datasets = _under_all_names(tx, own, nodes[:MOST_LOOKED_AT])
+    datasets = under_all_names(tx, own, nodes[:MOST_LOOKED_AT])
     bounds = {"datasets": datasets, "jobs": scope.jobs, "as_of": scope.as_of, "since": scope.since}
     upstream = scope.direction is LineageDirection.UPSTREAM
     feeds = []
@@ -171,7 +171,7 @@ def caveats(
     return Caveats(sentences, tuple(_seen(others, upstream=upstream)))
 
 
-def _under_all_names(tx: Transaction, own: Sequence[str], nodes: Sequence[int]) -> list[str]:
+def under_all_names(tx: Transaction, own: Sequence[str], nodes: Sequence[int]) -> list[str]:
     """Keys of datasets under all their names: of `own`, and of these nodes or of the datasets of these columns."""
     if not nodes:
         return list(own)

@@ -197,6 +197,7 @@ CASES = [
     Case("reviewed, read without an output", "review --dataset watched id.sql", ("UNKNOWN", "watcher")),
     Case("unknown, two hops on", "downstream spring -c id --depth all", ("may be more", "muddy", "gauge")),
     Case("unknown, two hops on, datasets", "downstream spring --depth all", ("pond", "may be more", "gauge")),
+    Case("unknown, two hops on, impact", "impact spring -c id --change removed", ("BREAKING", "gauge")),
     Case("unknown, beyond the depth", "downstream spring -c id --depth 1", ("1 downstream",), ("muddy",)),
     Case("unknown, two hops up", "upstream brook -c id --depth all", ("may be more", "rain")),
     Case("columns of an earlier run", "impact noted -c unused --change removed", ("not known", "forgetful"), UNSAFE),
