@@ -34,7 +34,7 @@ def in_time(value: Any) -> Any:
 
 
 def there_and_back(event: LineageEvent, *, coalesced: bool) -> list[LineageEvent]:
-    """Events that the event's documents, as bytes, are read as."""
+    """Events decoded from the event's documents, as bytes."""
     documents = documents_of(event, lambda _: None, coalesced=coalesced)
     for document in documents:
         check_official(document)

@@ -112,7 +112,7 @@ def _account() -> dict[str, Any]:
 
 
 def _as(account: Mapping[str, Any]) -> list[str]:
-    """Command prefix that runs a program as that account; a guard that runs as this process's couldn't read it."""
+    """Command prefix to run a program as that account; the guard runs as ours, since that one couldn't read it."""
     if not account:
         return []
     return ["setpriv", f"--reuid={account['user']}", f"--regid={account['group']}", "--clear-groups", "--"]

@@ -57,7 +57,7 @@ def test_the_page_shows_the_file() -> None:
 def test_declared_withdrawn_and_declared_again_in_any_order(
     settings: dict[str, str], headwater: Command, neo4j_driver: Driver, tmp_path: Path
 ) -> None:
-    """Present files decide, however often they went to and fro; and rebuilding gives the same bytes."""
+    """Current files decide, however often they went to and fro; and rebuilding gives the same bytes."""
     dice = random.Random(7)
     file = tmp_path / "s.yaml"
     declared: dict[str, int] = {}

@@ -216,7 +216,7 @@ def rows_of(seed: int, text: str) -> Tables:
 
 
 def _changing(seed: int) -> Random:
-    """Random that changes rows: another one than the rows' own, which would draw the same values again."""
+    """Random generator that changes rows: not the rows' own, which would draw the same values again."""
     return Random(f"changes {seed}")
 
 

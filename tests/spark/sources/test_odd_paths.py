@@ -137,7 +137,7 @@ def test_a_stream_and_an_rdd_of_an_escaped_path_read_what_was_written(watched: W
 
 
 def last_uses(events: list[LineageEvent], of: str) -> list[DatasetUse]:
-    """Uses of the last run that ended, or of the last micro-batch."""
+    """Inputs or outputs of the last run that ended, or of the last micro-batch."""
     found: list[Any] = [e.run_event for e in events if e.run_event is not None and e.run_event.type.is_terminal]
     found = [each for each in found if getattr(each, of)] or [
         each for e in events if e.interval_event is not None for each in e.interval_event.entries

@@ -368,13 +368,13 @@ class Chains:
 
 
 def version_text(versions: Versions) -> str:
-    """JSON text of a query's code, configuration and engine versions, which differs between starts that do."""
+    """JSON text of a query's code, configuration and engine versions; another text means another version."""
     engine = versions.engine
     return json.dumps([versions.code, versions.config, engine and [engine.name, engine.version]])
 
 
 WATERMARK_POLICY: Final = "spark.sql.streaming.multipleWatermarkPolicy"
-"""Spark property that makes the least or the greatest of several watermarks the query's: `min` or `max`."""
+"""Spark property that selects the least or the greatest of several watermarks: `min` or `max`."""
 # Micro-batches kept after they were emitted, for writes that are reported late.
 _REMEMBERED_BATCHES: Final = 16
 
