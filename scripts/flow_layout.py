@@ -1,4 +1,4 @@
-"""Where to put nodes so that arrows run from left to right: a column for each step, few crossings."""
+"""Layout of nodes such that arrows run from left to right: a column for each step, few crossings."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from typing import Final, Literal, NoReturn, cast
 import pytest
 
 Outcome = Literal["passed", "failed", "too long", "not tried"]
-"""Of one mutant: no test failed, one did, one took too long; or importing the mutant has to be part of its trial."""
+"""Outcome of one mutant: no test failed, one did, one took too long; or importing it has to be part of its trial."""
 
 _SLOWER: Final = 4.0
 _LEAST_LIMIT_SECONDS: Final = 5.0
@@ -55,7 +55,7 @@ def _inner(code: CodeType) -> list[CodeType]:
 
 
 def _own(code: CodeType) -> tuple[object, ...]:
-    """What it does, without the functions that it defines; types, because True == 1."""
+    """Code of a function without the functions that it defines; types included, because True == 1."""
     constants = [constant for constant in code.co_consts if not isinstance(constant, CodeType)]
     return code.co_code, code.co_names, code.co_varnames, code.co_freevars, repr(constants)
 

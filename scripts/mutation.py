@@ -53,7 +53,7 @@ _PLUGINS: Final = "pytest_timeout,_hypothesis_pytestplugin"
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """What is changed, and what has to notice.
+    """Part of the code to mutate, with the tests that have to notice.
 
     Attributes:
         modules: files, or folders of files.
@@ -65,7 +65,7 @@ class Area:
 
     @property
     def files(self) -> list[Path]:
-        """Of its modules, in order."""
+        """Files of its modules, in order."""
         found: list[Path] = []
         for name in self.modules:
             path = ROOT / name
@@ -156,7 +156,7 @@ class _Changed(importlib.machinery.SourceFileLoader):
 
 
 def module_name(path: Path) -> str:
-    """What a file of one of the packages is imported as."""
+    """Import name of a file of one of the packages."""
     parts = path.relative_to(ROOT).with_suffix("").parts[1:]
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 

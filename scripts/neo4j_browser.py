@@ -267,7 +267,7 @@ class NeoBrowser:
         return Area(box["x"], box["y"], box["width"], box["height"])
 
     def _free_canvas(self) -> Area:
-        """Where nodes are seen: the overview lies over the canvas's right side."""
+        """Part of the canvas on which nodes are visible: the overview lies over its right side."""
         canvas, overview = self._canvas(), self._page.get_by_test_id("vizInspector").bounding_box()
         right = overview["x"] if overview else canvas.x + canvas.width
         return Area(canvas.x, canvas.y + LOOP, right - canvas.x, canvas.height - LOOP)

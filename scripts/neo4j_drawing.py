@@ -1,4 +1,4 @@
-"""What stands on Neo4j Browser's canvas, and where."""
+"""Nodes and arrows on Neo4j Browser's canvas, and their positions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """What stands on the canvas."""
+    """Nodes and arrows on the canvas."""
 
     nodes: tuple[Node, ...]
     arrows: tuple[Arrow, ...]
@@ -43,5 +43,5 @@ class Area:
     height: float
 
     def holds(self, x: float, y: float) -> bool:
-        """Whether a point lies in it, or in the strip above that loops are drawn in."""
+        """Return True for a point within the area, or in the strip above it that loops are drawn in."""
         return self.x <= x <= self.x + self.width and self.y - LOOP <= y <= self.y + self.height

@@ -60,7 +60,7 @@ def pattern_of(go: str) -> str:
 
 
 def _end_of_group(pattern: str, start: int) -> int:
-    """Where the group ends that this place is in: before its bracket, or with the pattern."""
+    """Index of the end of the group around `start`: its closing bracket, or the pattern's end."""
     depth, index, in_set = 0, start, False
     while index < len(pattern):
         character = pattern[index]

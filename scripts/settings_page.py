@@ -92,7 +92,7 @@ def _section(section: str, model: type[BaseModel]) -> str:
 
 
 def capture_meanings() -> dict[str, str]:
-    """What each setting of capture means; those that say how to connect mean what they mean to commands."""
+    """Description of each setting of capture; those for connections are described as they are for commands."""
     shared = {"kafka": meanings(KafkaSettings), "registry": meanings(RegistrySettings)}
     own = meanings(CaptureSettings)
     found = {}
@@ -132,7 +132,7 @@ def _first_line(model: type[BaseModel]) -> str:
 
 
 def meanings(model: type[BaseModel]) -> dict[str, str]:
-    """What each field means, by its docstring or its class's section "Attributes"."""
+    """Description of each field, by its docstring or its class's section "Attributes"."""
     found: dict[str, str] = {}
     section = re.search(r"^Attributes:\n(.*)", inspect.cleandoc(model.__doc__ or ""), re.DOTALL | re.MULTILINE)
     for entry in re.split(r"\n(?=    \S)", section[1]) if section else ():

@@ -119,7 +119,7 @@ def within(fields: Iterable[Field]) -> Iterator[DataType]:
 
 
 def type_text(type_: DataType) -> str:
-    """As Spark writes it."""
+    """Format a data type as Spark writes it."""
     match type_:
         case Atom(name):
             return name

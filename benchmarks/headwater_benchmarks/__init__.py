@@ -1,4 +1,4 @@
-"""What `headwater bench …` measures and `headwater soak` breaks, and the little that all of them share.
+"""Benchmarks of `headwater bench …`, faults of `headwater soak`, and their shared parts.
 
 figures     seconds measured ⇒ median, minimum, maximum, p50, p95
 rounds      the same questions put to every contestant in turn, round after round

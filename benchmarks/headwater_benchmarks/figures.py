@@ -13,7 +13,7 @@ ROUNDS = 5
 
 
 RESAMPLES = 4_000
-"""Of the bootstrap: with so many, the interval's ends move by less than what is printed of them."""
+"""Resamples of the bootstrap: with so many, the interval's ends move by less than what is printed of them."""
 CONFIDENCE = 0.95
 
 
@@ -36,7 +36,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What one contestant took, in seconds.
+    """Seconds that one contestant took.
 
     Attributes:
         p50: each round's median over its questions, over all rounds.
@@ -62,7 +62,7 @@ def spread(values: Sequence[float]) -> Spread:
 
 
 def figures(rounds: Sequence[Sequence[float]]) -> Figures:
-    """Of each round, the seconds of each question."""
+    """Aggregate the seconds of each question, given by round."""
     return Figures(
         p50=spread([percentile(each, 0.5) for each in rounds]),
         p95=spread([percentile(each, 0.95) for each in rounds]),

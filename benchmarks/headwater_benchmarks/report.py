@@ -1,4 +1,4 @@
-"""What a benchmark ends with: one JSON document, which ends with its goals. It reports; it does not judge."""
+"""Report of a benchmark: one JSON document, which ends with its goals. It reports; it does not judge."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Goal:
 
     @property
     def met(self) -> bool:
-        """Whether it is."""
+        """True when the value meets the goal."""
         if self.value is None:
             return False
         return self.value <= self.goal if self.direction == "at_most" else self.value >= self.goal
@@ -47,7 +47,7 @@ class Goal:
 
 
 def measured(result: Result, ours: Result | None = None) -> dict[str, Any]:
-    """What one contestant did, for the report: milliseconds; processor time is the mean of an answer.
+    """Report of one contestant: milliseconds; processor time is the mean of an answer.
 
     Args:
         result: of the contestant.

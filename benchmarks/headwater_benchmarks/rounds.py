@@ -34,7 +34,7 @@ class Contestant(Generic[Q]):
 
 @dataclass(slots=True)
 class Result:
-    """What one contestant did.
+    """Measurements of one contestant.
 
     Attributes:
         name: whose.

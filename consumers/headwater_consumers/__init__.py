@@ -1,1 +1,1 @@
-"""What reads lineage events: the materializer, and the graph that it writes. Imports the contract alone."""
+"""Consumers of lineage events: the materializer, and the graph that it writes. Imports the contract alone."""

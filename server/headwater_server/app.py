@@ -128,5 +128,5 @@ def _reference() -> str:
 
 @cache
 def openapi_document() -> dict[str, Any]:
-    """Of all apps of this process: the routes are the same, and it takes a quarter of a second."""
+    """OpenAPI document of the server, the same for every app of a process. Building it takes a quarter of a second."""
     return document([route for router in ROUTERS for route in router.routes])

@@ -85,7 +85,7 @@ def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
 
 
 def _names(condition: str, tag: str) -> bool:
-    """Whether `If-None-Match` has the tag, by weak comparison (RFC 9110, 8.8.3.2)."""
+    """Match an `If-None-Match` condition against an ETag by weak comparison (RFC 9110, 8.8.3.2)."""
     opaque = tag.removeprefix("W/")
     tags = [each.strip().removeprefix("W/") for each in condition.split(",")]
     return opaque in tags or tags == ["*"]
@@ -93,7 +93,7 @@ def _names(condition: str, tag: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Whose graph is asked, within which limits, and by which policy impacts are judged.
+    """Everything that requests share: the graph's driver, limits, the policy for impacts, and the event sink.
 
     The driver stays the caller's to close. Without a policy it is the one that comes with Headwater. Without a sink no
     events are accepted, whatever the settings. Exemptions are of findings of the rules. Without `arrivals` Kafka can't
@@ -125,7 +125,7 @@ class Graph:
         )
 
     def page(self, limit: int | None) -> int:
-        """How many items a page has."""
+        """Page size for a request: its limit or the default, at most `serve.page_max_items`."""
         return min(self.serve.page_default_items if limit is None else limit, self.serve.page_max_items)
 
 
@@ -147,7 +147,7 @@ class Asking:
         return answered(self.request, question(reader), graph=reader.freshness)
 
     def page(self, limit: int | None) -> int:
-        """How many items a page has."""
+        """Page size for a request: its limit or the default, at most `serve.page_max_items`."""
         return self.graph.page(limit)
 
 

@@ -94,7 +94,7 @@ class Connections:
         return self.counts.total() <= self.most or self._evict(None)
 
     def full(self) -> bool:
-        """Whether not even the reserve has room."""
+        """True when all connections are taken, those of the reserve included."""
         return self.counts.total() > self.most + RESERVED
 
     def forget(self, client: str) -> None:
@@ -158,7 +158,7 @@ class Connection(H11Protocol):
         self._leave()
 
     def data_received(self, data: bytes) -> None:
-        """What the client sent: of a head or a body; of what was answered already, nothing is kept."""
+        """Feed received bytes to the parser. Bytes that arrive after the response is complete are discarded."""
         if self.transport.is_closing():
             cast("_Lingering", self.transport).discard(len(data))
             return
@@ -258,7 +258,7 @@ class _Lingering:
         return getattr(self._transport, name)
 
     def is_closing(self) -> bool:
-        """Whether nothing more is written."""
+        """True when nothing more is written to the connection."""
         return self.timer is not None or self._transport.is_closing()
 
     def close(self) -> None:
@@ -288,7 +288,7 @@ class _Lingering:
 
 
 class _HealthOnly:
-    """What watches the server may still ask; everything else is refused."""
+    """ASGI app for connections of the reserve: it serves health checks and refuses everything else."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -304,7 +304,7 @@ class _HealthOnly:
 
 
 def connection_class(connections: Connections) -> type[asyncio.Protocol]:
-    """What uvicorn makes connections with: `Connection`, all within the limits of `connections`."""
+    """Protocol factory for uvicorn: `Connection`, within the limits of `connections`."""
     return cast("type[asyncio.Protocol]", partial(Connection, connections=connections))
 
 

@@ -28,7 +28,7 @@ _OTHER = "other"
 
 
 class Rejection(StrEnum):
-    """Why a request with events or declarations was rejected as a whole."""
+    """Reasons for rejecting a whole request with events or declarations."""
 
     TOKEN = "token"  # noqa: S105 - a reason
     BUSY = "busy"
@@ -36,7 +36,7 @@ class Rejection(StrEnum):
 
 
 class IntakeMetrics:
-    """What comes in through the door for events.
+    """Metrics of the events endpoint: accepted, refused and rejected.
 
     Args:
         registry: of the server.
@@ -114,7 +114,7 @@ class IntakeMetrics:
 
 
 class CheckMetrics:
-    """What breaks the rules, as of the last look.
+    """Metrics of the latest check of the rules: findings and exempted findings, by rule.
 
     Args:
         registry: of the server.

@@ -1,4 +1,4 @@
-"""What several routes take, and the refusal of what none does."""
+"""Parameters that several routes share, and the refusal of unknown ones."""
 
 from __future__ import annotations
 
@@ -123,9 +123,9 @@ AsOf = Annotated[Time | None, Query(description="The graph as it was then: what 
 
 
 Values = list[Annotated[str, Field(min_length=1)]]
-"""Of a parameter that may be given several times."""
+"""Values of a parameter that may be given several times."""
 Types = list[Annotated[str, AnyCase, Field(min_length=1)]]
-"""The same, of types, which are in capitals."""
+"""Types of datasets or jobs, in capitals, of a parameter that may be given several times."""
 
 
 async def _only(
@@ -152,7 +152,7 @@ async def _only(
 
 
 Only = Annotated[RunFilter, Depends(_only)]
-"""Which runs are meant by their context."""
+"""Filter of runs by their context."""
 
 
 def hops(depth: int | Literal["all"]) -> int | None:
@@ -195,7 +195,7 @@ async def known_only(request: Request) -> None:
 
 
 def query_names(document: Mapping[str, Any]) -> QueryNames:
-    """What each operation of an OpenAPI document takes, by path and method."""
+    """List the query parameters of each operation of an OpenAPI document, by path and method; True: repeatable."""
     return {
         (path, method.upper()): {
             parameter["name"]: "array" in {each.get("type") for each in _branches(parameter["schema"])}
@@ -256,5 +256,5 @@ Horizon = Annotated[
 
 
 def seconds(horizon: float | None) -> timedelta | None:
-    """As questions have it."""
+    """Convert a horizon in seconds to a `timedelta`; None stays None."""
     return None if horizon is None else timedelta(seconds=horizon)

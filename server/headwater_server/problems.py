@@ -1,4 +1,4 @@
-"""What goes wrong, as RFC 9457 has it: `application/problem+json`.
+"""Problem responses by RFC 9457: `application/problem+json`.
 
 | status | type | when |
 |---|---|---|
@@ -44,7 +44,7 @@ RETRY_SECONDS = 5
 
 
 class ProblemType(StrEnum):
-    """Which problem it is."""
+    """URNs of the problem types."""
 
     QUESTION = "urn:headwater:question"
     NOT_FOUND = "urn:headwater:not-found"
@@ -135,7 +135,7 @@ _TITLE: dict[ProblemType, str] = {
 
 @dataclass(frozen=True, slots=True)
 class FieldProblem:
-    """What is wrong with one parameter, or one field of the body.
+    """Fault in one parameter, or in one field of the body.
 
     Attributes:
         field: its name, with dots between levels; of an event or a declaration its JSON pointer (RFC 6901).

@@ -72,12 +72,12 @@ class Server:
 
     @property
     def url(self) -> str:
-        """Where it is reached."""
+        """URL that the server listens on."""
         host, port = self._socket.getsockname()[:2]
         return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
     def check(self) -> bool:
-        """Whether Neo4j answers now; that it doesn't, or takes its time, is no reason not to serve.
+        """Check that Neo4j answers now. Where it doesn't, or takes its time, the server starts nevertheless.
 
         Raises:
             GraphRefusedError: it refuses user, password or database, or its graph is of another version; and goes on
@@ -111,7 +111,7 @@ class _Uvicorn(uvicorn.Server):
 
 
 def _places(settings: ServeSettings) -> int:
-    """How many connections the process may hold, with its limit of open files raised as far as need be and may be.
+    """Number of connections that the process may hold. Its limit of open files is raised for them, if allowed.
 
     A server that runs out of files can't even refuse: connections stay in the queue, and its loop turns for nothing.
     """

@@ -45,25 +45,25 @@ class ServeSettings(BaseModel):
     """The largest body of a request."""
 
     body_timeout_seconds: Annotated[float, Field(gt=0, le=3_600)] = 10.0
-    """How long the body of a request may take to arrive. Only then does it count as a question."""
+    """Longest time that the body of a request may take to arrive. Only then does it count as a question."""
 
     bodies_per_client_max: Annotated[int, Field(ge=1, le=10_000)] = 16
     """Bodies that one client may be sending at the same time. With one more, the oldest is dropped."""
 
     head_timeout_seconds: Annotated[float, Field(gt=0, le=3_600)] = 10.0
-    """How long the head of a request may take to arrive, from its connection or its first byte on."""
+    """Longest time that the head of a request may take to arrive, from its connection or its first byte on."""
 
     keep_alive_seconds: Annotated[int, Field(ge=1, le=3_600)] = 5
-    """How long a connection is kept for the next request."""
+    """Time that an idle connection is kept for the next request."""
 
     send_timeout_seconds: Annotated[float, Field(gt=0, le=3_600)] = 30.0
-    """How long a client may go without reading any of its answer."""
+    """Longest time that a client may go without reading any of its answer."""
 
     connections_max: Annotated[int, Field(ge=1, le=100_000)] = 512
     """Connections at the same time. One more replaces the connection that has been idle for longest."""
 
     connections_per_client_max: Annotated[int, Field(ge=1, le=100_000)] = 256
-    """The same for one client address; for IPv6, for one /64 network."""
+    """Most connections of one client address; for IPv6, of one /64 network."""
 
     policy: str | None = None
     """The policy file (TOML) for impacts. None: Headwater's default policy."""
@@ -73,17 +73,17 @@ class ServeSettings(BaseModel):
     none are."""
 
     check_every_seconds: Annotated[float, Field(ge=0, le=604_800)] = 0.0
-    """How often the rules of `headwater check` are checked for the metrics `headwater_check_…`. 0: never."""
+    """Interval at which the rules of `headwater check` are checked for the metrics `headwater_check_…`. 0: never."""
 
     review: bool = True
-    """Whether schemas are compared at `/api/v1/review`: the one question whose answer takes more of the server than of
+    """Compare schemas at `/api/v1/review`: the one question whose answer takes more of the server than of
     Neo4j."""
 
     drain_seconds: Annotated[int, Field(ge=0, le=300)] = 10
-    """How long requests in progress may continue when the server is stopped."""
+    """Longest time that requests in progress may continue when the server is stopped."""
 
     intake: bool = False
-    """Whether OpenLineage events are accepted at `/api/v1/lineage` and published to the events topic. Reading the graph
+    """Accept OpenLineage events at `/api/v1/lineage` and publish them to the events topic. Reading the graph
     never allows it; section `kafka` has the brokers."""
 
     intake_token: SecretStr = SecretStr("")
@@ -91,7 +91,7 @@ class ServeSettings(BaseModel):
     Without a token events are accepted on a loopback address only."""
 
     declare: bool = False
-    """Whether declarations are accepted at `/api/v1/declarations` and published to the events topic. Neither reading
+    """Accept declarations at `/api/v1/declarations` and publish them to the events topic. Neither reading
     the graph nor `serve.intake` allows it; section `kafka` has the brokers."""
 
     declare_token: SecretStr = SecretStr("")
@@ -113,7 +113,7 @@ class ServeSettings(BaseModel):
     with 503."""
 
     intake_timeout_seconds: Annotated[float, Field(gt=0, le=600)] = 10.0
-    """How long Kafka may take to acknowledge the events or declarations of a request. After that it is answered 503."""
+    """Longest time that Kafka may take to acknowledge a request's events or declarations; then the answer is 503."""
 
     def hosts(self) -> frozenset[str] | None:
         """The names that requests may call it by, in lower case; None is any."""
@@ -127,12 +127,12 @@ class ServeSettings(BaseModel):
         return _tokens(self.intake_token)
 
     def declare_tokens(self) -> frozenset[bytes]:
-        """The same of declarations."""
+        """Tokens that declarations are accepted with."""
         return _tokens(self.declare_token)
 
     @property
     def loopback(self) -> bool:
-        """Whether only this machine reaches it: `localhost`, any of 127.0.0.0/8, `::1`."""
+        """True for an address that only this machine reaches: `localhost`, any of 127.0.0.0/8, `::1`."""
         if self._address == "localhost":
             return True
         try:

@@ -30,7 +30,7 @@ def main() -> None:
 
 
 def conditions(temp: float | None, wind: float | None, rain: float | None, sight: float | None) -> str:
-    """What kind of weather an hour had: °F, mph, inches, miles. What wasn't measured counts as calm and clear."""
+    """Classify an hour's weather by °F, mph, inches and miles. A missing measurement counts as calm and clear."""
     if rain and rain > 0:
         return "snow" if temp is not None and temp <= 32 else "rain"
     if wind is not None and wind >= 25:

@@ -32,7 +32,7 @@ miles, delays and air time in minutes."""
 
 
 def package_folder() -> Path:
-    """Where the package keeps its files. It is located, not imported: its import needs the retired `pkg_resources`.
+    """Folder of the package's files. It is located, not imported: its import needs the retired `pkg_resources`.
 
     Raises:
         FileNotFoundError: The package isn't installed.

@@ -1,4 +1,4 @@
-"""What the flights scripts share: their flags, the Spark session, the topics, and how a streaming query is run.
+"""Shared parts of the flights scripts: their flags, the Spark session, the topics, and the loop of a streaming query.
 
     load ─▶ flights.departed ─▶ enrich ─▶ flights.enriched ─┬▶ delays ─▶ delays/ ─▶ daily_report ─▶ daily_report/
                                                             └▶ routes ─▶ routes/ and flights.routes
@@ -57,7 +57,7 @@ class Options:
 
     @property
     def data(self) -> Path:
-        """Where the CSV files lie."""
+        """Folder of the CSV files."""
         return self.home / "data"
 
     def output(self, name: str) -> str:

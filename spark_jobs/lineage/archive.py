@@ -71,7 +71,7 @@ def records(spark: SparkSession, servers: str, topic: str, topic_id: str) -> Dat
 
 
 def incarnation(servers: str, topic: str) -> str:
-    """What Kafka calls this making of the topic.
+    """Kafka's id of the topic's incarnation.
 
     Raises:
         KafkaException: there is no such topic, or the brokers don't answer.

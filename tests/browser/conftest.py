@@ -33,7 +33,7 @@ def chromium() -> str:
 
 @pytest.fixture
 def served(stack: StackUnderTest) -> Iterator[str]:
-    """Where the page is: of whatever the test has put into the graph."""
+    """URL of the page, with whatever the test has put into the graph."""
     target = Neo4jTarget(stack.neo4j_uri, stack.neo4j_user, stack.neo4j_password, "neo4j")
     with client_of(Graph(reading_driver(target), target, AnalysisSettings(), ServeSettings(port=0))) as client:
         yield str(client.base_url)

@@ -55,7 +55,7 @@ def places(page: Page) -> dict[str, dict[str, float]]:
 
 
 def last_batch(job: str) -> int:
-    """Of the recording."""
+    """Id of a job's last micro-batch in the recording."""
     return max(
         entry.batch_id
         for event in demo_events()
@@ -352,7 +352,7 @@ def thousand() -> dict[str, Any]:
 
 
 def test_a_name_is_shown_as_it_is_written(chromium: str, served: str, clean_database: Driver) -> None:
-    """What would turn a name around, or hide a part of it, is an escape wherever the name stands."""
+    """Characters that would turn a name around, or hide a part of it, are escapes wherever the name stands."""
     answer = thousand()
     [answer["start"], *_] = [node["asset"] for node in answer["nodes"]]
     answer["start"] |= {
@@ -413,7 +413,7 @@ def test_a_thousand_datasets_can_be_moved(chromium: str, served: str, clean_data
 def test_a_thousand_datasets_are_moved_in_a_second_a_frame(
     chromium: str, served: str, clean_database: Driver, record_property: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What a frame takes is reported, and hardly judged: it is the machine's, and this one has no graphics card."""
+    """Frame times are reported, and hardly judged: they are the machine's, and this one has no graphics card."""
     with open_page(chromium) as page:
         began = time.monotonic()
         draw_thousand(page, served)

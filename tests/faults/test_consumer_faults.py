@@ -1,4 +1,4 @@
-"""What a consumer says and does while the other side is away. All classes of faults are in `test_soak.py`."""
+"""Answers and actions of a consumer while the other side is away. All classes of faults are in `test_soak.py`."""
 
 from __future__ import annotations
 

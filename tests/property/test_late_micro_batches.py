@@ -75,7 +75,7 @@ def intervals_of(delta: GraphDelta) -> dict[int, IntervalFacts]:
 
 
 def shown(summary: Summary) -> dict[str, object]:
-    """What is stored of a summary."""
+    """Stored properties of a summary."""
     found: dict[str, object] = dict(summary.properties("query"))
     found["runs"] = summary.runs
     for use, range_ in summary.ranges.items():
@@ -85,7 +85,7 @@ def shown(summary: Summary) -> dict[str, object]:
 
 
 def put_late(seed: int, odd: float) -> bool:
-    """Whether micro-batches were put in; checks them against all taken together."""
+    """Put late micro-batches in and check them against all taken together; False where there were none."""
     dice = random.Random(seed)
     first, count = dice.randrange(70), dice.randint(2, 24)
     events = [report(first + number, dice, odd) for number in range(count) if dice.random() < 0.95]

@@ -35,7 +35,7 @@ ODD = st.one_of(
 
 
 def places(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Where something is in a document."""
+    """Paths of all values in a document."""
     members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     return [place for key, item in members for place in ((*at, key), *places(item, (*at, key)))]
 
@@ -59,7 +59,7 @@ def broken(draw: st.DrawFn) -> Any:
 
 
 def is_in(pointer: str, document: Any) -> bool:
-    """Whether a pointer leads to a member, or to where a missing one would be."""
+    """True when a pointer leads to a member, or to the position of a missing one."""
     *above, _ = pointer.split("/") if pointer else [""]
     for step in above[1:]:
         name = step.replace("~1", "/").replace("~0", "~")

@@ -34,7 +34,7 @@ def in_time(value: Any) -> Any:
 
 
 def there_and_back(event: LineageEvent, *, coalesced: bool) -> list[LineageEvent]:
-    """What the event's documents, as bytes, give."""
+    """Events decoded from the event's documents, as bytes."""
     documents = documents_of(event, lambda _: None, coalesced=coalesced)
     for document in documents:
         check_official(document)

@@ -54,7 +54,7 @@ def same(data: bytes) -> None:
 
 
 def moved(document: Any, draw: st.DataObject) -> Any:
-    """The same parts in another document: of another run, and its datasets in other places."""
+    """Document of another run with the same parts, and its datasets in other places."""
     found = {**document, "eventTime": "2026-07-01T00:00:00Z"}
     for name in ("inputs", "outputs"):
         if isinstance(found.get(name), list):

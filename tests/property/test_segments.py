@@ -212,7 +212,7 @@ def put(
     incoming: Mapping[int, IntervalFacts],
     names: Mapping[str, Names],
 ) -> None:
-    """As the writer does it: append what follows, else join with the blocks that are there."""
+    """Put micro-batches like the writer does: append what follows, else join with the stored blocks."""
     known = stored.read(place, {})
     incoming = dict(sorted(incoming.items()))
     if not known or min(incoming) > max(known):

@@ -106,7 +106,7 @@ class Stream:
 
 
 def stored(summary: Summary) -> Summary:
-    """As the next transaction has it, which finds versions in the graph by itself."""
+    """Summary as the next transaction reads it, which finds versions in the graph by itself."""
     node = {name: value for name, value in summary.properties("q").items() if value is not None}
     uses = {use: range_.properties() for use, range_ in summary.ranges.items()}
     again = Summary.of(StoredSummary(node, summary.runs, uses))

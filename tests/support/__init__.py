@@ -1,1 +1,1 @@
-"""What several test suites share. On the import path as `support` (see pytest's `pythonpath` in pyproject.toml)."""
+"""Shared support of the test suites, on the import path as `support` (pytest's `pythonpath` in pyproject.toml)."""

@@ -1,4 +1,4 @@
-"""What capture's tests share: a sink that records, files out of a dict, recorded progress."""
+"""Support of capture's tests: a sink that records, files out of a dict, recorded progress."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def kafka_checkpoint(batches: int) -> HandWritten:
 
 
 def written(made: HandWritten, folder: Path) -> Path:
-    """The same as files of this machine."""
+    """Write a checkpoint as files of this machine."""
     for name, text in made.files.texts.items():
         path = folder / name.removeprefix(f"{made.location}/")
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -49,7 +49,7 @@ def spark_variables(folder: Path) -> dict[str, str]:
 
 
 def _digest() -> str:
-    """Of what the archive holds for: this Java, and these jars at this place."""
+    """Digest of everything that the archive depends on: this Java, and the paths of these jars."""
     import pyspark
 
     parts = (java_runtime().home / "lib" / "modules", Path(pyspark.__file__).parent / "jars")
@@ -83,7 +83,7 @@ def _make(archive: Path) -> None:
 
 
 def _typical(folder: Path) -> None:
-    """What most tests do: write and read Parquet, aggregate, and run a query to its end."""
+    """Run typical work of tests: write and read Parquet, aggregate, and run a query to its end."""
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")

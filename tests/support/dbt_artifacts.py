@@ -1,4 +1,4 @@
-"""What dbt wrote of the project in `tests/integration/openlineage/dbt`, and what is declared of it."""
+"""Artifacts that dbt wrote of `tests/integration/openlineage/dbt`, and the declarations made of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from headwater_analysis.declaring.files import read_file
 RECORDED = Path(__file__).parents[1] / "recordings" / "dbt-artifacts"
 NAMESPACE = "duckdb:///data/shop/shop.duckdb"
 _LEFT_OUT = ("macros", "docs")
-"""Of a manifest: dbt's own macros, nineteen of its twenty parts, and its documentation blocks."""
+"""Parts of a manifest that are left out: dbt's macros, nineteen of its twenty parts, and documentation blocks."""
 
 
 def recorded(artifact: str, folder: str) -> str:
@@ -25,7 +25,7 @@ def recorded(artifact: str, folder: str) -> str:
 
 
 def declared(manifest: str, catalog: str) -> str:
-    """What is declared of a project, as JSON."""
+    """Declarations of a project, as JSON."""
     found = read_file("manifest.json", manifest, namespace=NAMESPACE, catalog=catalog)
     rows = [_stated(msgspec.to_builtins(body)) for body in found.declarations.values()]
     document = {"set": found.name, "format": found.format, "declarations": sorted(rows, key=json.dumps)}

@@ -1,4 +1,4 @@
-"""Which metrics the code declares, with their labels: what rules and dashboards may speak of."""
+"""Metrics that the code declares, with their labels: those that rules and dashboards may use."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STARTS_AT_1 = {
     "headwater_materializer_schema_info",
     "headwater_serve_build_info",
 }
-"""Of all series the only ones that don't start at 0: what they say is in their labels."""
+"""Series that don't start at 0, the only ones: their labels hold their information."""
 
 
 def registries() -> list[CollectorRegistry]:

@@ -1,4 +1,4 @@
-"""What a demo finds when all is well; tests make it worse in one way each."""
+"""Facts that a demo finds when all is well; tests make them worse in one way each."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ _READ_SECONDS = 10.0
 
 @cache
 def demo_events() -> tuple[LineageEvent, ...]:
-    """What was recorded, partition by partition, in order of offset."""
+    """Recorded events, partition by partition, in order of offset."""
     decoder = msgspec.json.Decoder(LineageEvent)
     return tuple(decoder.decode(line) for line in RECORDING.read_bytes().splitlines())
 

@@ -81,11 +81,11 @@ class DryRuns:
         self._scratch.cleanup()
 
     def version(self, script: str, named: str = "job.py") -> JobVersion:
-        """What a script would read and write where there are no rows; `spark`, `F` and `Window` are there."""
+        """Run a script without rows and return its reads and writes; `spark`, `F` and `Window` are defined."""
         return version_of_runs(self._run(script, named, None), [])
 
     def with_rows(self, script: str, named: str = "job.py") -> JobVersion:
-        """The same, and what it does where it gets a row wherever it asks for one."""
+        """Run a script without rows, then with a row wherever it asks for one, and return its reads and writes."""
         first = self._run(script, named, None)
         return version_of_runs(first, runs_with_rows(lambda empty: self._run(script, named, empty)))
 

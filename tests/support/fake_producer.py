@@ -14,7 +14,7 @@ Delivery = tuple[bytes, Any]  # value, on_delivery
 
 
 class FakeCluster:
-    """What its producers' records come to.
+    """Fake cluster that keeps its producers' records.
 
     Attributes:
         reject: says of a record whether `produce` raises, by topic and value.

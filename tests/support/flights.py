@@ -1,4 +1,4 @@
-"""What the pipeline should have made of the flights, worked out again with pandas from the package's own files."""
+"""Expected output of the pipeline, computed again with pandas from the package's own files."""
 
 from __future__ import annotations
 

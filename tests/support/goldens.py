@@ -25,7 +25,7 @@ FOLDER = Path(__file__).parents[1] / "contract" / "schemas" / "golden"
 
 
 def document(event: LineageEvent) -> dict[str, Any]:
-    """What a golden file of the current version holds."""
+    """Content of a golden file of the current version."""
     return {
         "record_key": record_key(event).decode(),
         "event": json.loads(msgspec.json.encode(event)),

@@ -133,7 +133,7 @@ def _brackets(random: Random, _: int) -> bytes:
 DECLARATIONS: dict[str, Make] = {"mistakes": _mistakes, "aliases of aliases": _laughs, "open brackets": _brackets}
 """Files of `headwater declare`, and bodies of POST /api/v1/declarations."""
 EACH = 10
-"""How many inputs of each kind."""
+"""Inputs of each kind."""
 
 
 def inputs(kinds: dict[str, Make], seed: int) -> list[tuple[str, bytes]]:

@@ -45,7 +45,7 @@ class _Catalog:
         self._tables.initialize("behind", {"warehouse": warehouse})
 
     def answer(self, method: str, path: list[str], body: str) -> Any:
-        """What a request comes to: an object of Iceberg's, or None."""
+        """Answer a request: an object of Iceberg's, or None."""
         match method, path:
             case "POST", ["namespaces"]:
                 return self._handlers.createNamespace(self._tables, self._read(body, "CreateNamespaceRequest"))

@@ -1,4 +1,4 @@
-"""Which modules import which: at the top, for type checking and within functions."""
+"""Imports between modules: at the top, for type checking and within functions."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ def imported(module: str) -> frozenset[str]:
 
 
 def module_graph(package: str) -> Graph:
-    """What each module of a package, or of one below it, imports of that package."""
+    """Imports of each module of a package, or of one below it, within that package."""
     mine = {name for name in modules() if name == package or name.startswith(f"{package}.")}
     return {name: imported(name) & mine for name in mine}
 
 
 def grouped(graph: Graph, part: Callable[[str], str]) -> Graph:
-    """The same of the parts that modules are in; what is within one part is left out."""
+    """Imports between the parts that modules are in; those within one part are left out."""
     found: dict[str, set[str]] = {part(name): set() for name in graph}
     for name, others in graph.items():
         found[part(name)] |= {part(other) for other in others} - {part(name)}
@@ -74,7 +74,7 @@ def grouped(graph: Graph, part: Callable[[str], str]) -> Graph:
 
 
 def children(package: str) -> Graph:
-    """Which children of a package import which others of them; its own `__init__` is none."""
+    """Imports between the children of a package; its own `__init__` is none."""
     depth = package.count(".") + 2
     graph = {name: others - {package} for name, others in module_graph(package).items() if name != package}
     return grouped(graph, lambda name: ".".join(name.split(".")[:depth]))

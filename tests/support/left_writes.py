@@ -101,7 +101,7 @@ class Left:
 
 @dataclass(frozen=True)
 class History:
-    """What was on the topic while the first driver hung, and at the end of the second; and what they worked in."""
+    """Events on the topic while the first driver hung, and at the end of the second; and the folder they worked in."""
 
     folder: Path
     hanging: list[LineageEvent]
@@ -186,7 +186,7 @@ def _beating(events: list[LineageEvent]) -> set[str]:
 
 @dataclass(frozen=True)
 class Graph:
-    """What Neo4j holds: nodes by key, and relationships."""
+    """Content of Neo4j: nodes by key, and relationships."""
 
     nodes: dict[str, dict[str, Any]]
     relationships: list[dict[str, Any]]
@@ -223,4 +223,4 @@ def shown(run: dict[str, Any], *names: str) -> tuple[Any, ...]:
 
 
 END = ("state", "provenance", "publication", "open")
-"""Of a run, for `shown`."""
+"""Properties of a run that `shown` includes."""

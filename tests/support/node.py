@@ -16,7 +16,7 @@ _INSTALL = "apt install nodejs npm"
 
 
 def npm(folder: Path, *arguments: str, seconds: float = 300.0) -> subprocess.CompletedProcess[str]:
-    """What `npm …` in a folder came to; skips where there is no Node that is new enough."""
+    """Run `npm …` in a folder and return its result; skips without a Node that is new enough."""
     found, node = shutil.which("npm"), shutil.which("node")
     if found is None or node is None:
         pytest.skip(f"Node and npm are not installed: {_INSTALL}")

@@ -37,7 +37,7 @@ def run_event(number: int = 1, **fields: Any) -> dict[str, Any]:
 
 
 def run_data(number: int = 1, **fields: Any) -> bytes:
-    """The same as bytes."""
+    """Run event as bytes."""
     return json.dumps(run_event(number, **fields)).encode()
 
 

@@ -1,4 +1,4 @@
-"""What real clients posted, as `headwater export openlineage` gives it back, and the graph that it makes, as goldens.
+"""Recordings of real clients' documents, as `headwater export openlineage` returns them, and golden graphs of them.
 
 The documents are replayed by tests/unit/openlineage/test_clients.py, which expects the same graph of them.
 """

@@ -110,7 +110,7 @@ def shapes() -> list[Shape]:
 
 
 def leaks(planted: Iterable[Shape], *, places: dict[str, str | bytes]) -> list[str]:
-    """Where a secret is found, whatever it is written in, each secret once: place, shape and the text around it."""
+    """Occurrences of secrets in any of their spellings, each secret once: place, shape and the text around it."""
     texts = {
         name: each.decode("utf-8", "replace") if isinstance(each, bytes) else each for name, each in places.items()
     }

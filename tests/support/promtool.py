@@ -12,7 +12,7 @@ from support.waiting import patience
 
 
 def accept(*arguments: object, stdin: str | None = None, folder: Path | None = None) -> str:
-    """What promtool prints where it accepts; a warning of its linters is a refusal."""
+    """Run promtool and return its output, failing where it refuses; a warning of its linters is a refusal."""
     promtool = shutil.which("promtool")
     if promtool is None:
         pytest.skip("promtool is not installed: apt install prometheus")
@@ -30,5 +30,5 @@ def accept(*arguments: object, stdin: str | None = None, folder: Path | None = N
 
 
 def accept_scrape(text: str) -> str:
-    """The same of what `/metrics` answered: names, types, units and help, and how many series each metric has."""
+    """Check an answer of `/metrics`: names, types, units and help, and the number of series of each metric."""
     return accept("check", "metrics", "--extended", stdin=text)

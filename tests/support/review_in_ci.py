@@ -37,7 +37,7 @@ def step(name: str) -> Any:
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """What git prints."""
+    """Run git and return its output."""
     names = ("-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "init.defaultBranch=main")
     done = subprocess.run(["git", *names, *arguments], cwd=folder, check=True, capture_output=True, text=True)
     return done.stdout.strip()

@@ -65,6 +65,6 @@ class RoundTrips:
 
 
 def _called(command: str) -> str:
-    """Of `c`, the object's id, the method and its arguments, a line each: the method."""
+    """Method of a Py4J command; a call `c` has the object's id, the method and its arguments, a line each."""
     kind, *rest = command.split("\n", 3)
     return rest[1] if f"{kind}\n" == CALL_COMMAND_NAME else kind

@@ -1,4 +1,4 @@
-"""What a run of the tests may not do without being noticed: rewrite goldens, or skip.
+"""Rules of a test run: it may not rewrite goldens or skip tests unnoticed.
 
 Goldens are rewritten by `UPDATE_GOLDENS=1 pytest …` and by nothing else: never in CI, and the run fails after it has
 rewritten any, naming them, so that nobody takes it for a passed one. In CI a skip that isn't listed here fails the run:
@@ -37,7 +37,7 @@ _skipped: list[str] = []
 
 
 def updating() -> bool:
-    """Whether this run rewrites goldens instead of comparing with them."""
+    """True when this run rewrites goldens instead of comparing with them."""
     return os.environ.get(_VARIABLE) == "1"
 
 
@@ -53,7 +53,7 @@ def rewrite(path: Path, text: str) -> None:
 
 
 def in_ci() -> bool:
-    """Whether CI runs the tests, as CI services say it."""
+    """True when CI runs the tests, as CI services announce it."""
     return os.environ.get("CI", "").lower() not in {"", "0", "false"}
 
 

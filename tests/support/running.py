@@ -20,7 +20,7 @@ QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 def environment(stack: StackUnderTest, prefix: str, *submit: str) -> dict[str, str]:
-    """Of a driver whose lineage goes to the stack."""
+    """Environment of a driver whose lineage goes to the stack."""
     options = [*small(), *submit]
     return {
         **os.environ,
@@ -70,5 +70,5 @@ def records_on(bootstrap_servers: str, topic: str) -> list[Message]:
 
 
 def runs(events: Sequence[LineageEvent], job: str) -> list[RunEvent]:
-    """What was reported of a job's runs, in order."""
+    """Reported events of a job's runs, in order."""
     return [event.run_event for event in events if event.run_event and event.job and event.job.name == job]

@@ -1,4 +1,4 @@
-"""What is checked of SARIF documents."""
+"""Checks of SARIF documents."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def check_sarif(log: dict[str, Any]) -> None:
-    """What SARIF 2.1.0 requires of what is used of it: sections 3.13, 3.14, 3.19, 3.27, 3.28, 3.49 of the standard."""
+    """Check the rules of SARIF 2.1.0 that apply: sections 3.13, 3.14, 3.19, 3.27, 3.28, 3.49 of the standard."""
     assert log["version"] == "2.1.0"
     assert log["$schema"].endswith("sarif-2.1.0.json")
     (run,) = log["runs"]

@@ -1,4 +1,4 @@
-"""What the tests under tests/spark found on each Spark: recorded by `support.other_spark`, shown in docs.
+"""Results of the tests under tests/spark on each Spark: recorded by `support.other_spark`, shown in docs.
 
 One JSON file for each minor version in `tests/recordings/spark-versions/`.
 """
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "tests" / "recordings" / "spark-versions"
 
 RESULTS = ("passed", "absent", "failed")
-"""Of a test; absent: it couldn't be tried on this Spark."""
+"""Results of a test; absent: it couldn't be tried on this Spark."""
 
 # By the beginning of a test's path below tests/spark and its name; the first that fits.
 FEATURES: tuple[tuple[str, str], ...] = (
@@ -74,7 +74,7 @@ def record(version: str, junit: Path) -> None:
 
 
 def _is_there(name: str) -> bool:
-    """Whether there still is such a test, whatever its parameters are by now: what was renamed isn't kept for ever."""
+    """True while such a test exists, whatever its parameters are by now: results of a renamed one are dropped."""
     module, _, test = name.partition(": ")
     path = ROOT / "tests" / "spark" / f"{module.replace('.', '/')}.py"
     return path.exists() and f"def {test.partition('[')[0]}(" in path.read_text(encoding="utf-8")
@@ -99,7 +99,7 @@ def table() -> str:
 
 
 def failures() -> str:
-    """What fails, by version, in Markdown."""
+    """Failing tests by version, in Markdown."""
     lines = []
     for path in sorted(FOLDER.glob("*.json")):
         results = json.loads(path.read_text(encoding="utf-8"))
@@ -109,7 +109,7 @@ def failures() -> str:
 
 
 def last_day() -> str:
-    """When tests were recorded last, in Markdown."""
+    """Day of the latest recording, in Markdown."""
     found = _days(json.loads(path.read_text(encoding="utf-8")) for path in FOLDER.glob("*.json"))
     return f"\nThe numbers are of {_shown(max(found), '%-d %B %Y')}, where no other day is behind them.\n\n"
 

@@ -42,7 +42,7 @@ def needs_jars(name: SparkJars) -> None:
 
 @contextlib.contextmanager
 def where_spark_can() -> Iterator[None]:
-    """What is built within needs a newer Spark than the installed one: then the test is skipped, with Spark's reason.
+    """Skip the test, with Spark's reason, where the installed Spark is older than the code within needs.
 
     On the locked Spark nothing is skipped. No code of ours may run within.
     """
@@ -56,7 +56,7 @@ def where_spark_can() -> Iterator[None]:
 
 @contextlib.contextmanager
 def where_spark_agrees() -> Iterator[None]:
-    """The same, by what Spark itself refuses with an error of its own, whoever calls it within."""
+    """Skip the test where Spark itself refuses the code within by an error of its own, whoever calls it."""
     try:
         yield
     except Exception as error:

@@ -67,7 +67,7 @@ def patience(seconds: float) -> float:
 
 @functools.cache
 def factor() -> float:
-    """How many times as long as on a quiet machine work takes here: 1 to 10, measured once in a run.
+    """Slowness of this machine: time for work as a multiple of a quiet machine's, 1 to 10, measured once in a run.
 
     Processes that this one starts inherit it by the environment.
     """

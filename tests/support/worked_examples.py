@@ -65,7 +65,7 @@ def examples(page: Path) -> list[Example]:
 
 
 def run(example: Example) -> str:
-    """What the command prints now, without spaces at the ends of lines."""
+    """Run the command and return its output, without spaces at the ends of lines."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         code = main(shlex.split(example.command)[1:])

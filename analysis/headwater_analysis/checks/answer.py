@@ -1,4 +1,4 @@
-"""What checking found."""
+"""Answer of `check`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Whose finding it is.
+    """Dataset, job or consumer that a finding is about.
 
     Attributes:
         kind: DATASET, JOB or CONSUMER.
@@ -44,7 +44,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class CheckedRule:
-    """What one rule found.
+    """Findings of one rule.
 
     Attributes:
         rule: its name.
@@ -100,7 +100,7 @@ class UnusedExemption:
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """What all rules found.
+    """Findings of all rules.
 
     Attributes:
         rules: each rule that was checked, in the registry's order.

@@ -32,7 +32,7 @@ from headwater_graph.keys import consumer_key
 from headwater_graph.segments import segment
 
 OPEN_AFTER = timedelta(days=1)
-"""Of a run of which nothing was seen for so long, and that reported no end, something is wrong."""
+"""Time without any sign of a run that reported no end, after which the run counts as stuck."""
 
 
 def check(
@@ -45,7 +45,7 @@ def check(
     limit: int = 20,
     cursor: str | None = None,
 ) -> Checks:
-    """What breaks the rules, each in a read transaction and with a time limit of its own.
+    """Check the rules, each in a read transaction and with a time limit of its own.
 
     Args:
         reader: of the graph.

@@ -40,7 +40,7 @@ class Rule:
 
     @property
     def follows_names(self) -> bool:
-        """Whether it has to know which datasets have several names."""
+        """True when its statement needs the datasets with several names."""
         return "$given.names" in statement(self.statement)
 
 

@@ -136,9 +136,9 @@ class _Described(_Part):
     sensitivity: SensitivityName | None = None
     """Sensitivity of the data."""
     criticality: Name | None = None
-    """How much depends on it, e.g. `tier-1`."""
+    """Importance of what depends on it, e.g. `tier-1`."""
     certified: StrictBool | None = None
-    """Whether others may rely on it."""
+    """Certified: others may rely on it."""
     freshness: Seconds | None = None
     """Greatest age of its data, e.g. `15m`."""
     deadline: Deadline | None = None
@@ -221,7 +221,7 @@ class Dataset(_Described):
     keep: Days | None = None
     """Retention of its data, e.g. `400d`."""
     reference: StrictBool | None = None
-    """Whether it is reference data that others look up values in."""
+    """Reference data, in which others look up values."""
     marks: list[Name | Mark] | None = None
     """Marks of the dataset and of its versions: `critical`, `legal-hold`, `test`, or words of your own."""
     columns: dict[Name, Column | None] | None = None
@@ -235,9 +235,9 @@ class ColumnInput(_Part):
     column: Name | None = None
     """Path of the input column; without one, the dataset as a whole."""
     kind: Kind = TransformationKind.DERIVE
-    """How the output is derived from the input."""
+    """Kind of transformation from the input to the output."""
     masking: StrictBool = False
-    """Whether the input's value can't be read back from the output."""
+    """Masking: the input's value can't be read back from the output."""
     expression: Name | None = None
     """Formula, for people."""
 

@@ -86,7 +86,7 @@ def hits_for_certain(tx: Transaction, hit: ImpactSpread) -> bool:
 
 
 def unknowns(tx: Transaction, beginning: Beginning, hit: ImpactSpread, *, certain: bool) -> Iterator[str]:
-    """Who may be affected beside what is listed for certain, as sentences.
+    """List as sentences who may be affected besides the certain hits.
 
     - Jobs whose column lineage is missing or incomplete.
     - Jobs of which it is only possible that they use it, where nothing else is hit.

@@ -97,7 +97,7 @@ def headline(change: ImpactChange, type_: ChangeType, start: Asset) -> str:
 
 
 def extent_of(change: ImpactChange) -> str:
-    """Which part of the data a change is of, in words."""
+    """Describe the part of the data that a change affects."""
     extent, words = change.extent, []
     if extent is None:
         return ""
@@ -115,20 +115,20 @@ def extent_of(change: ImpactChange) -> str:
 
 
 def reason(cause: Cause, kind: str | None, because: str, *, job: str, source: str, possible: bool = False) -> str:
-    """What the job does, or possibly does, and what follows from that."""
+    """Explain the job's use, or possible use, of the input and its consequence."""
     how = _HOW[cause].format(job=job, source=source)
     maybe = ", possibly: its producer doesn't record which inputs went into which output" if possible else ""
     return f"{how}{f' ({kind})' if kind else ''}{maybe}: {because}."
 
 
 def raise_text(raised_from: Severity, to: Severity, because: Iterable[str]) -> str:
-    """That a severity was raised, or lowered, and why."""
+    """Describe how a severity was raised or lowered, and why."""
     way = "raised" if to.rank < raised_from.rank else "lowered" if to.rank > raised_from.rank else "kept"
     return f"{way} from {raised_from} to {to}: {', '.join(because)}"
 
 
 def because(raising: Raise, inputs: SeverityInputs) -> tuple[str, ...]:
-    """What a raise asks for and an asset has, in words; one that asks for nothing of it: that it is for every one."""
+    """Describe the conditions of a raise that an asset meets; a raise without conditions holds for every asset."""
     of_consumers = raising.consumers_of(inputs)
     about_consumers = raising.consumed is not None or raising.consumer or raising.consumer_criticality
     jobs = tuple(job for job in inputs.jobs if job.criticality.upper() in raising.job_criticality)
@@ -163,7 +163,7 @@ def inputs_texts(inputs: SeverityInputs) -> tuple[str, ...]:
 
 
 def quality_text(inputs: SeverityInputs) -> str:
-    """What the latest checks of an asset's dataset found, in words."""
+    """Describe the results of the latest checks of an asset's dataset."""
     if inputs.quality is not QualityState.FAILED:
         return "latest checks passed"
     return f"latest checks failed: {_first(list(map(short, inputs.failed)))}"
@@ -186,7 +186,7 @@ def _consumer(consumer: ConsumerInput) -> str:
 
 
 def _deadlines(raising: Raise, inputs: SeverityInputs, consumers: Sequence[ConsumerInput]) -> Iterator[str]:
-    """What has the deadline that a raise asks for, unless one of its consumers has it already."""
+    """Yield descriptions of the deadline that a raise asks for, unless its consumers' text names it already."""
     if raising.consumer or raising.consumer_criticality or raising.consumed:
         return
     if inputs.deadline:
@@ -215,7 +215,7 @@ def _first(texts: Sequence[str]) -> str:
 
 
 def job_reason(job: JobHit, schema: SchemaChange | None, *, fails: bool, late: bool) -> str:
-    """What a job has to do with the change."""
+    """Explain the effect of the change on a job."""
     kinds = f" ({', '.join(sorted(job.kinds))})" if job.kinds else ""
     if job.causes == {Cause.UNSEEN}:
         return "It reads that, and doesn't report what it does with columns."
@@ -244,7 +244,7 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
 def summary_of(impact: Impact) -> str:
-    """What changes, how bad it is, who has to know, and what to do, in this order."""
+    """Summarize an impact: the change, its severity, whom to notify and what to do, in this order."""
     return "\n".join(_lines(impact)) + "\n"
 
 
@@ -327,7 +327,7 @@ def _decision(decision: Decision) -> str:
 
 
 def consumer_text(consumer: ReadingConsumer) -> str:
-    """What is known of a consumer: what it is, how critical, what it reads, and how its people are reached."""
+    """Describe a consumer: its type, criticality, inputs, notice period and contacts."""
     parts = [consumer.type.lower().replace("_", " ")] if consumer.type else []
     parts += [consumer.criticality] if consumer.criticality else []
     more = f" and {consumer.reads_total - 3:,} more" if consumer.reads_total > 3 else ""
@@ -339,7 +339,7 @@ def consumer_text(consumer: ReadingConsumer) -> str:
 
 
 def left_open(impact: Impact) -> str:
-    """What stands beside the verdict, in the same line, where not all is known; else nothing."""
+    """Describe what is unknown, for the line of the verdict; empty where nothing is."""
     if not impact.unknown:
         return ""
     more = "; ".join(impact.unknown)
@@ -397,12 +397,12 @@ def _owned(owners: tuple[Owner, ...]) -> str:
 
 
 def as_code(text: str) -> str:
-    """As code of Markdown, with a fence longer than any run of backticks in it."""
+    """Format as inline code of Markdown, with a fence longer than any run of backticks in it."""
     shown = short(text, 200)
     fence = "`" * (max((len(run) for run in re.findall("`+", shown)), default=0) + 1)
     return f"{fence} {shown} {fence}" if "`" in shown else f"`{shown}`"
 
 
 def as_text(text: str) -> str:
-    """As text of Markdown: nothing in it is markup."""
+    """Escape as plain text of Markdown: nothing in it is markup."""
     return _SPECIAL.sub(r"\\\1", short(text, 600))

@@ -100,7 +100,7 @@ class Plans:
         return self._plans[key]
 
     def holding(self, plans: Sequence[str], written: Sequence[int]) -> list[bool]:
-        """Of edges, given the plan of each and the node that it writes: which count.
+        """Mark the edges that count, given the plan of each and the node that it writes.
 
         Args:
             plans: keys.
@@ -126,12 +126,12 @@ class Plans:
         return out
 
     def of_job(self, job: str) -> dict[str, Plan]:
-        """Of a job that was asked of: the plans that were active by then, or are declared, by key."""
+        """Plans of a requested job that were active by then, or are declared, by key."""
         plans = {key: self._plans[key] for key in self._of_jobs[job]}
         return {key: plan for key, plan in plans.items() if plan.active is not None or plan.declared}
 
     def incomplete(self, made: Iterable[Written]) -> dict[Written, str]:
-        """Why what a job does with columns to make a dataset isn't known in full, by the plans that count."""
+        """List the reasons why a job's column lineage to a dataset is incomplete, by the plans that count."""
         asked = list(made)
         counting = self.of_jobs(written.job for written in asked)
         return {
@@ -142,7 +142,7 @@ class Plans:
         }
 
     def unseen(self, made: Iterable[Written]) -> set[Written]:
-        """Where what a job does with columns to make a dataset isn't known, or not all of it.
+        """Find datasets whose column lineage by a job is missing or incomplete.
 
         So it is where one of the plans that count is incomplete, where no plan of the job writes that dataset, and
         where the job has written it since without reporting by which plan. Where some did, and none of them counts, it
@@ -154,7 +154,7 @@ class Plans:
         return unseen | self._written_since([written for written in asked if written not in unseen])
 
     def _written_since(self, made: Sequence[Written]) -> set[Written]:
-        """Where a job wrote a dataset after all of its plans that write it were last active; only known of now."""
+        """Find datasets that a job wrote after its plans for them were last active; only known for the present."""
         active = {
             written: max(
                 (
@@ -172,7 +172,7 @@ class Plans:
         return {Written(*row.values()) for row in self._tx.rows("lineage/written_since", made=asked, most=MOST_USES)}
 
     def unseen_under(self, made: Mapping[_Asked, Sequence[Written]]) -> set[_Asked]:
-        """The same of datasets with several names: by what the job writes under those that it uses."""
+        """Find missing column lineage of datasets with several names, by the names that the job writes under."""
         each = list(dict.fromkeys(written for under in made.values() for written in under))
         unseen = self.unseen(each)
         out = set()
@@ -244,7 +244,7 @@ class Plans:
         return self._standings[written].get(key, Standing.ENDED)
 
     def _newest(self, written: Written) -> datetime | None:
-        """When a job was last active that writes this, by what is known of its plans."""
+        """Latest time at which a known plan that writes this was active."""
         if written not in self._last_active:
             active = (self._plans[key].active for key in self._writers(written))
             self._last_active[written] = max((time for time in active if time is not None), default=None)

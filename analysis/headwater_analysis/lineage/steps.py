@@ -212,7 +212,7 @@ class _Row(NamedTuple):
     direct: bool
     plan: str
     of_column: bool = True
-    """Whether the edge begins or ends at the column itself; else it holds for every column of the dataset."""
+    """True when the edge begins or ends at the column itself; else it holds for every column of the dataset."""
 
 
 def _rows(lists: Sequence[Sequence[Any]]) -> list[_Row]:

@@ -1,4 +1,4 @@
-"""Where sensitive columns went, how they can still be read there, and what is classified lower than its sources.
+"""Spread of sensitive columns: their copies, how those can be read, and columns classified lower than their sources.
 
 sensitivity which sensitivities there are, and which count as sensitive
 operations  what a transformation does to a sensitive value

@@ -154,7 +154,7 @@ class UnknownUse:
 
 @dataclass(frozen=True, slots=True)
 class Privacy:
-    """Where sensitive columns went.
+    """Spread of sensitive columns.
 
     Attributes:
         sources: the columns that are followed; at most 100.

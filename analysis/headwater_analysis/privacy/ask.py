@@ -48,7 +48,7 @@ _MOST: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class PrivacyQuestion:
-    """Which columns are followed.
+    """Columns to follow, and filters of the answer.
 
     Attributes:
         asset: a dataset, or a column as `dataset#path`; None: every column that is declared sensitive.
@@ -84,7 +84,7 @@ class PrivacyQuestion:
 
 @dataclass(frozen=True, slots=True)
 class PrivacyPage:
-    """Which part of the answer: most hops (None: all), most items, and where the page begins."""
+    """Page of the answer: most hops (None: all), most items, and where the page begins."""
 
     depth: int | None = None
     limit: int = 100
@@ -92,7 +92,7 @@ class PrivacyPage:
 
 
 def privacy(reader: Reader, question: PrivacyQuestion, today: date, page: PrivacyPage = PrivacyPage()) -> Privacy:
-    """Where sensitive columns went, how they can be read there, and what is classified lower than they are.
+    """Follow sensitive columns: their copies, how those can be read, and columns classified lower than they are.
 
     Args:
         reader: of the graph.
@@ -258,7 +258,7 @@ class _Details:
         }
 
     def asset(self, node: int) -> Asset:
-        """What a node is."""
+        """Dataset or column of a node."""
         row = self._assets[node]
         of, column = row["dataset"], row["column"]
         return dataset_asset(of) if column is None else column_asset(of, column)
@@ -318,7 +318,7 @@ class _Details:
 
 
 class _Surroundings:
-    """What else leaves the datasets of sensitive columns: exits, drops and unknown uses.
+    """Exits, drops and unknown uses of the datasets of sensitive columns.
 
     Args:
         tx: to look up in.

@@ -89,11 +89,11 @@ class StoredPrivacyGraph:
         return self._graph.facts(list(dict.fromkeys(nodes)))
 
     def feeds(self, datasets: Sequence[int]) -> list[Feed]:
-        """What these datasets feed."""
+        """List the feeds of these datasets."""
         return self._graph.feeds(datasets)
 
     def unseen(self, made: Iterable[tuple[str, int]]) -> set[tuple[str, int]]:
-        """Of jobs, by key, and datasets that they make: where the column lineage is missing or incomplete."""
+        """Find pairs of a job's key and a dataset whose column lineage is missing or incomplete."""
         return self._graph.unseen(made)
 
     def _texts(self, edges: Iterable[int]) -> dict[int, tuple[str | None, str | None]]:
@@ -109,7 +109,7 @@ def _same(edge: PrivacyEdge) -> tuple[object, ...]:
 
 
 def _facts(rows: Sequence[Mapping[str, Any]]) -> tuple[DeclaredFacts, Mapping[str, Any]]:
-    """Of one column under all its names: the greatest sensitivity, the least group, the approval that covers least."""
+    """Combine a column's declarations under all its names: greatest sensitivity, least group, narrowest approval."""
     own = [each for row in rows for each in row["own"]]
     whole = [each for row in rows for each in row["whole"]]
     level = max((level_of(each["sensitivity"]) for each in own), default=0)

@@ -1,4 +1,4 @@
-"""What a transformation does to a sensitive value: its operation, by the kind of the edge and the functions around it.
+"""Operation of a transformation on a sensitive value, by the kind of the edge and the functions around it.
 
 The kind of an edge is of its input alone: in `concat(sha2(ssn, 256), name)` the one of `ssn` is HASH, that of `name` is
 DERIVE, and both have the one text. So a text only ever tells apart what has one kind: encryption and words from other
@@ -15,7 +15,7 @@ from typing import Final
 
 
 class Operation(StrEnum):
-    """What a job does with a sensitive value on its way to an output.
+    """Operation of a job on a sensitive value on its way to an output.
 
     - COPY: passes it on: copied, renamed, cast.
     - DERIVE: computes something from it, or puts it through a black box.
@@ -38,7 +38,7 @@ class Operation(StrEnum):
 
 
 class Exposure(StrEnum):
-    """What a reader of a column gets of the sensitive value.
+    """Exposure of a sensitive value to a reader of a column.
 
     - READABLE: the value, or something computed from it.
     - LINKABLE: what stands for it: two that are equal belong to one person.
@@ -97,7 +97,7 @@ _MOST_TEXT = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What an edge does to a sensitive value.
+    """Effect of an edge on a sensitive value.
 
     Attributes:
         operation: see there.
@@ -114,14 +114,14 @@ class Effect:
     possible: bool = False
 
     def after(self, before: Exposure) -> Exposure:
-        """What a reader gets after it, who got `before` in front of it."""
+        """Exposure after the edge, given the one before it."""
         if self.exposure is not None:
             return self.exposure
         return Exposure.READABLE if self.decrypts and before is Exposure.ENCRYPTED else before
 
 
 def effect_of(kind: str, *, masking: bool, expression: str | None, field: str | None) -> Effect:
-    """What an edge does to the value of its input.
+    """Effect of an edge on the value of its input.
 
     Args:
         kind: of the transformation.

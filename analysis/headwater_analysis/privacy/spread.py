@@ -1,4 +1,4 @@
-"""How far sensitive values go: breadth-first over columns, with what is known of the value at each. Pure.
+"""Spread of sensitive values: breadth-first over columns, with what is known of the value at each. Pure.
 
 A place is a column, how sensitive its value is there, what a reader gets of it, and whether an INDIRECT step led to it:
 an integer, so that `walk` goes from one to the next. A column has a place for each, since a second way may expose more
@@ -27,7 +27,7 @@ _SHIFT = 8
 
 
 class Ending(StrEnum):
-    """What ends the spread at a column: an aggregate over groups that are large enough, or a reviewed approval."""
+    """End of the spread at a column: an aggregate over groups that are large enough, or a reviewed approval."""
 
     AGGREGATE = "AGGREGATE"
     APPROVAL = "APPROVAL"
@@ -59,7 +59,7 @@ class PrivacyEdge(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DeclaredFacts:
-    """What is declared of a column.
+    """Declarations of a column.
 
     Attributes:
         level: of its own sensitivity, or else its dataset's; 0: none is declared. The greatest of several sets'.
@@ -77,30 +77,30 @@ class DeclaredFacts:
     classified: bool = False
 
     def hides(self, effect: Effect, threshold: int) -> bool:
-        """Whether it is a statistic over groups of so many rows that no value of a row can be read from it."""
+        """True for a statistic over groups of so many rows that no value of a row can be read from it."""
         return effect.statistic and self.smallest_group is not None and self.smallest_group >= threshold
 
     def approves(self, level: int, today: date) -> bool:
-        """Whether the approval holds for a source of that level."""
+        """True when the approval holds for a source of that level."""
         is_over = self.until is not None and self.until < today.isoformat()
         return bool(self.approved) and self.approved < level <= self.covers and not is_over
 
 
 class PrivacyGraph(Protocol):
-    """What `spread` asks."""
+    """Queries of `spread` to the graph."""
 
     def edges(self, nodes: Sequence[int], /) -> Iterable[PrivacyEdge]:
         """Edges that leave these columns, in an order that is the same for equal graphs."""
 
     def columns(self, datasets: Sequence[int], /) -> Mapping[int, Sequence[int]]:
-        """Of these datasets: ids of their columns."""
+        """Ids of the columns of these datasets."""
 
     def declared(self, nodes: Sequence[int], /) -> Mapping[int, DeclaredFacts]:
-        """What is declared of these columns; those of which nothing is may be left out."""
+        """Declarations of these columns; columns without any may be left out."""
 
 
 class SpreadStep(NamedTuple):
-    """What a step carries, as its `facts`."""
+    """Facts of a step."""
 
     job: str
     operation: Operation
@@ -132,7 +132,7 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class PrivacySpread:
-    """Where sensitive values went.
+    """Spread of sensitive values over the graph.
 
     Attributes:
         walk: over places.
@@ -149,22 +149,22 @@ def node_of(place: int) -> int:
 
 
 def level_at(place: int) -> int:
-    """How sensitive the value is there."""
+    """Sensitivity level of the value at the place."""
     return place & 7
 
 
 def exposure_at(place: int) -> Exposure:
-    """What a reader gets of it there."""
+    """Exposure of the value at the place."""
     return EXPOSURES[place >> 3 & 3]
 
 
 def is_indirect(place: int) -> bool:
-    """Whether an INDIRECT step led to it."""
+    """True when an INDIRECT step led to the place."""
     return bool(place >> 5 & 1)
 
 
 def is_start(place: int) -> bool:
-    """Whether it begins there."""
+    """True when the spread begins at the place."""
     return bool(place >> 6 & 1)
 
 

@@ -1,4 +1,4 @@
-"""Who is measured."""
+"""Contestants of the capture benchmark."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ CONTESTANTS = (
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where one contestant has its things.
+    """Folder, topics and broker of one contestant.
 
     Attributes:
         number: of the contestant.
@@ -69,12 +69,12 @@ class Place:
 
     @property
     def topic_prefix(self) -> str:
-        """Of its lineage's topics."""
+        """Prefix of its lineage topics' names."""
         return f"bench{self.number}"
 
     @property
     def openlineage_file(self) -> Path:
-        """Where OpenLineage's agent writes its events."""
+        """File that OpenLineage's agent writes its events to."""
         return self.folder / "openlineage.jsonl"
 
     def prepare(self) -> None:

@@ -48,7 +48,7 @@ _CAPTURING = (HEADWATER, ONE_BY_ONE)
 
 
 def goals(measurements: Sequence[Mapping[str, Any]]) -> list[Goal]:
-    """What is wished for of Headwater."""
+    """Goals of capture."""
     by_name = {each["name"]: each for each in measurements}
     ours, one_by_one = by_name[HEADWATER], by_name[ONE_BY_ONE]
     single = one_by_one["events_per_micro_batch"]

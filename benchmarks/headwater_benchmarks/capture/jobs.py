@@ -1,4 +1,4 @@
-"""What the drivers do: one streaming query, and batch writes of many columns."""
+"""Work of the drivers: one streaming query, and batch writes of many columns."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def start_query(
 
 
 def trigger_milliseconds(query: StreamingQuery, *, skip: int) -> list[dict[str, Any]]:
-    """Of each micro-batch after the first `skip`: its id, rows, and how long its trigger took."""
+    """Id, rows and trigger duration of each micro-batch after the first `skip`."""
     found = []
     # The JVM's own objects: PySpark would parse each progress whole.
     for progress in query._jsq.recentProgress():  # noqa: SLF001

@@ -1,4 +1,4 @@
-"""How the benchmark and its drivers talk: one JSON document a line, over the loopback interface.
+"""Protocol between the benchmark and its drivers: one JSON document a line, over the loopback interface.
 
 The benchmark asks, the driver answers; a driver whose benchmark has gone ends.
 """
@@ -51,7 +51,7 @@ class Line:
 
 
 class Listener:
-    """Where drivers call."""
+    """Socket that drivers connect to."""
 
     def __init__(self) -> None:
         self._server = socket.create_server((LOOPBACK, 0))

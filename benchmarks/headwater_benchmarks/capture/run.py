@@ -32,7 +32,7 @@ _START_SECONDS = 240.0
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What to measure.
+    """Options of the capture benchmark.
 
     Attributes:
         rounds: that count, of micro-batches and of writes.

@@ -102,7 +102,7 @@ def capture(  # noqa: PLR0917  Typer's options are parameters
     output: OutputOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """What capturing costs a Spark driver, and what it sends, beside OpenLineage's agent and beside no capture at all.
+    """Measure the cost of capture in a Spark driver, and what it sends, against OpenLineage's agent and no capture.
 
     A Kafka-to-Kafka query and a wide batch job, in four Spark drivers that take turns.
     """
@@ -230,7 +230,7 @@ def intervals(
     output: OutputOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """What a streaming query's years take: nodes, bytes on disk, traces to a micro-batch, and the rate all along.
+    """Measure a streaming query's years: nodes, bytes on disk, traces to a micro-batch, and the rate all along.
 
     A query with a micro-batch each ten seconds is ingested, event by event, by the consumer's own loop. It makes
     3,153,600 micro-batches in a year.

@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 _EXPONENT = 1.3
 _MOST_OF_ONE = 400
 _REACH_FORWARD = 1 / 6
-"""How far forward an edge goes at most, as a share of the domain."""
+"""Longest forward distance of an edge, as a share of the domain."""
 _BACKWARD = 0.04
 """Share of the edges that point backward."""
 _SECOND_JOB = 0.1

@@ -57,16 +57,16 @@ class Lines:
 
     @property
     def datasets(self) -> int:
-        """How many datasets they have."""
+        """Number of datasets of all lines."""
         return self.lines * DATASETS
 
     @property
     def intervals(self) -> int:
-        """How many micro-batches there are."""
+        """Number of micro-batches."""
         return self.batches * len(self.queries)
 
     def is_topic(self, dataset: int) -> bool:
-        """Whether the dataset is a topic."""
+        """True when the dataset is a topic."""
         return dataset < self.datasets and dataset % DATASETS < TOPICS
 
 

@@ -1,4 +1,4 @@
-"""What things are called, and the keys that follow from it, as the materializer makes them."""
+"""Names of datasets, columns and jobs, and their keys, as the materializer makes them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from headwater_graph.words import dataset_title
 
 TENANT = "default"
 STAMP = stamp(BEGIN, str(uuid.uuid5(uuid.NAMESPACE_URL, "estate")))
-"""Of everything that is imported, so that the writer of micro-batches can join it."""
+"""Stamp of everything that is imported, so that the writer of micro-batches can join it."""
 JOBS_NAMESPACE = "estate"
 TOPICS_NAMESPACE = "kafka://estate"
 TABLES_NAMESPACE = "s3://estate"

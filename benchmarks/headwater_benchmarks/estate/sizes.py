@@ -19,7 +19,7 @@ BATCHES_PER_QUERY = 6_000
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much the estate has. Relationships follow: four for each column, two for each version of a streamed table.
+    """Size of the estate. Relationships follow: four for each column, two for each version of a streamed table.
 
     Attributes:
         datasets: datasets, including those of streaming pipelines.

@@ -1,4 +1,4 @@
-"""Where questions begin, drawn by seed."""
+"""Starting points of questions, drawn by seed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Starts:
-    """Where questions begin.
+    """Starting points of questions.
 
     Attributes:
         far: keys of datasets that reach, over all hops, at least nine tenths of what any does.
@@ -64,7 +64,7 @@ def draw_starts(estate: Estate, many: int) -> Starts:
 
 
 class _Graph:
-    """Who feeds whom, for a breadth-first count."""
+    """Feeds between datasets, for a breadth-first count."""
 
     def __init__(self, feeds: Feeds, size: int) -> None:
         order = np.argsort(feeds.sources, kind="stable")
@@ -73,7 +73,7 @@ class _Graph:
         self._size = size
 
     def reached(self, start: int) -> int:
-        """How many datasets, the start left out."""
+        """Count the datasets reached, the start left out."""
         seen = np.zeros(self._size, dtype=bool)
         seen[start] = True
         frontier: NDArray[np.int64] = np.array([start])

@@ -57,7 +57,7 @@ class TimedSource(KafkaSource):
         self._timeline = timeline
 
     def poll(self, *, max_records: int, max_bytes: int, timeout_seconds: float) -> Polled:
-        """As `KafkaSource.poll`."""
+        """Poll like `KafkaSource.poll`, and note the time in the timeline."""
         begun = time.monotonic()
         polled = super().poll(max_records=max_records, max_bytes=max_bytes, timeout_seconds=timeout_seconds)
         if polled.records:

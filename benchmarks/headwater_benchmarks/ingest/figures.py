@@ -1,4 +1,4 @@
-"""What the rounds come to: the report's measurements and goals."""
+"""Measurements and goals of the report, from the rounds."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _other(
 
 
 def _samples(turns: Sequence[Turn]) -> dict[str, list[Any]]:
-    """What was measured, in the order of the rounds."""
+    """Samples of the turns, in the order of the rounds."""
     return {
         "seconds": [turn.seconds for turn in turns],
         "client_seconds": [turn.client for turn in turns],
@@ -167,7 +167,7 @@ def latency(rate: float, measured: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def goals(measured: Sequence[Mapping[str, Any]], latencies: Sequence[Mapping[str, Any]]) -> list[Goal]:
-    """What is wished for, of what was measured.
+    """Goals of ingestion, with the measured values.
 
     Args:
         measured: `measurements`.

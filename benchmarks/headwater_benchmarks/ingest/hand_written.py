@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 NAIVE, SINK = 1, 1_000
 """Events in a transaction."""
 KEEP_PLAN = "CYPHER replan=skip\n"
-"""As Headwater's own statements have it (`materializer/write/transaction.py`)."""
+"""Prefix of statements as Headwater's own have it (`materializer/write/transaction.py`)."""
 _PACKAGE = "headwater_benchmarks.ingest"
 
 

@@ -13,7 +13,7 @@ _SMALL = 20_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What to measure.
+    """Options of the ingestion benchmark.
 
     Attributes:
         events: records on the topic, repeated ones included; as many micro-batches are on the topic of packs.
@@ -53,7 +53,7 @@ class Options:
 
     @property
     def small(self) -> bool:
-        """Whether to delete a graph rather than start a fresh server, which takes longer for few events.
+        """True for a graph to be deleted rather than replaced by a fresh server, which takes longer for few events.
 
         Only small graphs are also compared with the oracle, node by node.
         """

@@ -53,7 +53,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """What the floor writes.
+    """Phases that the floor writes.
 
     Attributes:
         intervals: the graph with a node for each micro-batch.

@@ -68,7 +68,7 @@ def run(options: Options, servers: Servers | None = None) -> dict[str, Any]:
 
 
 class _Bench:
-    """What all parts of the benchmark use."""
+    """Resources that all parts of the benchmark use."""
 
     def __init__(self, options: Options, servers: Servers, broker: str, progress: Progress) -> None:
         self._options = options

@@ -41,7 +41,7 @@ class Database:
 
 
 class Servers(Protocol):
-    """Where they come from."""
+    """Source of brokers and databases."""
 
     def kafka(self) -> AbstractContextManager[str]:
         """A broker that is up inside the block; its bootstrap servers."""
@@ -173,7 +173,7 @@ def with_schema(database: Database, name: str) -> Iterator[Database]:
 
 
 def relationships(found: Database) -> int:
-    """How many there are."""
+    """Number of relationships in the database."""
     with found.driver.session(database=DATABASE) as session:
         record = session.run(load(_PACKAGE, "database/relationships")).single(strict=True)
         return int(record["relationships"])

@@ -1,4 +1,4 @@
-"""What a consumer did when: its stages on one clock, and how much of them happened at the same time.
+"""Timeline of a consumer: its stages on one clock, and how much of them happened at the same time.
 
     fetch    records taken from the client, by polls that brought some
     decode   bytes to events
@@ -70,7 +70,7 @@ class Timeline:
 
 
 def joined(stretches: Iterable[Stretch]) -> list[Stretch]:
-    """The same time, in order and without anything twice."""
+    """Merge overlapping stretches of time, in order."""
     out: list[Stretch] = []
     for begin, end in sorted(stretches):
         if out and begin <= out[-1][1]:

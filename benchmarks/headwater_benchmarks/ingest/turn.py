@@ -1,4 +1,4 @@
-"""What one turn takes: time, and processor time of client and server, which is more reliable on a busy machine."""
+"""Cost of one turn: time, and processor time of client and server, which is more reliable on a busy machine."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Stopwatch:
         self._begun = time.monotonic()
 
     def stop(self) -> Turn:
-        """What it has been so far."""
+        """Time and processor time of the turn so far."""
         seconds, client = time.monotonic() - self._begun, time.process_time() - self._client
         return Turn(seconds, client, since(self._database, self._server))
 

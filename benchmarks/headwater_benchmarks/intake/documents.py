@@ -167,5 +167,5 @@ def _sent(document: Json) -> Sent:
 
 
 def total(sent: Sequence[Sent]) -> int:
-    """How many events documents become."""
+    """Number of events that documents become."""
     return sum(each.events for each in sent)

@@ -1,4 +1,4 @@
-"""What was measured ⇒ the report's figures and goals."""
+"""Figures and goals of the report, from the measured turns."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def measured(name: str, turns: Sequence[Turn]) -> dict[str, Any]:
 
 
 def compared(ours: Sequence[Turn], theirs: Sequence[Turn]) -> dict[str, Any]:
-    """What the peer takes as a multiple of what Headwater takes, round by round."""
+    """Ratio of the peer's cost to Headwater's, round by round."""
 
     def times(of: Callable[[Turn], float]) -> dict[str, Any]:
         return ratio([of(peer) / of(own) for own, peer in zip(ours, theirs, strict=True)])

@@ -47,7 +47,7 @@ class Postgres:
     programs: Path
 
     def run(self, database: str, statement: str) -> str:
-        """What a statement returns, as `psql` prints it without headings.
+        """Run a statement and return its result, as `psql` prints it without headings.
 
         Raises:
             HeadwaterError: the statement failed.
@@ -56,11 +56,11 @@ class Postgres:
         return _checked(command).strip()
 
     def url(self, database: str, driver: str = "postgresql") -> str:
-        """Of a database; any password is taken."""
+        """URL of a database; any password is taken."""
         return f"{driver}://{USER}:{USER}@{_HOST}:{self.port}/{database}"
 
     def processor_seconds(self) -> float:
-        """Of all of its processes so far, ended ones included."""
+        """Processor seconds of all its processes so far, ended ones included."""
         import psutil
 
         first = psutil.Process(self.pid)
@@ -112,7 +112,7 @@ def _account() -> dict[str, Any]:
 
 
 def _as(account: Mapping[str, Any]) -> list[str]:
-    """What runs a program of that account: its guard, which runs as this process's, couldn't be read by it."""
+    """Command prefix to run a program as that account; the guard runs as ours, since that one couldn't read it."""
     if not account:
         return []
     return ["setpriv", f"--reuid={account['user']}", f"--regid={account['group']}", "--clear-groups", "--"]

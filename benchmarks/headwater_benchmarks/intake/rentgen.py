@@ -34,7 +34,7 @@ _PARTITIONS = ("--start", "2026-01-01", "--end", "2027-01-01", "--granularity", 
 
 
 def interpreter() -> Path:
-    """Where the docs install it: a Python environment of its own, in the cache."""
+    """Python of the environment that the docs install Data.Rentgen into, in the cache."""
     return cache_dir() / "bench" / "data-rentgen" / "bin" / "python"
 
 
@@ -90,7 +90,7 @@ class RentgenConsumer:
             time.sleep(_LOOK_SECONDS)
 
     def saved(self) -> int:
-        """How many records are in the database.
+        """Number of records in the database.
 
         Raises:
             HeadwaterError: it refused some.
@@ -102,7 +102,7 @@ class RentgenConsumer:
         return sum(got[: text.count(_SAVED)])
 
     def processor_seconds(self) -> float:
-        """Of its process so far."""
+        """Processor seconds of its process so far."""
         return processor_seconds_of(self.process.pid)
 
     def _text(self) -> str:
@@ -155,7 +155,7 @@ class Rentgen:
             process.stop()
 
     def runs(self, database: str) -> int:
-        """How many runs a database has."""
+        """Number of runs in a database."""
         return int(self.server.run(database, "SELECT count(*) FROM run"))
 
     def _run(self, *arguments: str) -> None:

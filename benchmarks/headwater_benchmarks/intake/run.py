@@ -25,12 +25,12 @@ from headwater_benchmarks.workload.mixture import Mixture
 QUICK, FULL = 1_000, 10_000
 """Events in each turn."""
 _WARM_UP_EVENTS = 500
-"""Of Headwater's own, with which a new database compiles and plans the consumer's statements."""
+"""Events of Headwater's own, with which a new database compiles and plans the consumer's statements."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What to measure.
+    """Options of the intake benchmark.
 
     Attributes:
         events: OpenLineage events in each turn.

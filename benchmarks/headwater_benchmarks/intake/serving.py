@@ -20,7 +20,7 @@ class ServeProcess(CommandProcess):
         super().__init__(settings, folder, "serve", *arguments)
 
     def url(self) -> str:
-        """Where it serves, once it does."""
+        """URL that the server listens on, once it does."""
         self.until(lambda: _URL.search(self.stderr) is not None, "an address")
         return str(_URL.findall(self.stderr)[0])
 

@@ -108,7 +108,7 @@ class Turns:
         return turn
 
     def rentgen(self, name: str, rentgen: Rentgen) -> Turn:
-        """The same from a topic to Data.Rentgen's tables.
+        """Measure Data.Rentgen from a topic to its tables.
 
         Raises:
             HeadwaterError: its consumer failed, or it has other runs.

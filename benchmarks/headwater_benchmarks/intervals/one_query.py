@@ -51,7 +51,7 @@ STRETCHES = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What to measure.
+    """Options of the intervals benchmark.
 
     Attributes:
         micro_batches: of the query.

@@ -50,11 +50,11 @@ class GeneratedSource:
         return found
 
     def subscribe(self, listener: SourceListener) -> None:
-        """As `RecordSource.subscribe`."""
+        """Implement `RecordSource.subscribe`."""
         self._listener = listener
 
     def poll(self, *, max_records: int, max_bytes: int, timeout_seconds: float) -> Polled:
-        """As `RecordSource.poll`."""
+        """Implement `RecordSource.poll`."""
         if self._listener is None:
             # The loop polls while the graph is made ready.
             time.sleep(timeout_seconds)
@@ -85,28 +85,28 @@ class GeneratedSource:
         return Polled(tuple(taken), {_PARTITION: self._count} if self._next == self._count else {})
 
     def commit(self, offsets: Mapping[Partition, int]) -> None:
-        """As `RecordSource.commit`."""
+        """Implement `RecordSource.commit`."""
         self.commit_now(offsets)
         self._answered = True
 
     def commit_now(self, offsets: Mapping[Partition, int]) -> None:
-        """As `RecordSource.commit_now`."""
+        """Implement `RecordSource.commit_now`."""
         self._committed = offsets.get(_PARTITION, self._committed)
 
     def pause(self) -> None:
-        """As `RecordSource.pause`."""
+        """Implement `RecordSource.pause`."""
         self._paused = True
 
     def resume(self) -> None:
-        """As `RecordSource.resume`."""
+        """Implement `RecordSource.resume`."""
         self._paused = False
 
     def positions(self) -> list[PartitionOffsets]:
-        """As `RecordSource.positions`."""
+        """Implement `RecordSource.positions`."""
         return [PartitionOffsets(_PARTITION, 0, self._count, self._committed)]
 
     def standing(self) -> list[PartitionOffsets]:
-        """As `RecordSource.standing`."""
+        """Implement `RecordSource.standing`."""
         return self.positions()
 
     @property
@@ -115,7 +115,7 @@ class GeneratedSource:
         return True
 
     def close(self) -> None:
-        """As `RecordSource.close`."""
+        """Implement `RecordSource.close`."""
         if self._listener is not None and self._assigned:
             self._listener.revoked(frozenset({_PARTITION}))
 

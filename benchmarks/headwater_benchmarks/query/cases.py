@@ -1,4 +1,4 @@
-"""What is asked, of whom, and the goals."""
+"""Cases of the query benchmark: questions, contestants and goals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from headwater_benchmarks.rounds import Contestant, TooLong
 PAGE = 1_000
 """A first page."""
 _USUAL_PAGE = 100
-"""What the commands show by default."""
+"""Page size of the commands by default."""
 _ALL_STEPS = 10_000
 
 

@@ -24,7 +24,7 @@ Batch = tuple[str, int]
 
 
 def found(statements: Statements, record: Record, depth: int) -> int:
-    """How many micro-batches a record reaches within so many hops.
+    """Count the micro-batches that a record reaches within so many hops.
 
     Raises:
         TooLong: the time limit ended a statement.

@@ -22,7 +22,7 @@ from headwater_consumers.materializer.garbage import rare_collections
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What to measure.
+    """Options of the query benchmark.
 
     Attributes:
         sizes: of the estate.

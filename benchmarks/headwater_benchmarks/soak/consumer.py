@@ -30,7 +30,7 @@ class ConsumerProcess(CommandProcess):
 
     @property
     def port(self) -> int:
-        """Where it serves its metrics, once it does.
+        """Port of its metrics, once it serves them.
 
         Raises:
             HeadwaterError: it ended, or hasn't begun to in time.
@@ -52,7 +52,7 @@ class ConsumerProcess(CommandProcess):
             return error.code, error.read().decode()
 
     def ready(self) -> bool:
-        """Whether `/readyz` answers 200; False if nothing answers."""
+        """True when `/readyz` answers 200; False when nothing answers."""
         try:
             return self.get("/readyz")[0] == 200
         except OSError:

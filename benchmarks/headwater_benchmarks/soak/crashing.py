@@ -24,7 +24,7 @@ with without("numpy", "pandas"):
     from headwater_consumers.materializer.graph import Neo4jGraph
 
 STATUS = 137
-"""What a shell calls SIGKILL."""
+"""Exit status that a shell gives SIGKILL."""
 _METHODS: dict[str, tuple[type, str]] = {
     "1": (Neo4jGraph, "apply"),
     "2": (KafkaDeadLetters, "send"),

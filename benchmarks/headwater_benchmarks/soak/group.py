@@ -36,7 +36,7 @@ class Group:
         self._settle_seconds = settle_seconds
 
     def accounting(self) -> Accounting:
-        """Where every record of the topic ended."""
+        """Account for the end of every record of the topic."""
         return account(self._client, self._topics, NAME)
 
     def members(self) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Whether processes' memory is bounded: the peak of each, and how the one that lives longest grows."""
+"""Memory of processes over a soak: the peak of each, and the growth of the one that lives longest."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class MemoryWatch:
 
     @property
     def slope_mb_per_hour(self) -> float | None:
-        """How the first grows once it has warmed up, by least squares; None with too few samples."""
+        """Growth of the first once it has warmed up, by least squares; None with too few samples."""
         warm = self.samples[int(len(self.samples) * _WARM_UP_SHARE) :]
         if len(warm) < _LEAST_SAMPLES:
             return None

@@ -62,7 +62,7 @@ class CommandProcess:
 
     @property
     def runs(self) -> bool:
-        """Whether it hasn't ended."""
+        """True until the process ends."""
         return self.process.poll() is None
 
     def wait(self, seconds: float = START_SECONDS) -> int:

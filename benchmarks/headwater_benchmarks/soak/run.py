@@ -24,16 +24,16 @@ from headwater_benchmarks.soak.world import World
 RECOVERY_GOAL_SECONDS = 60.0
 MEMORY_GOAL_MB = 250.0
 FAULTS_PER_MINUTE = 4
-"""What a soak of some minutes comes to on a quiet machine: 480 in two hours."""
+"""Faults that a soak of some minutes injects on a quiet machine: 480 in two hours."""
 _LONGEST = 2.0
 """Times the minutes that were asked for, until a soak with too few faults is given up."""
 _TRIES = 3
-"""Of a fault that leaves no trace, until it fails the soak."""
+"""Tries of a fault that leaves no trace, before it fails the soak."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What is asked for.
+    """Options of the soak.
 
     Attributes:
         seconds: how long at least; None goes through every class of faults once.
@@ -58,7 +58,7 @@ class Options:
 
     @property
     def size(self) -> Size:
-        """Of the world that this takes."""
+        """Size of the world that this takes."""
         settle = self.settle_seconds
         if self.together:
             return Size(rate=self.rate, consumers=3, partitions=12, brief=True, settle_seconds=settle)
@@ -67,7 +67,7 @@ class Options:
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of one class of faults.
+    """Outcome of one class of faults.
 
     Attributes:
         times: how often it happened.
@@ -95,13 +95,13 @@ class Findings:
 
     @property
     def faults(self) -> int:
-        """How many happened."""
+        """Number of faults that happened."""
         return sum(outcome.times for outcome in self.outcomes.values())
 
 
 @dataclass(frozen=True, slots=True)
 class _Happened:
-    """How one fault came out: what showed it, or why it can't be made here."""
+    """Outcome of one fault: its trace, or why it can't be made on this machine."""
 
     shown: str = ""
     not_here: str | None = None
@@ -111,7 +111,7 @@ class Watcher(Protocol):
     """Receives the progress of a soak."""
 
     def now(self, what: str, seconds: float) -> None:
-        """What is happening, and for how long the soak has run."""
+        """Report what is happening, and for how long the soak has run."""
 
     def over(self, what: str) -> None:
         """A fault is over, and this came of it."""
@@ -196,7 +196,7 @@ def _own(dice: random.Random) -> random.Random:
 
 
 def _shown(fault: Fault, world: World, dice: random.Random) -> str:
-    """What shows a fault. Some meet what they need by chance, a consumer's locks for one: they are tried again."""
+    """Inject a fault and return its trace. Faults that depend on chance (a consumer's locks) are tried again."""
     for _ in range(_TRIES - 1):
         with contextlib.suppress(NoTraceError):
             return fault.happen(world, dice)

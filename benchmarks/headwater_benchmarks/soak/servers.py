@@ -78,7 +78,7 @@ class Servers:
 
     @property
     def neo4j_password(self) -> str:
-        """That user's password."""
+        """Password of that user."""
         return self.neo4j.password_file.read_text(encoding="utf-8").strip()
 
     def start(self) -> None:
@@ -135,7 +135,7 @@ def kill(server: KafkaBroker | Neo4jServer) -> str:
 
 
 def stands_still(pid: int) -> bool:
-    """Whether the kernel lets a process do nothing."""
+    """True while the kernel keeps a process stopped."""
     import psutil
 
     return bool(psutil.Process(pid).status() == psutil.STATUS_STOPPED)

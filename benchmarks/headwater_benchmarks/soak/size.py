@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """How large a world is.
+    """Size of a world.
 
     Attributes:
         rate: of events, per second.

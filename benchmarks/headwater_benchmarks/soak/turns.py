@@ -58,7 +58,7 @@ def together(faults: Sequence[Fault], dice: random.Random) -> Iterator[Turn]:
 
 
 def _groups(faults: Sequence[Fault], most: int) -> Iterator[tuple[Fault, ...]]:
-    """As few as hold them all, and as even as can be."""
+    """Split the faults into as few and as even groups as can be."""
     count = -(-len(faults) // most)
     for number in range(count):
         yield tuple(faults[number::count])

@@ -10,7 +10,7 @@ from headwater_graph.dump import Comparison
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a comparison found.
+    """Result of a comparison.
 
     Attributes:
         accounting: of the topic as it is.
@@ -29,7 +29,7 @@ class Verdict:
 
     @property
     def faults(self) -> list[str]:
-        """What isn't as it should be."""
+        """Differences from the expected result."""
         given, dead = (
             self.accounting.acknowledged + self.earlier[0],
             self.accounting.dead_lettered + self.earlier[1],

@@ -112,7 +112,7 @@ class World:
 
     @property
     def client(self) -> dict[str, Any]:
-        """How to reach Kafka, through the link."""
+        """Client configuration that reaches Kafka through the link."""
         return quiet({"bootstrap.servers": self.servers.bootstrap_servers})
 
     def create_topics(self) -> None:
@@ -247,7 +247,7 @@ class World:
         return verdict
 
     def _described(self) -> str:
-        """How things stand, for whoever has to find out why."""
+        """State of all consumers, for whoever has to find out why."""
         lines = []
         for consumer in self.consumers:
             try:

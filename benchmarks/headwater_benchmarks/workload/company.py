@@ -41,9 +41,9 @@ from headwater_schemas.events.build import lineage_event
 PRODUCER = "https://headwater/workload"
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 PARTITIONS = 8
-"""Of each topic that a query reads."""
+"""Partitions of each topic that a query reads."""
 INPUTS, OUTPUTS, COLUMNS = 3, 2, 20
-"""Of each run of a batch job; the columns are of each output."""
+"""Inputs and outputs of each run of a batch job; the columns are of each output."""
 _LATE_MS = 50
 """An irregular query's micro-batch begins up to so much after its time."""
 _CLUSTER = "kafka://workload"
@@ -213,7 +213,7 @@ def described_table(number: int, at: datetime) -> LineageEvent:
 
 
 def described_job(number: int, at: datetime) -> LineageEvent:
-    """What is declared of a batch job."""
+    """Event that describes a batch job."""
     body = JobEvent(
         processing_type=ProcessingType.BATCH, integration="SPARK", owners=(Owner(f"team:{number % 11}", "MAINTAINER"),)
     )

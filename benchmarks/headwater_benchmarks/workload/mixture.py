@@ -16,7 +16,7 @@ from headwater_schemas.identity import event_id
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proportions:
-    """What the stream is made of.
+    """Proportions of the event stream.
 
     Attributes:
         queries, jobs, tables: how many there are.
@@ -78,7 +78,7 @@ class Mixture:
         yield from self.finish()
 
     def finish(self) -> list[LineageEvent]:
-        """What was kept back, so that nothing is missing."""
+        """Return the events that were kept back, so that nothing is missing."""
         kept, self._kept = self._kept, []
         self._dice.shuffle(kept)
         return kept

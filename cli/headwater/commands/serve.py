@@ -142,7 +142,7 @@ def command(
 
 
 def _publisher(settings: Settings) -> Publisher:
-    """What brings accepted events to the events topic.
+    """Create the publisher of accepted events.
 
     Raises:
         ConfigurationError: no producer can be made of the settings.
@@ -164,7 +164,7 @@ def _publisher(settings: Settings) -> Publisher:
 
 @contextlib.contextmanager
 def _closed_at_end(publisher: Publisher | None) -> Iterator[None]:
-    """What was taken, though nobody waits for it any more, is sent before the end, as far as Kafka takes it."""
+    """Close the publisher at the end, sending queued events as far as Kafka takes them."""
     try:
         yield
     finally:
@@ -213,7 +213,7 @@ class RepeatLimit(logging.Filter):
         self._left_out: Counter[tuple[str, str]] = Counter()
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether to log it."""
+        """Return True when the record is to be logged."""
         if (now := self._clock()) - self._began >= _MINUTE_SECONDS:
             self._began = now
             for same, times in self._seen.items():

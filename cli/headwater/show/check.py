@@ -1,4 +1,4 @@
-"""What breaks the rules, for people and for CI."""
+"""Report of the rules' findings, for people and for CI."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _findings(rule: CheckedRule) -> Table:
 
 
 def _row(kind: str, found: Sequence[Finding]) -> Iterator[str]:
-    """Whose, what, since when, and whom to ask; of several findings how many, the first names, and since the first."""
+    """Yield a row's cells: subjects (several: their count, too), message, time of the first finding, owners."""
     names = list(dict.fromkeys(map(_subject, found)))
     more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
     count = f"{len(found):,} × " if len(found) > 1 else ""
@@ -78,7 +78,7 @@ def _subject(finding: Finding) -> str:
 
 
 def junit(found: Checks) -> str:
-    """The same as JUnit's XML: a suite for each rule, a case for each finding; one that passes where there is none.
+    """Format the checks as JUnit XML: a suite for each rule, a case for each finding; a passing case for none.
 
     Those beyond the limit are one case together. The case of a rule that wasn't checked, or of which not all is known,
     is an error.

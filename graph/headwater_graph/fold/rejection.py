@@ -36,7 +36,7 @@ from headwater_schemas.rules import first_violation
 
 
 class RejectionReason(StrEnum):
-    """Why an event is rejected, as dead letters name it."""
+    """Reasons for rejecting an event, as dead letters name them."""
 
     INVALID_EVENT = "INVALID_EVENT"
     """It breaks a rule of the contract: a required field is missing, fields contradict each other."""

@@ -184,7 +184,7 @@ def _places(shapes: Shapes) -> list[tuple[RelType, int, int, Shape, slice, int]]
 
 
 def _counts(of: Shape) -> tuple[int, int]:
-    """How many numbers and texts a value has."""
+    """Count the numbers and texts of a value."""
     if isinstance(of, tuple):
         counts = [_counts(part) for _, part in of]
         return sum(numbers for numbers, _ in counts), sum(texts for _, texts in counts)

@@ -1,4 +1,4 @@
-"""What every request passes through.
+"""Middleware that every request passes through.
 
 requests    the outermost: counts and times it; a defect becomes a problem; so many questions at once; paths as sent
 hosts       only under a name of this server, and not at the bidding of another site's page

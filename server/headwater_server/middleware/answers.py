@@ -112,7 +112,7 @@ def wants_gzip(accepted: str) -> bool:
 
 
 def _weight(parameters: str) -> float:
-    """Of `q=0.5`; 1 where there is none, 0 where it is no weight: what can't be read isn't agreed to."""
+    """Quality value of an `Accept-Encoding` entry: 1 without a `q=`, 0 where its value can't be parsed."""
     name, _, value = parameters.strip().partition("=")
     if not name:
         return 1.0

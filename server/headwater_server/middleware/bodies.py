@@ -121,7 +121,7 @@ class _GoneError(Exception):
 
 
 def has_body(headers: Headers) -> bool:
-    """Whether a request comes with a body."""
+    """True when a request has a body."""
     return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
 
 
@@ -160,7 +160,7 @@ class Media:
 
 
 def _refusal(headers: Headers) -> str | None:
-    """Why a body isn't taken; None where it is, or there is none."""
+    """Reason for refusing a request's body by its headers; None where it is accepted, or there is none."""
     if headers.get("content-length", "0") == "0" and "transfer-encoding" not in headers:
         return None
     coding = headers.get("content-encoding", "identity").strip().lower()

@@ -83,7 +83,7 @@ class Sites:
 
 
 def _welcome(method: str, headers: Headers) -> bool:
-    """Whether it comes from our own page, from a person, or from what is no browser and sends no such headers."""
+    """Return True for requests of this server's page, navigation by a person, and clients that are no browsers."""
     if headers.get("sec-fetch-site", "none").strip().lower() not in _OTHERS:
         return True
     mode, target = (headers.get(f"sec-fetch-{name}", "").strip().lower() for name in ("mode", "dest"))

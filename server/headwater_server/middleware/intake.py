@@ -87,7 +87,7 @@ def doors(below: str, limits: ServeSettings, *, has_sink: bool) -> dict[str, Doo
 
 @dataclass(frozen=True, slots=True)
 class Direct:
-    """What answers a path's requests by their bodies alone.
+    """Route whose requests are answered by their bodies alone.
 
     Attributes:
         route: of the path, for the metrics.
@@ -181,7 +181,7 @@ class Intake:
         return await self._unpacked(whole, body)
 
     def _refusal(self, headers: Headers, door: Door) -> Response | None:
-        """Why a request's body isn't even read; None: it is."""
+        """Response that refuses a request before its body is read; None where the body is to be read."""
         limits = self._limits
         if not door.open:
             return problem(
@@ -253,7 +253,7 @@ class Intake:
 
     @property
     def most_bytes(self) -> int:
-        """Of one body."""
+        """Size limit of one body, in bytes."""
         return self._limits.intake_body_max_bytes
 
     async def _unpacked(self, packed: bytes, body: _Body) -> bytes:
@@ -330,7 +330,7 @@ class _GoneError(Exception):
 
 
 def _plain(scope: Scope) -> bool:
-    """Whether a request has no parameters, and nothing in its path is escaped, which routes see as it was sent."""
+    """Return True when a request has no parameters and its path has no escaped characters, which routes see as sent."""
     raw = scope.get("raw_path")
     return not scope.get("query_string") and (raw is None or raw == scope["path"].encode())
 

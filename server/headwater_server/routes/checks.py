@@ -29,7 +29,7 @@ def checks(
     limit: Limit = None,
     cursor: Cursor = None,
 ) -> Response:
-    """What breaks the rules: of each its exact number, and the first findings. Pages are of one rule."""
+    """Check the rules: for each the exact number of findings, and the first of them. Pages are of one rule."""
     return ask(
         lambda reader: check(
             reader,

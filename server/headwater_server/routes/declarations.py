@@ -56,13 +56,13 @@ _MOST_ERRORS = 100
 _LONGEST_MESSAGE = 600
 _POLL_SECONDS = 0.25
 _BODY_NAME = "body"
-"""What a body is called where `headwater declare` names the file."""
+"""Name of a request's body in findings, where `headwater declare` names the file."""
 
 router = APIRouter(prefix=BELOW, tags=["declarations"], dependencies=[Depends(known_only)], responses={**_PROBLEMS})
 
 
 class Mode(StrEnum):
-    """What is done with declarations."""
+    """Modes of the endpoint: publish, compare or check declarations."""
 
     PUBLISH = "PUBLISH"
     DIFF = "DIFF"
@@ -211,7 +211,7 @@ async def _sent(request: HttpRequest, revision: NextRevision) -> Outcome:
 
 
 async def _waited(graph: Graph, revision: NextRevision, seconds: float) -> bool:
-    """Whether the graph has it within so many seconds."""
+    """Wait until the graph has the revision; False when the time is up before."""
     ends = time.monotonic() + seconds
     reader = graph.reader()
     while True:

@@ -1,4 +1,4 @@
-"""Whether a dataset may be deleted."""
+"""Route for the question whether a dataset may be deleted."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def may_it_go(
     ] = [],  # noqa: B006  FastAPI copies it
     incomplete: Annotated[bool, Query(description="It may go though what is known isn't complete.")] = False,
 ) -> Response:
-    """Whether a dataset, or a version of it, may be deleted, and what still needs it."""
+    """List what still needs a dataset or one of its versions, with the verdict whether it may be deleted."""
     lately = datetime.now(UTC) - _LATELY if since is None else since
     question = DeletionQuestion(dataset, lately, version, HOLDING | frozenset(hold), incomplete)
     return ask(lambda reader: may_delete(reader, question))

@@ -1,4 +1,4 @@
-"""What changed in lineage."""
+"""Routes for differences in lineage."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ When = Annotated[Time | None, Query(description="As it was then. With no other `
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """What is compared, as the query has it."""
+    """Sides of a comparison, as the query gives them."""
 
     before: Time | None
     after: Time | None
@@ -63,7 +63,7 @@ def difference(
     limit: Limit = None,
     cursor: Cursor = None,
 ) -> Response:
-    """What changed in lineage between two times, two runs, or two code versions of a job."""
+    """Compare lineage between two times, two runs, or two code versions of a job."""
 
     def question(reader: Reader) -> Diff:
         before, after = sides.points()

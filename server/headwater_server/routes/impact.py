@@ -1,4 +1,4 @@
-"""What a change does downstream."""
+"""Routes for the downstream impact of a change."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def impact(
     limit: Limit = None,
     cursor: Cursor = None,
 ) -> Response:
-    """What breaks, what is tainted, whom to notify: by column, with the way there, totals, and a text for a ticket."""
+    """Analyze a change: what breaks, what is tainted, whom to notify; by column, with paths and a text for a ticket."""
     return _impact(ask, change.change(), depth, limit, cursor)
 
 
@@ -149,7 +149,7 @@ def impact_of(
     limit: Limit = None,
     cursor: Cursor = None,
 ) -> Response:
-    """The same as a link: POST `/impact/analyze` with the change in the query, its `extent` field by field."""
+    """Link to `/impact/analyze`: the change comes in the query, its `extent` field by field."""
     return _impact(ask, change, depth, limit, cursor)
 
 

@@ -100,7 +100,7 @@ class RefusedEvent:
 
 @dataclass(frozen=True, slots=True)
 class BatchResult:
-    """What became of a batch.
+    """Result of a batch of events.
 
     Attributes:
         received: events that it has.

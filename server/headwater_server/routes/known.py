@@ -1,4 +1,4 @@
-"""What is known of one dataset, column, job or consumer, and the estate in lists."""
+"""Routes for one dataset, column, job or consumer, and for lists of the estate."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def runs(
 
 @router.get("/gaps", response_model=BrokenChainPage, operation_id="gaps")
 def gaps(ask: Ask, limit: Limit = None, cursor: Cursor = None) -> Response:
-    """Where micro-batches are missing, or their offsets leave a gap or overlap, in all streaming queries."""
+    """List gaps and overlaps in the micro-batches of all streaming queries, and in their offsets."""
     page = ask.page(limit)
     return ask(lambda reader: broken_chains(reader, limit=page, cursor=cursor))
 

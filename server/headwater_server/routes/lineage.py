@@ -36,7 +36,7 @@ WithColumns = Annotated[bool, Query(description="Say which columns make which, a
 
 @dataclass(frozen=True, slots=True)
 class LineageQuery:
-    """What both directions take, of datasets and of columns."""
+    """Query parameters that both directions take, for datasets and for columns."""
 
     depth: int | None
     filters: Filters
@@ -75,13 +75,13 @@ Given = Annotated[LineageQuery, Depends(_asked)]
 
 @router.get("/assets/{id:path}/upstream", response_model=Lineage, operation_id="asset_upstream")
 def asset_upstream(ask: Ask, asset: AssetId, given: Given, columns: WithColumns = False) -> Response:
-    """What a dataset comes from, breadth-first."""
+    """Trace a dataset's lineage upstream, breadth-first."""
     return _lineage(ask, given, LineageDirection.UPSTREAM, asset, columns=columns)
 
 
 @router.get("/assets/{id:path}/downstream", response_model=Lineage, operation_id="asset_downstream")
 def asset_downstream(ask: Ask, asset: AssetId, given: Given, columns: WithColumns = False) -> Response:
-    """What comes of a dataset, breadth-first."""
+    """Trace a dataset's lineage downstream, breadth-first."""
     return _lineage(ask, given, LineageDirection.DOWNSTREAM, asset, columns=columns)
 
 
@@ -89,7 +89,7 @@ def asset_downstream(ask: Ask, asset: AssetId, given: Given, columns: WithColumn
 def column_upstream(
     ask: Ask, asset: AssetName, column: ColumnName, given: Given, influence: Influenced = None
 ) -> Response:
-    """What a column comes from: whose values go into it, and whose decide which value or row there is."""
+    """Trace a column's lineage upstream: columns that give its values, and those that decide which value or row."""
     return _lineage(ask, given, LineageDirection.UPSTREAM, asset, column, influence)
 
 
@@ -97,7 +97,7 @@ def column_upstream(
 def column_downstream(
     ask: Ask, asset: AssetName, column: ColumnName, given: Given, influence: Influenced = None
 ) -> Response:
-    """What comes of a column."""
+    """Trace a column's lineage downstream."""
     return _lineage(ask, given, LineageDirection.DOWNSTREAM, asset, column, influence)
 
 

@@ -1,4 +1,4 @@
-"""Where sensitive columns went."""
+"""Route for the spread of sensitive columns."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def where_it_went(
     limit: Limit = None,
     cursor: Cursor = None,
 ) -> Response:
-    """Where sensitive columns went, where they can be read, and what is classified lower than its sources."""
+    """List where sensitive columns went, where they can be read, and what is classified lower than its sources."""
     question = PrivacyQuestion(dataset, column, as_, threshold, readable, lower)
     page = PrivacyPage(hops(depth), ask.page(limit), cursor)
     return ask(lambda reader: privacy(reader, question, datetime.now(UTC).date(), page))

@@ -1,4 +1,4 @@
-"""What a change of a schema does."""
+"""Route for the review of a schema change."""
 
 from __future__ import annotations
 

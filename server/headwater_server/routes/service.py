@@ -1,4 +1,4 @@
-"""What watches the server asks: alive, ready, and its metrics."""
+"""Routes for monitoring: liveness, readiness and metrics."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Alive:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """Whether questions are answered now; and, where events are accepted, whether Kafka takes them.
+    """Readiness: questions are answered now; and, where events are accepted, Kafka takes them.
 
     Attributes:
         ready: questions are answered.

@@ -1,4 +1,4 @@
-"""What happened when."""
+"""Route for the timeline of events."""
 
 from __future__ import annotations
 

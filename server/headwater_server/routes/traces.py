@@ -121,7 +121,7 @@ def traces(
     limit: Annotated[int | None, Query(ge=1, le=1_000, description="Most steps.")] = None,
     horizon: Horizon = None,
 ) -> Response:
-    """Where records (by offset, or the time when they arrived), a file or a table's version went or came from."""
+    """Trace records (by offset, or the time when they arrived), a file or a table's version, forward or back."""
     return ask(
         lambda reader: trace(
             reader,

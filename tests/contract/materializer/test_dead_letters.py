@@ -1,4 +1,4 @@
-"""What the checkpoint relies on in a dead-letter sink, whichever it is."""
+"""Contract of dead-letter sinks that the checkpoint relies on."""
 
 from __future__ import annotations
 

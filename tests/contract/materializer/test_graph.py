@@ -1,4 +1,4 @@
-"""What the checkpoint relies on in a graph, whichever it is."""
+"""Contract of graphs that the checkpoint relies on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the loop relies on in a source, whichever it is."""
+"""Contract of sources that the loop relies on."""
 
 from __future__ import annotations
 

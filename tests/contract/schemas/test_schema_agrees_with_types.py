@@ -55,7 +55,7 @@ PYTHON = struct_types(LineageEvent, {})
 
 
 def avro_of(hint: Any, bits: int) -> Any:
-    """How a Python type is written in Avro; named types by their name."""
+    """Avro type of a Python type; named types by their name."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in {typing.Union, types.UnionType}:
         (inner,) = (part for part in arguments if part is not types.NoneType)

@@ -35,7 +35,7 @@ def layout(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.fixture
 def quiet_driver(target: Neo4jTarget) -> Iterator[Driver]:
-    """As readers have it."""
+    """Driver of readers."""
     with reading_driver(target) as driver:
         yield driver
 

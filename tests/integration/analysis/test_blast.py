@@ -110,7 +110,7 @@ def test_from_offsets_and_from_the_batches_that_read_them(clean_database: Driver
 
 
 def test_what_is_known_in_two_ways_counts_once(clean_database: Driver, reader: Reader) -> None:
-    """The same records came by a way that is known exactly, and by one of which only the time is."""
+    """Records that came by an exactly known path, and by one of which only the time is known."""
     first, second = stream("first", "in", "mid"), stream("second", "mid", "out")
     silent = Stream(
         "silent",
@@ -278,7 +278,7 @@ def test_a_dataset_that_was_dropped_and_a_topic_made_anew(clean_database: Driver
 
 
 def test_a_missing_batch_may_have_read_the_bad_records(clean_database: Driver, reader: Reader) -> None:
-    """That nothing is tainted is only reported where nothing may be."""
+    """Check that nothing is reported as untainted where something may be tainted."""
     broken = stream("first", "in", "mid")
     del broken.entries[3]
     write(clean_database, broken)

@@ -1,4 +1,4 @@
-"""Which versions of reference data outputs were made with."""
+"""Versions of reference data that outputs were made with."""
 
 from __future__ import annotations
 

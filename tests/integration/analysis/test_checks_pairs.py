@@ -66,7 +66,7 @@ class Cases:
         self.declarations.append(DeclarationEvent(set=self.rule, **declared))
 
     def other_name(self, dataset: DatasetRef) -> DatasetRef:
-        """What a catalog calls it: one dataset with it."""
+        """Name of a dataset in a catalog, which makes them one dataset."""
         return self.estate.called(dataset, f"{self.rule}.{dataset.name}")
 
     def ran(self, job: JobRef, *, day: int = 0, run: str = "", **more: Any) -> None:

@@ -130,7 +130,7 @@ class Graph:
         return _columns(answer)
 
     def holding(self, column: str) -> dict[str, bool]:
-        """Where the values of a sensitive column are, and whether they only were."""
+        """Columns with the values of a sensitive column; True for those that only held them formerly."""
         asset, _, path = column.partition("#")
         question = PrivacyQuestion(f"/{asset}", path, as_=Sensitivity.PII)
         found = privacy(self.reader, question, date(2025, 1, 1)).items

@@ -1,4 +1,4 @@
-"""What declarations name, as people read it; and what sets declare of one dataset by several names."""
+"""Names in declarations, as people read them; and declarations of one dataset by several names."""
 
 from __future__ import annotations
 

@@ -349,7 +349,7 @@ def column_plan(job: str, source: tuple[DatasetRef, str], target: tuple[DatasetR
 
 @pytest.mark.parametrize("path", ["value", "Value"])
 def test_columns_go_on_under_another_name(graph: Graph, path: str) -> None:
-    """Of the dataset, and of the column where the other engine writes it in another case."""
+    """Columns keep their lineage under the dataset's other name, in whatever case the other engine writes them."""
     schema = SchemaDefinition((SchemaField(path="value", type="string"),))
     made = column_plan("make", (file("/in"), "a"), (THERE, "value"))
     taken = column_plan("take", (HERE, path), (file("/out"), "b"))

@@ -1,4 +1,4 @@
-"""What is known of one dataset or job, and the estate in lists, compared with plain statements over the whole graph."""
+"""Facts of one dataset or job, and the estate in lists, compared with plain statements over the whole graph."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def estate(clean_database: Driver) -> Driver:
 
 @pytest.fixture
 def acme(quiet_driver: Driver, target: Neo4jTarget) -> Reader:
-    """Of the tenant that `full_dataset_event` is of."""
+    """Reader of the tenant that `full_dataset_event` belongs to."""
     return Reader(quiet_driver, target, tenant="acme")
 
 

@@ -1,4 +1,4 @@
-"""What stands beside a hop: every hop between the assets of a page, and what it does to columns."""
+"""Details of hops: every hop between the assets of a page, and its effect on columns."""
 
 from __future__ import annotations
 

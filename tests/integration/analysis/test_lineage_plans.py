@@ -1,4 +1,4 @@
-"""Which column lineage holds, as a story: a job's code changes, and is changed back."""
+"""Column lineage in force, as a story: a job's code changes, and is changed back."""
 
 from __future__ import annotations
 

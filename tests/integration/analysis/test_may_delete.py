@@ -1,4 +1,4 @@
-"""Whether something may be deleted: what holds it has a case that does and one that nearly does."""
+"""Verdicts on deletion: each reason to keep something has a case that holds and one that nearly does."""
 
 from __future__ import annotations
 

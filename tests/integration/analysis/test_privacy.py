@@ -1,4 +1,4 @@
-"""Where sensitive columns went, on graphs of a few declared and observed jobs, each question by who might ask it."""
+"""Spread of sensitive columns over a few declared and observed jobs, each question by who might ask it."""
 
 from __future__ import annotations
 

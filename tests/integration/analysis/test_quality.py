@@ -1,4 +1,4 @@
-"""What the latest checks of datasets found: of writes, suites of other tools, and micro-batches; where it is shown."""
+"""Results of the latest checks of datasets: of writes, suites of other tools, and micro-batches; and their display."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person calls an asset finds its node, whatever characters it has."""
+"""Names that a person gives assets find their nodes, whatever characters they have."""
 
 from __future__ import annotations
 

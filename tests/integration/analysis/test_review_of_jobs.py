@@ -58,7 +58,7 @@ TABLES = {"shop.orders": "id BIGINT, amount INT"}
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the scripts are, and the scratch folders that they run in."""
+    """Folder of the scripts, and of the scratch folders that they run in."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     (tmp_path / "tables.json").write_text(json.dumps(TABLES), encoding="utf-8")
     return tmp_path
@@ -76,7 +76,7 @@ def reviewed(
 
 
 def has_running_processes(folder: Path) -> bool:
-    """Whether a command line of this machine names the folder, as each script's Python and its JVM do."""
+    """True when a command line of this machine names the folder, as each script's Python and its JVM do."""
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if f"{folder}/" in (process / "cmdline").read_bytes().decode(errors="replace"):

@@ -1,4 +1,4 @@
-"""What decides a severity is read from the graph: each input of an asset raises, and that of another one doesn't."""
+"""Inputs of a severity are read from the graph: each input of an asset raises, and that of another one doesn't."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def test_the_latest_run_under_any_name_of_the_dataset(
 
 @pytest.mark.parametrize(("passed", "severity"), [(False, "TAINTED"), (True, "WARNING")])
 def test_what_the_latest_checks_found(clean_database: Driver, reader: Reader, passed: bool, severity: str) -> None:
-    """Of a count only, wrong values make a WARNING; the dataset's own checks tell."""
+    """Wrong values make a WARNING of a mere count; the dataset's own checks decide."""
     counted = plan("late", "report.id > board.n AGGREGATE!")
     checks = [QualityResult(assertion="few", passed=True), QualityResult(assertion="many", passed=passed)]
     at = START + timedelta(days=1)

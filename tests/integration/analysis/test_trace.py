@@ -164,7 +164,7 @@ def test_which_batch_run_and_code_read_a_record_and_what_it_wrote(clean_database
 
 
 def test_an_output_is_followed_from_what_it_was_made_from_alone(clean_database: Driver, reader: Reader) -> None:
-    """Whether a micro-batch or a batch run says so of its outputs; one that doesn't is made from all."""
+    """Micro-batches and batch runs may list an output's inputs; an output without a list is made from all."""
     ranges: Ranges = {0: (0, 10)}
     one, other = kafka_use("one", ranges, EXACT), kafka_use("other", ranges, EXACT)
     of_one, of_other, of_any = (kafka_use(f"of {name}", ranges, EXACT) for name in ("one", "other", "any"))
@@ -318,7 +318,7 @@ def test_a_random_pipeline_as_by_naive_scans(clean_database: Driver, reader: Rea
 
 @pytest.mark.parametrize("seed", range(2))
 def test_nothing_is_lost_where_batches_are_missing(clean_database: Driver, reader: Reader, seed: int) -> None:
-    """What is found holds at least what all micro-batches used, those included of which nothing is known."""
+    """Found micro-batches hold at least everything that all of them used, those included of which nothing is known."""
     rng = random.Random(f"missing {seed}")
     topics = [f"t{n}" for n in range(3)]
     streams = [
@@ -660,7 +660,7 @@ def test_a_file_of_a_table_is_a_part_of_the_version_that_added_it(clean_database
 
 
 def test_what_several_ways_lead_to_is_counted_once(clean_database: Driver, reader: Reader) -> None:
-    """As after MERGE, UPDATE and DELETE: the report read the last version, which may hold what each of them wrote."""
+    """Check the graph after MERGE, UPDATE and DELETE: the report read the last version, which may hold rows of each."""
     merged, updated, deleted = (snapshot(version) for version in "123")
     runs = [
         batch_run("merge", (files_use("/lake/changes", ["part-0"]),), (merged,), at=10),

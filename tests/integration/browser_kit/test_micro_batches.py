@@ -50,7 +50,7 @@ def ask(driver: Driver, name: str, **first_line: str) -> list[dict[str, Any]]:
 
 
 def entries(events: Iterable[LineageEvent], job: str) -> list[IntervalEntry]:
-    """What was reported of a job's micro-batches, in batch order."""
+    """Reports of a job's micro-batches, in batch order."""
     found = [
         entry
         for event in events

@@ -71,7 +71,7 @@ spark.stop()
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> FilePath:
-    """Where the script has run."""
+    """Folder in which the script has run."""
     home = tmp_path_factory.mktemp("files")
     (home / "script.py").write_text(SCRIPT, encoding="utf-8")
     java = f"-Dderby.system.home={home} {QUICK_JVM}"

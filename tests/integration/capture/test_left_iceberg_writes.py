@@ -70,7 +70,7 @@ def history(stack: StackUnderTest, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def snapshots(history: History, table: str, version: int) -> list[tuple[str, str | None]]:
-    """Of a table's metadata file: each snapshot's id and its parent's, in the order in which they were made."""
+    """Ids of each snapshot of a table's metadata file and of its parent, in the order in which they were made."""
     path = history.folder / "ice" / "shop" / table / "metadata" / f"v{version}.metadata.json"
     found = json.loads(path.read_text(encoding="utf-8"))["snapshots"]
     ids = {each["snapshot-id"]: str(each["snapshot-id"]) for each in found}

@@ -25,7 +25,7 @@ Command = Callable[..., Any]
 def settings(
     stack: StackUnderTest, topic_prefix: str, monkeypatch: pytest.MonkeyPatch, clean_database: Driver
 ) -> dict[str, str]:
-    """Of commands and consumers; the graph is empty."""
+    """Settings of commands and consumers; the graph is empty."""
     found = environment(stack, topic_prefix)
     for name, value in found.items():
         monkeypatch.setenv(name, value)

@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[3]
 def test_the_example_of_the_page(
     followed_demo: dict[str, str], topic_prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What doctor finds is real, too; names that a test makes up are as they are on a stack that is started."""
+    """Findings of doctor are real, too; names that a test makes up are replaced by those of a started stack."""
 
     def examined(*arguments: Any, **options: Any) -> Examined:
         # Where this machine keeps outboxes is not the page's matter.
@@ -57,7 +57,7 @@ def test_the_page_shows_the_file() -> None:
 def test_declared_withdrawn_and_declared_again_in_any_order(
     settings: dict[str, str], headwater: Command, neo4j_driver: Driver, tmp_path: Path
 ) -> None:
-    """What holds is what the files say now, however often they went to and fro; and rebuilding gives the same bytes."""
+    """Current files decide, however often they went to and fro; and rebuilding gives the same bytes."""
     dice = random.Random(7)
     file = tmp_path / "s.yaml"
     declared: dict[str, int] = {}
@@ -190,7 +190,7 @@ def test_names_without_a_namespace_are_looked_up(
 def test_contradictions_and_cycles_survive_a_rebuild_byte_for_byte(
     settings: dict[str, str], headwater: Command, neo4j_driver: Driver, tmp_path: Path
 ) -> None:
-    """What two sets that contradict each other declare, with jobs that make datasets from each other."""
+    """Two sets contradict each other, and their jobs make datasets from each other."""
     job = (
         "{{name: {0}, namespace: office, owners: [{1}], inputs: [{2}], outputs: [{3}], columns: [{{dataset: {3}, "
         "column: c, inputs: [{{dataset: {2}, column: c, kind: COPY, expression: c}}]}}], partitions: "

@@ -19,7 +19,7 @@ FLIGHTS_OF_1_JANUARY = 842
 
 
 def row_counts(info: StackInfo) -> dict[str, int]:
-    """How many rows each of the queries worth pasting returns."""
+    """Number of rows that each of the queries worth pasting returns."""
     with GraphDatabase.driver(info.neo4j_uri, auth=(info.neo4j_user, info.neo4j_password)) as driver:
         return {query.title: len(driver.execute_query(query.text).records) for query in favourites()}
 

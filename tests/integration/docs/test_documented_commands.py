@@ -87,7 +87,7 @@ class Documented:
 
     @property
     def not_run(self) -> str:
-        """Why not, or ''."""
+        """Reason for not running it, or ''."""
         one, two = self.arguments[0], " ".join(self.arguments[:2])
         page = self.where.partition(":")[0]
         return NOT_RUN.get(two) or NOT_RUN.get(one) or PAGES_NOT_RUN.get(page, "")
@@ -135,7 +135,7 @@ def documented() -> list[Documented]:
 
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `git clone` would give of the files as they are now, set up by its own bin/headwater."""
+    """Clone of the files as `git clone` would make it, set up by its own bin/headwater."""
     folder = tmp_path_factory.mktemp("clone")
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -168,7 +168,7 @@ def clean() -> dict[str, str]:
 
 @pytest.fixture
 def environment(stack: StackUnderTest, demo_graph: Driver, tmp_path: Path) -> dict[str, str]:
-    """Of commands that find the recorded demo: its graph, its events on a topic, and some dead letters."""
+    """Environment of commands that find the recorded demo: its graph, its events on a topic, and some dead letters."""
     with Publisher(PublisherSettings(bootstrap_servers=stack.bootstrap_servers), TopicNames(PREFIX)) as publisher:
         for event in demo_events():
             publisher.publish(event)
@@ -298,7 +298,7 @@ def test_every_command_of_the_documents_runs_in_a_clone(
 
 
 def help_of(each: Documented) -> list[str]:
-    """Of the command or the group's command that a documented one is."""
+    """Help of the command, or of the group's command, that is documented."""
     words: list[str] = []
     for word in each.arguments:
         if word.startswith("-") or len(words) == 2 or (words and words[0] not in {"bench", "graph"}):

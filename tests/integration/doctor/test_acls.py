@@ -1,4 +1,4 @@
-"""What the checklist finds on a broker that checks ACLs."""
+"""Findings of the checklist on a broker that checks ACLs."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def test_any_event(graph: Driver, writer: GraphWriter, reported: list[LineageEve
 
 
 def test_parts_of_a_second_before_1970(subtests: pytest.Subtests, graph: Driver, writer: GraphWriter) -> None:
-    """What is read back as microseconds: Neo4j's `epochSeconds` rounds milliseconds before 1970 towards zero."""
+    """Microseconds are read back: Neo4j's `epochSeconds` rounds milliseconds before 1970 towards zero."""
     for fraction in (0, 1, 999, 1_000, 999_999):
         with subtests.test(fraction=fraction):
             delete_nodes(graph)

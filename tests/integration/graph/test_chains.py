@@ -1,4 +1,4 @@
-"""What check_chains says of sound and broken chains."""
+"""Findings of check_chains on sound and broken chains."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def test_two_writers_at_once(graph: Driver, writer: GraphWriter, seed: int) -> N
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(2))
 def test_batches_in_parts(graph: Driver, writer: GraphWriter, seed: int) -> None:
-    """As the consumer writes them, but for the size: here a part is worth it however small it is."""
+    """Write like the consumer, but for the size: here a part is worth it however small it is."""
     dice = random.Random(seed)
     events = colliding_events(
         dice, 2 * EVENTS, Pools(jobs=6, datasets=12, retentions=seed % 2, declarations=seed % 2 * 15)

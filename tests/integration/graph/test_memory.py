@@ -1,4 +1,4 @@
-"""What a transaction leaves behind: nothing of its rows, though the driver's results are in cycles."""
+"""Memory after a transaction: its rows are gone, though the driver's results are in cycles."""
 
 from __future__ import annotations
 

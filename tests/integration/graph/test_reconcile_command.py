@@ -59,7 +59,7 @@ def checkpoint(tmp_path: Path) -> Path:
 
 
 def observed(checkpoint: Path, batch: int) -> LineageEvent:
-    """What capture emitted while it ran: all that a checkpoint doesn't know."""
+    """Event that capture emitted while it ran, with facts that a checkpoint doesn't have."""
     ends = Position(kafka=KafkaRanges("out", (OffsetRange(0, 10 * batch, 10 * batch + 10),)))
     source = PlanInput(dataset=IN, kind=SourceKind.KAFKA, source_index=0)
     entry = Rebuilder(QueryLog(str(checkpoint), LocalFiles()), LocalFiles(), inputs=[source], sources=1).entry(batch)

@@ -59,7 +59,7 @@ def test_any_order_gives_the_oracle_s_graph(graph: Driver, writer: GraphWriter, 
 
 @pytest.fixture
 def columns(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Of each column that a transaction looks for, the path, in order."""
+    """Paths of the columns that a transaction looks for, in order."""
     found: list[str] = []
     find = WriteTransaction.find_rows
 

@@ -54,7 +54,7 @@ def peak_kilobytes(pid: int) -> int:
 
 
 def good_runs(driver: Driver, numbers: range) -> int:
-    """How many of these good events are in the graph."""
+    """Number of these good events that are in the graph."""
     ids = [events.run_start(number).run.run_id for number in numbers]  # type: ignore[union-attr]
     (record,) = driver.execute_query("MATCH (r:HwRun) WHERE r.run_id IN $ids RETURN count(r) AS n", ids=ids).records
     return int(record["n"])

@@ -1,4 +1,4 @@
-"""What the Dockerfile installs, installed here: the materializer starts from it, and Spark is not in it."""
+"""Environment that the Dockerfile installs, installed here: the materializer starts from it, without Spark."""
 
 from __future__ import annotations
 

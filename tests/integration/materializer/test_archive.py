@@ -77,7 +77,7 @@ def test_a_graph_is_made_again_from_an_archive_and_what_the_topic_has_since(
 def doctors_word(
     settings: dict[str, str], folder: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> list[tuple[str, str]]:
-    """What `headwater doctor --archive` finds of it."""
+    """Findings of `headwater doctor --archive`."""
     with monkeypatch.context() as patched:
         for name, value in settings.items():
             patched.setenv(name, value)

@@ -46,7 +46,7 @@ def dlq(
 
 
 def waiting_letters(consumer: ConsumerProcess) -> float | None:
-    """As the consumer's metrics show it; None: not yet."""
+    """Number of waiting letters in the consumer's metrics; None: not yet."""
     _, text = consumer.get("/metrics")
     found = re.findall(r"^headwater_dead_letters_offset_lag\{.*\} (\S+)$", text, re.MULTILINE)
     return sum(map(float, found)) if found else None

@@ -131,7 +131,7 @@ def test_a_record_that_is_neither_applied_nor_dead_lettered_is_found(
 def test_a_good_event_that_was_dead_lettered_is_found_until_it_is_replayed(
     filled: None, world: RealWorld, settings: dict[str, str], graph: Command, neo4j_driver: Driver
 ) -> None:
-    """As a consumer leaves it that takes an outage for a fault of the event: letter, offset, and no node."""
+    """Leave the graph like a consumer that takes an outage for a fault of the event: letter, offset, and no node."""
     source = next(each.partition for each in patiently(world.source().positions) if each.partition.number == 0)
     letter = DeadLetter(
         Record(source, 3, events.good(3)), DeadLetterReason.WRITE_REFUSED, Stage.APPLY, error="E", message="m"

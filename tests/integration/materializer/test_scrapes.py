@@ -1,4 +1,4 @@
-"""What Prometheus gets from a real consumer and a real producer: lint-free, complete from the start, from 0."""
+"""Scrapes of a real consumer and a real producer by Prometheus: lint-free, complete from the start, from 0."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
 
 
 def process_ids(consumer: ConsumerProcess) -> list[int]:
-    """Of the workers: children of the supervisor that have a process group of their own."""
+    """Ids of the workers: children of the supervisor that have a process group of their own."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:

@@ -31,7 +31,7 @@ def settings(stack: StackUnderTest, topic_prefix: str) -> dict[str, str]:
 
 @pytest.fixture
 def topic(stack: StackUnderTest, topic_prefix: str) -> str:
-    """Of OpenLineage events, with two partitions."""
+    """Topic of OpenLineage events, with two partitions."""
     name = f"{topic_prefix}.openlineage"
     admin = AdminClient({"bootstrap.servers": stack.bootstrap_servers, "log_level": 2})
     admin.create_topics([NewTopic(name, 2, 1)])[name].result(patience(30))

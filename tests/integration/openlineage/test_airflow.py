@@ -151,5 +151,5 @@ def _log(folder: Path, program: str = "scheduler") -> str:
 
 
 def _dag_run_posted(folder: Path) -> bool:
-    """Whether the scheduler has reported the DAG's failure; a task's comes first, and is in the log, too."""
+    """True once the scheduler has reported the DAG's failure; a task's comes first, and is in the log, too."""
     return _log(folder).count("OpenLineage `FAIL` event") >= len(("the task", "the DAG run"))

@@ -136,7 +136,7 @@ def emit(settings: dict[str, str], file: str, data: str = "") -> dict[str, Any]:
 
 
 def graph(driver: Driver) -> dict[str, Any]:
-    """What the events come to, in words."""
+    """Graph that the events make, in words."""
 
     def values(query: str) -> list[list[Any]]:
         return sorted((list(record.values()) for record in driver.execute_query(query).records), key=repr)

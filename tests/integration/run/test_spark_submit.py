@@ -63,7 +63,7 @@ def needed(name: str, seen: set[str]) -> Iterator[metadata.Distribution]:
 
 
 def pack(folder: Path) -> Path:
-    """What `pip install --target packages headwater` makes, as a tar file."""
+    """Pack the result of `pip install --target packages headwater` as a tar file."""
     packages = folder / "packed"
     for found in needed("headwater", set()):
         for file in found.files or ():

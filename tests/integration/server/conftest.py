@@ -28,7 +28,7 @@ def target(stack: StackUnderTest) -> Neo4jTarget:
 
 @pytest.fixture
 def graph(target: Neo4jTarget) -> Graph:
-    """As `headwater serve` has it, with a sink for events. Whoever serves it closes its driver."""
+    """Graph of `headwater serve`, with a sink for events. Whoever serves it closes its driver."""
     settings = ServeSettings(port=0, intake=True, declare=True)
     return Graph(reading_driver(target), target, AnalysisSettings(), settings, sink=FakeSink())
 

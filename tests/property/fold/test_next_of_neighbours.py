@@ -29,7 +29,7 @@ def position(ranges: dict[int, tuple[int, int]], topic_id: str | None) -> Props:
 
 
 def expected(before: Props, after: Props, both: set[int]) -> Props:
-    """The same, partition by partition."""
+    """Expected property, computed partition by partition."""
 
     def bounds(of: Any, part: int) -> tuple[int, int]:
         at = of["partitions"].index(part)

@@ -1,4 +1,4 @@
-"""What was built before `attach` and runs after it is seen, with what its functions write."""
+"""Frames and queries made before `attach` and run after it are captured, with the writes of their functions."""
 
 from __future__ import annotations
 

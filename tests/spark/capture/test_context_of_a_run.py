@@ -1,4 +1,4 @@
-"""What a run's context has of Spark itself: the SQL statement, rejected rows, the user; comments as descriptions."""
+"""Context of a run from Spark itself: the SQL statement, rejected rows, the user; comments as descriptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of a job whose lineage can't be made durable: each policy with a broker that isn't there."""
+"""Emission policies of a job whose lineage can't be made durable: each with a broker that isn't there."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def files(tmp_path: Path) -> Path:
 
 
 class GatedSink(RecordingSink):
-    """What it takes is durable once the gate is open."""
+    """Sink whose events are durable once the gate is open."""
 
     lost = 0
     outbox = None
@@ -75,7 +75,7 @@ class RefusingSink(RecordingSink):
 
 
 def relayed(folder: Path) -> dict[str, list[RunEventType]]:
-    """What the next start finds in the outbox: the states of each job's runs, in order."""
+    """States of each job's runs that the next start finds in the outbox, in order."""
     cluster = FakeCluster()
     [place] = list(folder.iterdir())
     with Outbox(place, publisher(cluster), metrics=metrics()) as outbox:

@@ -1,4 +1,4 @@
-"""Why and when a streaming run's events are sent: its states, and the reasons of its intervals."""
+"""Emission points of a streaming run: its states, and the reasons of its intervals."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def reasons(sink: RecordingSink) -> list[tuple[EmissionReason, list[int]]]:
 
 @contextmanager
 def emitted(spark: SparkSession, sink: RecordingSink | None = None, **settings: Any) -> Iterator[RecordingSink]:
-    """What is emitted in the block, where micro-batches may wait for one another until it ends."""
+    """Collect the events of the block, where micro-batches may wait for one another until it ends."""
     target = sink or RecordingSink()
     patient = {"coalesce_max_batches": 10, "coalesce_max_seconds": 600, "capture_drain_timeout_seconds": FLUSH_SECONDS}
     with attach(spark, sink=target, job_name="job", **{**patient, **settings}):

@@ -1,4 +1,4 @@
-"""What a checkpoint has forgotten and nobody has emitted is reported as a gap: in words, in numbers, and in the run."""
+"""Gaps: micro-batches that a checkpoint has forgotten and nobody has emitted, in words, in numbers, and in the run."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def serve(spark: SparkSession) -> SparkSession:
 
 
 def seen(session: SparkSession) -> tuple[weakref.ref[SparkSession], Any]:
-    """What shows whether Python and the JVM still have it."""
+    """Weak references that show whether Python and the JVM still have the session."""
     jvm: Any = session._jvm
     return weakref.ref(session), jvm.java.lang.ref.WeakReference(session._jsparkSession)
 

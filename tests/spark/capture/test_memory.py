@@ -1,4 +1,4 @@
-"""What capture holds of the driver: plans that wait are bounded by what they weigh, and a capture that ends lets go."""
+"""Memory of capture in the driver: waiting plans are bounded by weight, and a capture that ends lets go."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def work(spark: SparkSession, folder: Path) -> None:
 
 
 def kept(spark: SparkSession) -> dict[str, int]:
-    """What both sides keep of each other, and of captures, after a collection."""
+    """References that both sides keep of each other, and of captures, after a collection."""
     gateway: Any = spark.sparkContext._gateway
     session: Any = spark._jsparkSession
     gateway.jvm.System.gc()
@@ -156,7 +156,7 @@ def kept(spark: SparkSession) -> dict[str, int]:
 
 
 def grown(spark: SparkSession, before: dict[str, int]) -> dict[str, tuple[int, int]]:
-    """What is more than before, with both counts."""
+    """Counts that have grown, with both values."""
     return {name: (before[name], now) for name, now in kept(spark).items() if now > before[name]}
 
 
@@ -196,7 +196,7 @@ def test_the_jvm_lets_go_of_what_was_captured_without_pythons_collector(spark: S
     """Each reference of Python's keeps its object in the JVM, a query's execution with all its plans."""
 
     def run(name: str) -> int:
-        """How many more references there are when some work was done, and done once more."""
+        """Number of references that doing some work once more adds."""
         folder = tmp_path / name
         folder.mkdir()
         three_files(folder / "in")

@@ -34,7 +34,7 @@ def customers(spark: SparkSession, tmp_path: Path) -> Callable[[], DataFrame]:
 
 
 def uses(sink: RecordingSink, job: str) -> tuple[set[str], bool]:
-    """What the last run of a job read, by the last part of the name; and whether each is only a possible source."""
+    """Datasets that a job's last run read, by the last part of the name; True where each is only a possible source."""
     end = sink.last_run(job)
     return {use.dataset.name.rpartition("/")[2] for use in end.inputs}, all(use.possible for use in end.outputs)
 

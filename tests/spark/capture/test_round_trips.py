@@ -1,4 +1,4 @@
-"""How often Python and the JVM ask each other for a micro-batch: each time costs processor time on both sides."""
+"""Round trips between Python and the JVM for a micro-batch: each costs processor time on both sides."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FEW, MANY = 4, 24
 
 
 def run(captured: Captured, folder: Path, sink: str, count: int) -> RoundTrips:
-    """What a query of so many micro-batches took, from its start to its end."""
+    """Round trips of a query of so many micro-batches, from its start to its end."""
     (folder / "in").mkdir(parents=True)
     for number in range(count):
         (folder / "in" / f"{number:03}.json").write_text(json.dumps({"a": number}) + "\n", encoding="utf-8")

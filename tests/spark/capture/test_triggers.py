@@ -1,4 +1,4 @@
-"""What is emitted under each trigger, and of sources that only live as long as their query: rate and socket."""
+"""Events under each trigger, and of sources that only live as long as their query: rate and socket."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Job:
 
     @property
     def frame(self) -> str:
-        """The same with what it would write as `result`."""
+        """Script that assigns to `result` the frame it would write."""
         *lines, last = self.script.removesuffix("\n").split("\n")
         return "\n".join([*lines, f"result = {last.removesuffix(self.end)}"]) + "\n"
 

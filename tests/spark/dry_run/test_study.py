@@ -135,7 +135,7 @@ def judged(dry_runs: DryRuns, spark: SparkSession, seeds: Iterable[int]) -> list
 
 
 def _is_flagged(review: JobReview) -> bool:
-    """Whether the verdict says that something may happen to readers."""
+    """True when the verdict says that something may happen to readers."""
     return bool(review.problems) or review.severity is not Severity.NONE
 
 

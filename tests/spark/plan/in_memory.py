@@ -48,7 +48,7 @@ def apart(spark: SparkSession) -> SparkSession:
 
 
 def in_memory(statement: str) -> str:
-    """The same statements over temporary views."""
+    """Statements over temporary views."""
     # A persistent view can't be made of temporary ones.
     return statement.replace("REPLACE VIEW", "REPLACE TEMPORARY VIEW").replace("GLOBAL TEMPORARY", "TEMPORARY")
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Verdict:
-    """What became of one case.
+    """Outcome of one case.
 
     Attributes:
         comparisons: how many outputs were compared after a change of a column that they don't know.
@@ -148,7 +148,7 @@ def _differ(before: Outputs, after: Outputs, outputs: Iterable[str], changes: Se
 
 
 def _table(name: str) -> str:
-    """Whose rows a dataset has: of a view in memory, whose name ends with a digest, or of a folder of files."""
+    """Table whose rows a dataset has: of a view in memory, whose name ends with a digest, or of a folder of files."""
     return name.rpartition("/")[2] if "/" in name else name.rpartition("-")[0]
 
 
@@ -172,7 +172,7 @@ def _direct(emitted: LineageExplanation, output: str) -> Iterator[tuple[str, Pat
 
 
 def _known(emitted: LineageExplanation, output: str, table: str, path: Path) -> bool:
-    """Whether the lineage has the column, whole or in part; of rows, whether it has anything of their table.
+    """True when the lineage has the column, whole or in part; for rows, when it has anything of their table.
 
     How many elements an array has is no element's lineage, nor how many rows there are a constant's, or a row number's.
     """

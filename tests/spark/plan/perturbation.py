@@ -24,11 +24,11 @@ CASES: Final = {
     for title, statement in read_sections(path.read_text(), "-- ").items()
 }
 SEEDS: Final = (1,)
-"""Of the rows."""
+"""Seeds of the rows."""
 CLAIMS_OF_EVERY: Final = 10
-"""Of so many random queries the edges of one are looked for one by one, which takes ten times as long."""
+"""Random queries for each one whose edges are looked for one by one, which takes ten times as long."""
 CLAIMS_SEEDS: Final = (1, 2, 3)
-"""Of its rows: a random query's values meet by chance more seldom."""
+"""Seeds of that query's rows: a random query's values meet by chance more seldom."""
 
 
 def main() -> None:

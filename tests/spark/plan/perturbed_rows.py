@@ -81,7 +81,7 @@ LEAVES: Final[dict[str, dict[Path, tuple[Any, ...]]]] = {
         ("m", "{}"): _FEW,
     },
 }
-"""What each leaf of each table may be; of a map's own path, its keys; of an array's, its length. As many values as rows
+"""Values of each leaf of each table; of a map's own path, its keys; of an array's, its length. As many values as rows
 are drawn once each, so that an order by them is one."""
 
 ROWS: Final[Path] = ()
@@ -97,7 +97,7 @@ def made(table: str, random: Random) -> list[Row]:
 
 
 def perturbed(rows: list[Row], table: str, path: Path, random: Random) -> list[Row]:
-    """The same rows, one of their leaves drawn anew."""
+    """Copy of the rows with one of their leaves drawn anew."""
     if path == ROWS:
         return random.sample(rows, len(rows) // 2)
     changed = deepcopy(rows)

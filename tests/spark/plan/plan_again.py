@@ -81,7 +81,7 @@ class Tasks:
         return self._new_array_type(row, False)
 
     def collected(self, plan: Any, rows: Any) -> list[Row]:
-        """What a physical plan gives, run by a job.
+        """Rows of a physical plan, run by a job.
 
         Args:
             plan: of the JVM; it hasn't run yet.

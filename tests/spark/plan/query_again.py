@@ -58,7 +58,7 @@ class QueryAgain:
             self._partitioned_by = {str(name) for name in items(command.table().partitionColumnNames())}
 
     def outputs(self) -> Outputs:
-        """What the files would have if it was written now."""
+        """Outputs of the query if it was written now."""
         rows = self._plan.rows()
         types = to_arrow_schema(self._schema).types
         columns = [
@@ -73,7 +73,7 @@ class QueryAgain:
 
 
 def _plain(value: Any, data_type: DataType) -> Any:
-    """As Arrow has it: structs as dicts, maps as lists of pairs."""
+    """Value in Arrow's form: structs as dicts, maps as lists of pairs."""
     if value is None:
         return None
     if isinstance(data_type, StructType):

@@ -184,7 +184,7 @@ INSIDE: Final = {
     "pairs": (("{}[0]", "pair"), ("{}.y", "texts"), ("{}.x", "ints"), ("{}[1].x", "int"), ("{}[0].y", "text")),
     "map": (("{}['a']", "int"), ("map_keys({})", "texts"), ("map_values({})", "ints")),
 }
-"""What can be reached in a value of a type, with the type of that."""
+"""Expressions within a value of a type, with their types."""
 
 AGGREGATES: Final = (
     ("CAST(sum({int}) AS INT)", "int"),

@@ -205,7 +205,7 @@ def query_of_stream(files: RowFiles, tasks: Tasks, seed: int, text: str, stream:
 
 
 def same_outputs(one: Outputs, other: Outputs) -> bool:
-    """Whether they have the same values; without rows there may be no files, and so no columns."""
+    """True when both have the same values; without rows there may be no files, and so no columns."""
     return all(one.get(name, []) == other.get(name, []) for name in one | other)
 
 
@@ -216,7 +216,7 @@ def rows_of(seed: int, text: str) -> Tables:
 
 
 def _changing(seed: int) -> Random:
-    """What changes rows: another one than what made them, which would draw the same values again."""
+    """Random generator that changes rows: not the rows' own, which would draw the same values again."""
     return Random(f"changes {seed}")
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 MARK: Final = "# a program\n"
-"""What a program begins with; no query does."""
+"""First line of a program; no query has it."""
 
 Frame = tuple[str, list[Value]]
 
@@ -246,7 +246,7 @@ class ProgramWriter:
 
     @property
     def _sorted_by_a_window(self) -> bool:
-        """Whether a window has sorted the rows: which of equals comes first is then by what it sorted by, and a row
+        """True when a window has sorted the rows: the first of equals then depends on its order, and a row
         that is picked out of equals would change with that; it is nobody's lineage."""
         return any("Window." in line for line in self._lines)
 

@@ -103,7 +103,7 @@ def main() -> None:
 
 
 def recorded(file: Path) -> dict[str, Judged]:
-    """What was judged so far, by kind; nothing where there is no record."""
+    """Judged queries so far, by kind; empty where there is no record."""
     if not file.exists():
         return {}
     return {kind: Judged(**judged) for kind, judged in json.loads(file.read_text()).items()}

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _BYTES: Final = 8192
-"""Of a file: fourteen rows have less than half."""
+"""Size of each file: fourteen rows have less than half."""
 
 
 class RowFiles:

@@ -1,4 +1,4 @@
-"""What explain_lineage gives: read by a program, by a person, and of frames that have little to tell."""
+"""Answers of explain_lineage: read by a program, by a person, and of frames with little lineage."""
 
 from __future__ import annotations
 

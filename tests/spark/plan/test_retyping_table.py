@@ -1,4 +1,4 @@
-"""What a review calls wider, narrower or no cast at all, beside Spark's own tables for every pair of types."""
+"""Casts that a review calls wider, narrower or none, beside Spark's own tables for every pair of types."""
 
 from __future__ import annotations
 

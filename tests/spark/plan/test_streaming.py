@@ -1,4 +1,4 @@
-"""What streaming queries say of themselves, and what writes inside foreachBatch do with it."""
+"""Descriptions of streaming queries, and their use by writes inside foreachBatch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What write commands of a real session say: datasets, modes, schemas, columns."""
+"""Descriptions of a real session's write commands: datasets, modes, schemas, columns."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.spark
 
 
 def described(spark: SparkSession, write: Callable[[], object]) -> list[PlanDescription]:
-    """What the commands that `write` runs are described as."""
+    """Descriptions of the commands that `write` runs."""
     with executions(spark) as found:
         write()
     return [d for d in (describe(execution, session=spark) for execution in found) if d.command]

@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.timeout(240)]
 
 @pytest.fixture(params=["rest", "hive", "memory"])
 def catalog(request: pytest.FixtureRequest, spark: SparkSession, tmp_path: Path) -> Iterator[str]:
-    """What the session calls an Iceberg catalog with the namespace `shop`; another one's server is down."""
+    """Name of an Iceberg catalog with the namespace `shop`; another one's server is down."""
     name = f"left_{request.param}"
     prefix = f"spark.sql.catalog.{name}"
     warehouse = str(tmp_path / "warehouse")

@@ -30,7 +30,7 @@ class Case:
     title: str
     run: Step
     columns: bool = False
-    """Whether its columns are in its golden, too."""
+    """True when its columns are in its golden, too."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Family:
     setup: Step
     cases: tuple[Case, ...]
     columns: bool = False
-    """Whether the columns of each case are in its golden, too."""
+    """True when the columns of each case are in its golden, too."""
 
 
 def sql(*statements: str) -> Step:
@@ -58,7 +58,7 @@ ROWS = "SELECT * FROM VALUES (1, 'a', 10L), (2, 'b', 20L) AS v(id, name, n)"
 
 
 def table_cases(provider: str, catalog: str) -> tuple[Case, ...]:
-    """The same statements of a Delta and an Iceberg table."""
+    """Cases of a Delta or an Iceberg table."""
     source, target = f"{catalog}source", f"{catalog}target"
     return (
         Case(

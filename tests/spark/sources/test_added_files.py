@@ -14,7 +14,7 @@ pytestmark = pytest.mark.spark
 
 
 def written(watched: Watched) -> AddedFiles | None:
-    """What the one write since the last question has added."""
+    """Files that the one write since the last question has added."""
     uses: list[DatasetUse] = []
     for event in watched.new_events():
         uses += event.run_event.outputs if event.run_event else ()

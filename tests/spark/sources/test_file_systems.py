@@ -52,7 +52,7 @@ def hadoop(watched: Watched, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 def uses(events: list[LineageEvent]) -> tuple[DatasetUse, DatasetUse]:
-    """What the last run read, and what it wrote."""
+    """Input and output of the last run."""
     end = [event.run_event for event in events if event.run_event is not None][-1]
     [read], [written] = end.inputs, end.outputs
     return read, written
@@ -74,7 +74,7 @@ def test_files_elsewhere(watched: Watched, hadoop: Any, base: str) -> None:
 
 
 def test_a_path_is_on_the_default_file_system(watched: Watched, hadoop: Any) -> None:
-    """As on a cluster, where `/data/x` is HDFS's; Delta's plan has the path as the program wrote it."""
+    """Paths like `/data/x` are HDFS's on a cluster; Delta's plan has the path as the program wrote it."""
     spark = watched.spark
     hadoop.set("fs.defaultFS", "s3a://lake")
     try:

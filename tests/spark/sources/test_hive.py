@@ -1,4 +1,4 @@
-"""What is emitted of each statement in `hive_cases.py`, in a session with Hive's catalog beside the shared one."""
+"""Events of each statement in `hive_cases.py`, in a session with Hive's catalog beside the shared one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def hive(spark: SparkSession, folder: Path) -> SparkSession:
-    """Which catalog a session has is settled when it is made, by the configuration of the context."""
+    """Session with Hive's catalog: that is settled when it is made, by the configuration of the context."""
     from pyspark.sql import SparkSession as Session
 
     context: Any = spark.sparkContext

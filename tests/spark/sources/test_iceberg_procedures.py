@@ -62,7 +62,7 @@ def test_what_is_emitted_of_procedures(watched: Watched, tmp_path: Path) -> None
 
 
 def chain(events: list[LineageEvent]) -> list[tuple[str | None, str | None]]:
-    """Of each run's end: the snapshot that it read, and the parent of the one that it wrote."""
+    """Snapshots of each run's end: the one that it read, and the parent of the one that it wrote."""
     found = []
     for end in (e.run_event for e in events if e.run_event is not None and e.run_event.type.is_terminal):
         read = [use.position.table_snapshot for use in end.inputs if use.position is not None]

@@ -1,4 +1,4 @@
-"""Which snapshot of an Iceberg table a write made, and from which: batch writes, and micro-batches of a stream."""
+"""Snapshot of an Iceberg table that a write made, and its parent: batch writes, and micro-batches of a stream."""
 
 from __future__ import annotations
 

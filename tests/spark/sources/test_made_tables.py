@@ -56,7 +56,7 @@ def test_an_append_to_a_table_makes_none(watched: Watched) -> None:
 
 
 def last_body(events: list[LineageEvent]) -> DatasetEvent:
-    """What holds of the only dataset that is emitted: the latest."""
+    """Latest event of the only dataset that is emitted."""
     emitted = [e for e in events if e.dataset_event is not None]
     body = max(emitted, key=lambda e: e.event_time).dataset_event
     assert body is not None

@@ -42,7 +42,7 @@ def as_text(spark: SparkSession, path: str) -> None:
 
 
 def escaped(path: str) -> str:
-    r"""As a reader must spell it: `/a\[1\]`."""
+    r"""Spelling of a path for a reader: `/a\[1\]`."""
     return re.sub(r"([\[\]{}*?,\\])", r"\\\1", path)
 
 
@@ -137,7 +137,7 @@ def test_a_stream_and_an_rdd_of_an_escaped_path_read_what_was_written(watched: W
 
 
 def last_uses(events: list[LineageEvent], of: str) -> list[DatasetUse]:
-    """Of the last run that ended or micro-batch, the ones that are asked for."""
+    """Inputs or outputs of the last run that ended, or of the last micro-batch."""
     found: list[Any] = [e.run_event for e in events if e.run_event is not None and e.run_event.type.is_terminal]
     found = [each for each in found if getattr(each, of)] or [
         each for e in events if e.interval_event is not None for each in e.interval_event.entries

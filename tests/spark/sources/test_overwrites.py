@@ -1,4 +1,4 @@
-"""Which overwrites are emitted as the end of all that was there, and which as one of its partitions or rows."""
+"""Overwrites: those of everything that was there, and those of one of its partitions or rows."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_other_partitions_stay(watched: Watched, folder: Path, title: str) -> No
 
 
 def test_partitions_that_a_condition_empties_in_part(watched: Watched, folder: Path) -> None:
-    """What it leaves of a partition is there still: no partition counts as overwritten."""
+    """Rows that it leaves of a partition are there still: no partition counts as overwritten."""
     where = "city = 'm1' AND id > 0"
     writer(watched.spark).format("delta").option("replaceWhere", where).save(str(folder / "delta-files"))
     assert partitions(watched.new_events(), "headwater_partitions") is None

@@ -1,4 +1,4 @@
-"""What is emitted of each statement in `cases.py`, beside its golden, which docs/sources-and-sinks.md is made of.
+"""Events of each statement in `cases.py`, beside its golden, which docs/sources-and-sinks.md is made of.
 
 The cases of a family build on one another, in their order.
 """

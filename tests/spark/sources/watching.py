@@ -1,4 +1,4 @@
-"""What capture says of a few statements, as lines of text.
+"""Report of capture about a few statements, as lines of text.
 
 read dt version 1 rows=2
 wrote ice/db/t append of a snapshot partitions=id=1 rows=2 files=1 +bytes
@@ -35,7 +35,7 @@ class Watched:
     prepared: dict[str, bool] = field(default_factory=dict)
 
     def new_events(self) -> list[LineageEvent]:
-        """What has been emitted since the last question."""
+        """Events that have been emitted since the last question."""
         assert self.capture.flush(FLUSH_SECONDS)
         status = self.capture.status()
         assert (status.failed, status.dropped, status.publish_failed) == (0, 0, 0), status.last_error
@@ -45,7 +45,7 @@ class Watched:
 
 
 def run_lines(events: list[LineageEvent]) -> list[str]:
-    """Of each run's end: what it read and wrote. Of each change of a dataset by DDL: the change."""
+    """Lines for each run's end (its reads and writes) and for each change of a dataset by DDL."""
     found: list[str] = []
     # A table that a query makes is known as such when its rows were emitted: their end is emitted again, and holds.
     last = {e.run.run_id: e for e in events if e.run and e.run_event and e.run_event.type.is_terminal}
@@ -59,7 +59,7 @@ def run_lines(events: list[LineageEvent]) -> list[str]:
 
 
 def emitted(watched: Watched, folder: Path, family: Family, case: Case) -> list[str]:
-    """What is emitted of one case; the first of a family prepares it."""
+    """Emitted lines of one case; the first of a family prepares it."""
     if family.name not in watched.prepared:
         watched.prepared[family.name] = False
         with where_spark_can():

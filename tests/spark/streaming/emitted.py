@@ -1,4 +1,4 @@
-"""What was emitted of a query's micro-batches, as lines of text.
+"""Emitted micro-batches of a query, as lines of text.
 
     0 read in 0:[0,3) 1:[0,2) rows=5
     0 wrote out delta@4 STREAMING UPDATE rows=5 files=1 +bytes

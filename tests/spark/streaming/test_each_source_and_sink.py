@@ -1,4 +1,4 @@
-"""What is emitted of each streaming source and sink, beside its golden; and that its checkpoint emits the same.
+"""Events of each streaming source and sink, beside its golden; and that its checkpoint emits the same.
 
 Each query of `sources.py` and `sinks.py` runs captured. Then `headwater reconcile` is asked for its micro-batches; and
 a second capture, which knows nothing, sees all queries start once more and emits what their checkpoints have.
@@ -58,7 +58,7 @@ CASES = [
 
 
 class Emitted:
-    """What the first capture emitted of the queries that can be started again."""
+    """Micro-batches that the first capture emitted of the queries that can be started again."""
 
     def __init__(self) -> None:
         self.queries: list[tuple[Case, World, str, dict[int, IntervalEntry], dict[int, str]]] = []
@@ -158,7 +158,7 @@ def by_hand(case: Case, world: World, query_id: str, entries: dict[int, Interval
 
 
 def same(entries: dict[int, IntervalEntry], again: dict[int, IntervalEntry], *, sinks: bool = False) -> None:
-    """The same source positions; of what was written the same, or that it isn't known.
+    """Check for the same source positions, and for outputs that are the same or unknown.
 
     A checkpoint doesn't have the ids of topics: what is rebuilt from it has none.
     """

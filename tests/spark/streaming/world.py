@@ -1,4 +1,4 @@
-"""What the cases of streaming sources and sinks act on: a session, a broker, a folder; and one query's run."""
+"""World of the cases of streaming sources and sinks: a session, a broker, a folder; and one query's run."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class Case:
 
     @property
     def has_log(self) -> bool:
-        """Whether its sink, if it says what it wrote, says so in a log of its own."""
+        """True when its sink, if it reports its writes, does so in a log of its own."""
         return "Kafka" not in self.title and "foreach" not in self.title
 
     def start(self, world: World) -> StreamingQuery:

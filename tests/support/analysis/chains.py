@@ -76,7 +76,7 @@ class Entry:
     watermark_before: datetime | None = None
     watermark_after: datetime | None = None
     emitted: int = 0
-    """How often it was reported before: a later report with other ends wins."""
+    """Number of earlier reports: a later report with other ends wins."""
     reconciled: bool = False
     """Reported from the checkpoint alone: of no run, and at no time."""
     plan_digest: str | None = None
@@ -153,7 +153,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class Oddities:
-    """What may go wrong in a random chain: how likely, for each batch."""
+    """Probabilities, for each batch of a random chain, of each oddity."""
 
     missing: float = 0.0
     gap: float = 0.0

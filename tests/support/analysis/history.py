@@ -150,7 +150,7 @@ class Batch:
 
 @dataclass
 class History:
-    """What happened.
+    """Random history of runs and micro-batches.
 
     Attributes:
         runs: of batch jobs, in order of time.
@@ -179,7 +179,7 @@ class History:
         return str(uuid.uuid5(uuid.NAMESPACE_URL, f"stream {self.seed} {number}"))
 
     def winners(self) -> list[Batch]:
-        """Of several tellings of a micro-batch, the one that counts: observed before reconciled, then the latest."""
+        """Winning report of each micro-batch: observed before reconciled, then the latest."""
         emitted: dict[int, list[Batch]] = defaultdict(list)
         for batch in self.batches:
             emitted[batch.batch].append(batch)

@@ -87,7 +87,7 @@ class NaiveGraph:
         return out
 
     def standing(self, dataset: str, plans: set[str], as_of: int | None) -> set[str]:
-        """Of plans by which a job writes a dataset, those that hold."""
+        """Plans, among those by which a job writes a dataset, that hold."""
         until = 10**18 if as_of is None else as_of
         parent = {each["start"]: each["end"] for each in self.relationships["CHILD_OF"]}
         uses = []
@@ -178,7 +178,7 @@ def _replaces(use: Fields) -> bool:
 
 
 def reach(hops: Iterable[Hop], start: str, *, upstream: bool, depth: int | None) -> dict[str, tuple[bool, int]]:
-    """What is reached from `start`: whether DIRECT, and in how many hops."""
+    """Nodes reached from `start`: True for DIRECT, and the number of hops."""
     if upstream:
         hops = [Hop(hop.target, hop.source, *hop[2:]) for hop in hops]
     hops = list(hops)

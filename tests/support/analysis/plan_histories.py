@@ -82,7 +82,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class Change:
-    """What happens to the target: DROP, TRUNCATE, CREATE."""
+    """Change of the target's lifecycle: DROP, TRUNCATE, CREATE."""
 
     lifecycle: LifecycleChange
 
@@ -96,7 +96,7 @@ class Declared:
 
 @dataclass(frozen=True)
 class History:
-    """What happened, a step an hour, and what holds at the end.
+    """History of a target, a step an hour, and the facts that hold at its end.
 
     Attributes:
         name: of the history.
@@ -110,7 +110,7 @@ class History:
     upstream: str
     breaks: str | None = None
     at: dict[float, str] = field(default_factory=dict)
-    """Of `upstream` as of so many hours."""
+    """Expected `upstream` as of so many hours."""
 
     @property
     def broken(self) -> str:

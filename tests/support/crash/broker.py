@@ -28,7 +28,7 @@ class LineageBroker:
     pid: int | None = None
 
     def address(self, state: str) -> str:
-        """Where a driver finds it."""
+        """Bootstrap servers that a driver is given."""
         return _nobody() if state == "dead" else self.bootstrap_servers
 
     def begin(self, state: str) -> None:
@@ -58,7 +58,7 @@ class LineageBroker:
 
 
 def _leads(admin: AdminClient) -> bool:
-    """Whether the broker has found itself again: its own controller took it for dead."""
+    """True once the broker leads its partitions again: its own controller took it for dead."""
     try:
         topics = admin.list_topics(timeout=patience(5)).topics.values()
     except KafkaException:

@@ -97,7 +97,7 @@ def check_nothing_blanked(events: Sequence[LineageEvent], more: Sequence[Lineage
 
 
 def reconciled(folder: Path, truth: Truth) -> Iterator[LineageEvent]:
-    """What `headwater reconcile` makes of the checkpoints, without Spark."""
+    """Events that `headwater reconcile` makes of the checkpoints, without Spark."""
     inputs = {
         "copy": PlanInput(dataset=DatasetRef("kafka://here", "in"), kind=SourceKind.KAFKA, source_index=0),
         "files": PlanInput(dataset=DatasetRef("file", str(folder / "in")), kind=SourceKind.FILE, source_index=0),

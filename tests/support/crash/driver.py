@@ -22,7 +22,7 @@ SECONDS = 900.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Orders:
-    """What one start of the job is given.
+    """Orders of one start of the job.
 
     Attributes:
         folder: of the whole history: checkpoints, data, events, outbox.

@@ -1,4 +1,4 @@
-"""What the drivers have emitted: in files, on the topic, and in outboxes whose driver is dead."""
+"""Events that the drivers have emitted: in files, on the topic, and in outboxes whose driver is dead."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def in_outboxes(folder: Path) -> list[LineageEvent]:
 
 
 def _values(path: Path) -> list[bytes]:
-    """Of a copy: opening it would make a writer of its log."""
+    """Values in an outbox, read from a copy: opening it would make a writer of its log."""
     with tempfile.TemporaryDirectory() as copies:
         for part in path.parent.glob(f"{path.name}*"):
             shutil.copy(part, copies)

@@ -135,7 +135,7 @@ class Sweep:
         check_no_gap(events)
 
     def document(self) -> dict[str, Any]:
-        """What happened."""
+        """Report of the sweep."""
         events = self._emitted()
         provenance = Counter(
             str(interval.variants[interval.winner].registers["provenance"][1])
@@ -190,7 +190,7 @@ class Sweep:
         stays(fed, seconds)
 
     def _check(self, caught_up: dict[str, list[int]]) -> dict[str, Any]:
-        """What holds after every kill.
+        """Check the promises that hold after every kill.
 
         Args:
             caught_up: what was committed before a life that has reported that it has caught up.
@@ -217,7 +217,7 @@ class Sweep:
         }
 
     def _lost(self, events: Sequence[LineageEvent]) -> int:
-        """How many micro-batches are committed and not emitted yet."""
+        """Number of micro-batches that are committed and not emitted yet."""
         return sum(
             len(self._truth.committed(name)) - len(intervals(events, query_id))
             for name, query_id in self._truth.queries.items()

@@ -15,14 +15,14 @@ from urllib.parse import unquote, urlsplit
 import pyarrow.parquet as pq
 
 FILE_ROWS = 4
-"""Of each file that is fed."""
+"""Rows of each file that is fed."""
 BATCH_ROWS = 6
-"""Of each micro-batch of the source that counts up."""
+"""Rows of each micro-batch of the source that counts up."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Of one micro-batch.
+    """Rows of one micro-batch.
 
     Attributes:
         read: from its source.
@@ -67,7 +67,7 @@ class Truth:
                 self.sunk[batch] = _added(part) - earlier
 
     def rows(self, query: str, batch: int) -> Rows:
-        """What a committed micro-batch read and wrote."""
+        """Rows that a committed micro-batch read and wrote."""
         end = self.ends[query, batch]
         match query:
             case "copy":

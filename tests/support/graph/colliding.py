@@ -76,7 +76,7 @@ PRODUCER = "https://headwater.example/test"
 
 @dataclass(frozen=True)
 class Pools:
-    """How many of each there are. The smaller, the more collisions.
+    """Number of names of each sort. The smaller, the more collisions.
 
     Of retentions and declarations, the weight among the other kinds.
     """

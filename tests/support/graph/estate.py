@@ -138,7 +138,7 @@ class Estate:
         self.add(DeclarationSetEvent(set=name, revision=1, items=digests, format=format_), at)
 
     def called(self, dataset: DatasetRef, table: str) -> DatasetRef:
-        """What a catalog calls a dataset, as somebody may declare it."""
+        """Declare a dataset's name in a catalog, and return that name."""
         catalog = DatasetRef("hive://metastore:9083", table)
         link = Symlink(catalog.namespace, catalog.name, "TABLE")
         self.add(DatasetEvent(dataset=dataset, type="TABLE", symlinks=(link,)))

@@ -29,7 +29,7 @@ def operators(driver: Driver, statement: LiteralString, /, **parameters: Any) ->
 
 
 def sampled_operators(driver: Driver, statement: LiteralString, /, **parameters: Any) -> list[str]:
-    """The same with the statistics as they are: for many statements after one `sample`."""
+    """Operators of a statement's plan with the statistics as they are: for many statements after one `sample`."""
     with driver.session(database="neo4j", notifications_min_severity="OFF") as session:
         plan = session.run("EXPLAIN " + statement, parameters).consume().plan
     assert plan is not None

@@ -17,7 +17,7 @@ from headwater_schemas.errors import BrokerUnavailableError
 
 @dataclass
 class FakeBroker:
-    """What lives longer than a consumer. `topic_id` changes when the topic is created again.
+    """Broker and group state that outlive a consumer. `topic_id` changes when the topic is created again.
 
     Attributes:
         log: the records of each partition by ascending offset, which may leave offsets out.
@@ -233,7 +233,7 @@ class FakeSource:
             del self.owned[number]
 
     def _notice_a_new_topic(self) -> None:
-        """As the real one: leave the group, and join it with a client that knows nothing of the topic."""
+        """Leave the group like the real one, and join it with a client that knows nothing of the topic."""
         numbers = tuple(n for n, partition in self.owned.items() if partition != self.broker.partition(n))
         if numbers:
             ours = [n for n in numbers if self.broker.owners.get(n) is self]

@@ -20,7 +20,7 @@ _decode = Decoder.decode
 
 
 def decode(self: Decoder, value: bytes | None) -> LineageEvent:
-    """As `Decoder.decode`, for whom lives to see it."""
+    """Decode like `Decoder.decode`, but die of the poison value."""
     if value == POISON:
         os.kill(os.getpid(), signal.SIGKILL)
     return _decode(self, value)

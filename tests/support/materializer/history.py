@@ -137,7 +137,7 @@ class History:
             self.broker.recreate("second")
 
     def _expired(self, records: Iterable[Record]) -> None:
-        """What was deleted before it was committed may never have been read by anybody."""
+        """Note expired records: those deleted before they were committed may never have been read by anybody."""
         for record in records:
             if record.offset >= self.broker.committed.get(record.partition, 0):
                 self.expired.add((record.partition, record.offset))

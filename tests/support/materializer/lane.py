@@ -15,7 +15,7 @@ class InlineLane:
 
     @property
     def busy(self) -> bool:
-        """Whether a job was started whose result hasn't been taken."""
+        """True while a started job's result hasn't been taken."""
         return self._job is not None
 
     def start(self, job: Callable[[], None]) -> None:

@@ -74,11 +74,11 @@ class Letter:
 
 
 class World(Protocol):
-    """What the contract suite needs of either."""
+    """Interface that the contract suite needs of the fake and of the real services."""
 
     @property
     def fold(self) -> Fold:
-        """What makes deltas for `graph`."""
+        """Fold that makes deltas for `graph`."""
 
     def put(
         self,
@@ -104,7 +104,7 @@ class World(Protocol):
         """The dead-letter topic."""
 
     def letters(self) -> Sequence[Letter]:
-        """What is on it."""
+        """Letters on the dead-letter topic."""
 
     def graph(self) -> GraphStore:
         """The graph."""
@@ -116,7 +116,7 @@ class World(Protocol):
         """A graph that can't be reached."""
 
     def has(self, event: LineageEvent) -> bool:
-        """Whether the run of an event is in the graph."""
+        """True when the run of an event is in the graph."""
 
     def recreate(self) -> None:
         """Delete the events topic and create it again."""
@@ -401,7 +401,7 @@ def until(condition: Callable[[], bool], *sources: RecordSource, seconds: float 
 
 
 def patiently(ask: Callable[[], T], *, seconds: float = 20) -> T:
-    """What it answers once the brokers can: a partition that has just been made has no leader for a moment."""
+    """Ask until the brokers can answer: a partition that has just been made has no leader for a moment."""
 
     def answers() -> list[T]:
         try:

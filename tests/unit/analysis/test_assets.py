@@ -1,4 +1,4 @@
-"""How assets are spelled, and that what is spelled so is understood."""
+"""Spellings of assets, and their reading: each spelling is understood again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which column a name stands for, by what happened to the columns of a table; times in hours."""
+"""Columns that a name stands for, by the history of a table's columns; times in hours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which declared types are the observed ones, as systems spell them, and which are others."""
+"""Declared types that equal the observed ones, as systems spell them, and types that don't."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What differs between the edges of two sides."""
+"""Differences between the edges of two sides."""
 
 from __future__ import annotations
 

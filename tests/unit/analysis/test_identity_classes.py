@@ -1,4 +1,4 @@
-"""Which datasets are one, by what the graph has of them: the same whichever is asked for first."""
+"""Identity classes of datasets by the graph's records: the same whichever dataset is asked for first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be asked of a change, which types are wider, and text that goes into a ticket."""
+"""Changes that impact analysis accepts, wider types, and text that goes into a ticket."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_names_are_never_markdown(name: str, column: str, job: str) -> None:
 
 
 def escaped(text: str, at: int) -> bool:
-    """Whether an odd number of backslashes stands before it."""
+    """True when an odd number of backslashes stands before the position."""
     before = text[:at]
     return (len(before) - len(before.rstrip("\\"))) % 2 == 1
 

@@ -382,7 +382,7 @@ def test_the_tables_have_a_case_for_each_condition_of_each_rule() -> None:
 
 
 def differs(policy: Policy, changed: Policy, rule: Rule, other: Rule, case: Case) -> bool:
-    """Whether a case is decided otherwise with the changed rule."""
+    """True when a case is decided otherwise with the changed rule."""
     return rule.fits(*case) != other.fits(*case) and policy.judge(*case)[:2] != changed.judge(*case)[:2]
 
 

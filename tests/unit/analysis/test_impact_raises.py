@@ -266,7 +266,7 @@ def rows() -> list[tuple[ChangeType, Severity, SeverityInputs]]:
 
 
 def holds(raises: Sequence[Raise], change: ChangeType, severity: Severity, inputs: SeverityInputs) -> Severity:
-    """What becomes of a severity."""
+    """Severity after the raises that fit."""
     fitting = (
         each.to
         for each in raises

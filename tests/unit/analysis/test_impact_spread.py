@@ -1,4 +1,4 @@
-"""How far a change goes, on any small graph: what is reached by definition, never more, and the worst of it."""
+"""Spread of a change on any small graph: the nodes reached by definition, never more, and the worst of each."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_every_path_is_one(picture: Picture, node: int, change: tuple[ChangeType
 
 @given(pictures(), st.sampled_from(COLUMNS))
 def test_a_removed_column_breaks_exactly_what_is_derived_from_it(picture: Picture, node: int) -> None:
-    """Of values that are surely made of it (UNKNOWN is possible, not certain), and of choices, at any distance."""
+    """Check values that are surely made of it (UNKNOWN is possible, not certain), and choices, at any distance."""
     sure = Picture([edge for edge in picture.edges if edge.kind != "UNKNOWN" and not edge.whole])
     derived = reachable(sure, [node]) - {node}
     hit = spread_of(picture, node, ChangeType.SCHEMA_BREAKING, SchemaChange.REMOVED)

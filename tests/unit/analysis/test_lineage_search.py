@@ -144,7 +144,7 @@ def test_loops_are_those_of_the_start_and_of_all_that_is_found(graph: Graph, dep
 
 
 class LeanSteps(ListedSteps):
-    """Of the last hop's edges it has only loops and where they lead, as that of datasets."""
+    """Steps whose last hop has, as that of datasets, only loops and the edges' targets."""
 
     def beyond(self, nodes: Sequence[int], found: Sequence[int], /) -> Beyond | None:
         rows = [(a, b, number) for number, (a, b, _) in enumerate(self.hops) if a in nodes]

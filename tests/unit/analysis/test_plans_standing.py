@@ -1,4 +1,4 @@
-"""What became of plans: the rule by itself, which histories of events are judged by elsewhere."""
+"""Plans in force and replaced plans: the rule by itself; histories of events are judged elsewhere."""
 
 from __future__ import annotations
 

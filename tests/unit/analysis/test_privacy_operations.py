@@ -153,7 +153,7 @@ def test_each_operation_has_an_edge_and_one_that_nearly_is(subtests: pytest.Subt
 
 
 def test_every_operation_has_both() -> None:
-    """What is dropped has no edge: `test_what_is_left_out_goes_nowhere` of the spread."""
+    """DROP has no edge, and so no pair: see `test_what_is_left_out_goes_nowhere` of the spread."""
     assert {*PAIRS, Operation.DROP} == set(Operation)
 
 

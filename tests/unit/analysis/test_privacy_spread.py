@@ -1,4 +1,4 @@
-"""How far sensitive values go, on small graphs: what ends them has a case that does and one that nearly does."""
+"""Spread of sensitive values on small graphs: each end of it has a case that ends and one that nearly does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ends a question that Neo4j doesn't answer."""
+"""Errors of a question that Neo4j doesn't answer."""
 
 from __future__ import annotations
 

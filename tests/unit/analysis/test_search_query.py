@@ -1,4 +1,4 @@
-"""What a text becomes in the language of the full-text index."""
+"""Translation of a search text into the language of the full-text index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is meant by the first characters of an id, of a code version or of a query, and what several begin with."""
+"""Prefixes of ids, code versions and queries: the one that is meant, and those that several share."""
 
 from __future__ import annotations
 

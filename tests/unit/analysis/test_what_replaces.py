@@ -1,4 +1,4 @@
-"""Which writes leave nothing of what was there: by the run's own word, else by the table format's."""
+"""Writes that replace everything in a dataset: by the run's own word, else by the table format's."""
 
 from __future__ import annotations
 

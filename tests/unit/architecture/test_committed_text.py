@@ -1,4 +1,4 @@
-"""What no committed file may hold: a package registry's host, a path of somebody's machine, two nouns in one module."""
+"""Rules of committed files: no package registry's host, no path of somebody's machine, one noun in a module."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def found(pattern: re.Pattern[str], *, besides: set[str]) -> list[str]:
 
 
 def test_no_registry_is_named() -> None:
-    """Where packages come from is the installing machine's own setting: a mirror, an archive, the public default."""
+    """Registries are the installing machine's own setting: a mirror, an archive, the public default."""
     assert found(HOSTS, besides=LOCK_FILES) == []
 
 

@@ -1,4 +1,4 @@
-"""What the documents point to is there: files, headings, commands and settings."""
+"""Targets of the documents' references: files, headings, commands and settings."""
 
 from __future__ import annotations
 

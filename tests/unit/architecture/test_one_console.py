@@ -1,4 +1,4 @@
-"""What is printed passes `headwater.console`, where no text is markup: nothing else of Rich reads any."""
+"""Output of commands passes `headwater.console`, where no text is markup: nothing else of Rich reads any."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ALLOWED = {
 
 
 def reading(tree: ast.Module) -> set[str]:
-    """What the module has of Rich that reads markup, imports for types alone left out."""
+    """Names of Rich in the module that read markup, imports for types alone left out."""
     typing_only = {
         node
         for block in ast.walk(tree)

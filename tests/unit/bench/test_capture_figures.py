@@ -42,7 +42,7 @@ def test_a_ratio_compares_what_was_measured_within_seconds() -> None:
 
 
 def test_whole_milliseconds_do_not_hide_a_fraction() -> None:
-    """Of eight triggers, half at 100 and half at 101 ms: the median is neither."""
+    """With eight triggers, half at 100 and half at 101 ms, the median is neither."""
     [ratio] = ratios([[100] * 4 + [101] * 4], [[100] * 8], 0.5)
     assert 1.001 < ratio < 1.01
 
@@ -71,7 +71,7 @@ def test_the_goals_are_about_headwater() -> None:
 
 
 def test_the_goal_of_the_trigger_is_about_the_end_of_its_interval() -> None:
-    """Of fifteen rounds most are as fast as without, and seven are slower: the median alone would have met it."""
+    """Eight of fifteen rounds are as fast as without capture, seven are slower: the median alone meets the goal."""
     base, ours = measured(1, 0, 0), measured(1, 11, 9_000)
     base.triggers = [[100] * 9] * 15
     ours.triggers = [[100] * 9] * 8 + [[130] * 9] * 7

@@ -154,7 +154,7 @@ def test_micro_batches_go_on_where_the_one_before_ended(estate: Estate, number: 
 
 
 def _positions(entry: IntervalEntry) -> tuple[list[object], list[object]]:
-    """Where the micro-batch begins and ends in all that it used."""
+    """Begins and ends of everything that a micro-batch used."""
     begins: list[object] = []
     ends: list[object] = []
     for position in (use.position for use in (*entry.inputs, *entry.outputs)):

@@ -1,4 +1,4 @@
-"""What benchmarks share: percentiles, interleaving, goals, the report."""
+"""Shared parts of the benchmarks: percentiles, interleaving, goals, the report."""
 
 from __future__ import annotations
 

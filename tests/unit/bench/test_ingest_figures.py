@@ -25,7 +25,7 @@ TRIALS = [Trial(SHAPES[1], 2_000, 1.0), Trial(SHAPES[0], 500, 2.0)]
 
 
 def consumed(seconds: float, peak: float = 90.0) -> dict[str, Any]:
-    """What the consumer's process reports of a round."""
+    """Report of the consumer's process about a round."""
     return {
         "applied": 1_050,
         "seconds": seconds,

@@ -1,4 +1,4 @@
-"""What `bench intake` sends: documents of runs that OpenLineage's schemas accept; and its figures."""
+"""Documents of `bench intake`: runs that OpenLineage's schemas accept; and its figures."""
 
 from __future__ import annotations
 

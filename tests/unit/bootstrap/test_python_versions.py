@@ -24,7 +24,7 @@ def allowed() -> list[int]:
 
 
 def fits(wheel: str, minor: int) -> bool:
-    """Whether a wheel's tags, `cp311-cp311-manylinux…`, are for CPython 3.minor on Linux on x86-64."""
+    """True when a wheel's tags, `cp311-cp311-manylinux…`, are for CPython 3.minor on Linux on x86-64."""
     *_, python, abi, platform = wheel.removesuffix(".whl").split("-")
     if platform != "any" and not ("manylinux" in platform and "x86_64" in platform):
         return False

@@ -1,4 +1,4 @@
-"""What `attach` says before anything of Spark is asked, and what its handle says of itself."""
+"""Messages of `attach` before anything of Spark is asked, and the description of its handle."""
 
 from __future__ import annotations
 

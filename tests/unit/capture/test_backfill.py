@@ -1,4 +1,4 @@
-"""What was not emitted when it happened is emitted from the checkpoint; what was emitted is not emitted again."""
+"""Backfill from the checkpoint of micro-batches that were not emitted; emitted ones are not emitted again."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ class Stage:
         return [(gap.first, gap.last, gap.emitted) for gap in self.gaps.found]
 
     def emitted_gaps(self) -> list[Any]:
-        """What the last state of the run that speaks of gaps says."""
+        """Gaps in the last state of the run that has any."""
         facets_of_runs = [event.run_event.run_facets for event in self.sink.runs() if event.run_event]
         return [json.loads(facets[GAPS_FACET])["gaps"] for facets in facets_of_runs if GAPS_FACET in facets][-1:]
 
@@ -543,7 +543,7 @@ def test_a_failure_says_why_what_waited_is_sent_now() -> None:
 
 
 def test_a_clock_that_was_set_back_hides_nothing() -> None:
-    """What the process before has planned seems to be later than this one's start."""
+    """Plans of the earlier process seem to be later than this one's start."""
     stage = Stage(kafka_checkpoint(6).files)
     stage.start(at=BEGAN + timedelta(seconds=3))
     stage.progress(6)

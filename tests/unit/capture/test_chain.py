@@ -1,4 +1,4 @@
-"""What of a micro-batch is a change against the one before it."""
+"""Changes of a micro-batch against the one before it."""
 
 from __future__ import annotations
 

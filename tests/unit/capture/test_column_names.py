@@ -1,4 +1,4 @@
-"""How names of columns are reported that Spark made of expressions."""
+"""Reported names of columns that Spark made of expressions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run was started from, by whom and for what: settings first, then what shows it; without credentials."""
+"""Context of a run: its starter, owner and purpose; by settings, else by the environment; without credentials."""
 
 from __future__ import annotations
 

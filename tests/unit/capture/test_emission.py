@@ -40,7 +40,7 @@ class Intake:
 
 
 class Jvm:
-    """Whose thread sleeps, or is interrupted."""
+    """Fake JVM whose thread sleeps, or is interrupted."""
 
     def __init__(self, during: Callable[[], None] = lambda: None) -> None:
         self.slept = 0
@@ -66,7 +66,7 @@ class Sink(RecordingSink):
 
 
 class Engine:
-    """As much of an engine as a policy looks at."""
+    """Fake engine with the parts that a policy looks at."""
 
     def __init__(self, **counts: int) -> None:
         self.ending = False

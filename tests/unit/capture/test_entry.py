@@ -94,7 +94,7 @@ def test_a_new_partition_makes_the_input_inferred() -> None:
 
 
 def test_a_table_that_is_joined_in_is_no_input_of_the_micro_batch() -> None:
-    """What the checkpoint can't tell must not be part of the interval's identity."""
+    """Facts that the checkpoint doesn't have must not be part of the interval's identity."""
     airlines = PlanInput(dataset=DatasetRef("file", "/data/airlines"), kind=SourceKind.FILE)
     progress = parse_progress(recorded("kafka_next_batch"))
     with_table = interval_entry(progress, [airlines, topic("in")], MicroBatchFacts())

@@ -1,4 +1,4 @@
-"""What the settings say of a job is in the events of its application."""
+"""Facts of a job's settings are in the events of its application."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def frame(properties: dict[str, str] | None = None) -> Any:
 
 
 class Session:
-    """As much of a SparkSession as is asked when a query starts."""
+    """Fake SparkSession with the parts that the start of a query asks."""
 
     def __init__(self, get: Callable[[str], object]) -> None:
         self.sparkContext = None

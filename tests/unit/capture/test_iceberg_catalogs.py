@@ -1,4 +1,4 @@
-"""How Iceberg's catalogs, and Glue in place of Hive's metastore, name their tables, by the session's settings."""
+"""Names of tables in Iceberg's catalogs, and in Glue in place of Hive's metastore, by the session's settings."""
 
 from __future__ import annotations
 

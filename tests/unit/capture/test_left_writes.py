@@ -175,7 +175,7 @@ OLD = snapshot(1, -9_000, None)
 
 
 class Catalogs:
-    """What a session's catalogs have as a table's current metadata."""
+    """Fake catalogs of a session with a table's current metadata."""
 
     def __init__(self, *snapshots: Any, current: int) -> None:
         [text] = [text for text in iceberg(*snapshots, current=current).texts.values() if text != "{}"]
@@ -313,7 +313,7 @@ def open_writes(folder: Path, app_run: str, job: str = "daily") -> OpenWrites:
 
 
 def died(kept: OpenWrites) -> None:
-    """What the kernel does when a process is gone."""
+    """Close the connection like the kernel does when a process is gone."""
     assert kept._connection is not None
     kept._connection.close()
     kept._connection = None

@@ -1,4 +1,4 @@
-"""Which files a batch write has committed, by a listing: its own, or more than its own, or none that is named."""
+"""Files that a batch write has committed, by a listing: its own, or more than its own, or none that is named."""
 
 from __future__ import annotations
 

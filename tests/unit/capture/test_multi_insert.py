@@ -1,4 +1,4 @@
-"""Which physical plan wrote each INSERT of `FROM … INSERT INTO … INSERT INTO …`, on the Sparks that differ in it."""
+"""Physical plans of each INSERT of `FROM … INSERT INTO … INSERT INTO …`, on the Sparks that differ in them."""
 
 from __future__ import annotations
 

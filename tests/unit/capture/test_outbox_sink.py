@@ -1,4 +1,4 @@
-"""How long the end of a script waits for an outbox, by a clock that only waiting moves."""
+"""Wait of a script's end for its outbox, by a clock that only waiting moves."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class FakeOutbox:
 
 
 def ended(outbox: FakeOutbox) -> tuple[int, float]:
-    """What isn't delivered, and how long that took to know."""
+    """Number of undelivered events, and the time until that was known."""
     sink = OutboxSink(cast("Outbox", outbox), clock=lambda: outbox.now)
     return sink.flush_while_moving(15.0, stall_seconds=4.0), outbox.now
 

@@ -11,7 +11,7 @@ from headwater_schemas.events import QualityResult
 
 
 class OfGreatExpectations:
-    """As its validation results are: an object that makes a dictionary of itself."""
+    """Validation result like those of Great Expectations: an object that makes a dictionary of itself."""
 
     def __init__(self, **fields: Any) -> None:
         self._fields = fields

@@ -1,4 +1,4 @@
-"""What is emitted of a script's end, against what Python makes of it: each in a process of its own, without Spark."""
+"""Events of a script's end, against Python's own verdict: each in a process of its own, without Spark."""
 
 from __future__ import annotations
 

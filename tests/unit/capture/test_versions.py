@@ -1,4 +1,4 @@
-"""Which code a job is made of, where nobody says: the git commit of its script, or the distribution it is of."""
+"""Code version of a job without a setting: the git commit of its script, or the distribution that it is in."""
 
 from __future__ import annotations
 

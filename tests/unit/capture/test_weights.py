@@ -1,4 +1,4 @@
-"""How heavy a waiting callback is taken to be. Whether that is about right: tests/spark/capture/test_memory.py."""
+"""Estimated weight of a waiting callback. `tests/spark/capture/test_memory.py` compares it with the real one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def command(text: str | Exception | Callable[..., str]) -> CommandEnded:
 
 
 def plan(operators: int, columns: int, column: str = "(id#0L + 1) AS c{0}#{0}L") -> str:
-    """As Spark shows it: 25 columns by name, then how many more."""
+    """Plan in Spark's format: 25 columns by name, then the number of further ones."""
     named = ", ".join(column.format(number) for number in range(min(25, columns)))
     more = f", ... {columns - 25} more fields" if columns > 25 else ""
     return "".join(f"+- Project [{named}{more}]\n" for _ in range(operators))

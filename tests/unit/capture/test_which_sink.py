@@ -1,4 +1,4 @@
-"""Which sink the settings describe, and where its outbox is."""
+"""Sink that the settings describe, and the location of its outbox."""
 
 from __future__ import annotations
 

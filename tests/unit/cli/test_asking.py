@@ -1,4 +1,4 @@
-"""What ends a question, as exit code and fix."""
+"""Errors of a question, as exit code and fix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a command ends, and what it imports on the way."""
+"""Exit codes of commands, and their imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a shell is offered when somebody presses the tab key."""
+"""Completions that a shell offers for the tab key."""
 
 from __future__ import annotations
 

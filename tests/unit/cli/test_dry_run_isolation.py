@@ -1,4 +1,4 @@
-"""What a dry run may reach: each case in a process of its own, since isolation can't be taken back."""
+"""Isolation of a dry run: each case in a process of its own, since isolation can't be taken back."""
 
 from __future__ import annotations
 

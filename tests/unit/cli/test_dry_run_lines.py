@@ -1,4 +1,4 @@
-"""Which lines of a script have run."""
+"""Lines of a script that have run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which cluster is asked when records of a topic arrived, and when none may be."""
+"""Clusters that are asked when records of a topic arrived, and cases in which none may be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `headwater reconcile` makes of a checkpoint, of what the graph knows, and of a table's log."""
+"""Reconciliation of a checkpoint with the graph and with a table's log."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def reconciled(made: HandWritten, files: DictFiles | None = None, **known: Any) 
 
 
 def outputs(found: Reconciled) -> list[list[tuple[DatasetRef, bool]]]:
-    """Of each event the datasets that are written, and whether it is known what of them."""
+    """Datasets that each event writes, with True where the position is known."""
     return [
         [(use.dataset, use.position is not None) for use in entry.outputs]
         for event in found.events
@@ -146,7 +146,7 @@ ANSWER = CheckpointQuery(
 
 @pytest.fixture
 def graph(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What was asked; a graph's answers, or errors, are put in front."""
+    """Questions to a fake graph; its answers, or errors, are put in front."""
     answers: list[Any] = []
 
     @contextmanager

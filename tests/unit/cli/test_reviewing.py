@@ -1,4 +1,4 @@
-"""What `headwater review` gets of scripts and tables before anything runs."""
+"""Preparation of `headwater review`: scripts and tables, before anything runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a setting's value comes from, and what becomes of a wrong one."""
+"""Sources of a setting's value, and errors of a wrong one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sets declare, as `headwater show` prints it."""
+"""Declarations of sets, as `headwater show` prints them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a catalog calls a dataset stands beside its path."""
+"""Catalog name of a dataset beside its path."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def letter(
     reason: DeadLetterReason = DeadLetterReason.INVALID_EVENT,
     **record: Any,
 ) -> StoredDeadLetter:
-    """What the materializer makes of the record at this offset of the events topic, as read back at `at`."""
+    """Dead letter that the materializer makes of a record of the events topic at offset `source`, read back at `at`."""
     fields = {
         "value": b"v",
         "key": b'["default","ns","enrich"]',

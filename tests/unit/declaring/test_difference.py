@@ -1,4 +1,4 @@
-"""What a revision changes, which datasets it names, which cycles it declares, and where sets contradict each other."""
+"""Changes of a revision: the datasets it names, the cycles it declares, and contradictions between sets."""
 
 from __future__ import annotations
 

@@ -310,7 +310,7 @@ def test_an_alias_within_its_own_anchor_ends() -> None:
 
 
 def test_a_file_of_brackets_ends_in_an_error(subtests: pytest.Subtests) -> None:
-    """Where PyYAML builds its own tree of such a file, the process ends with a segmentation fault."""
+    """Files of nested brackets would end the process with a segmentation fault if PyYAML built its own tree of them."""
     for opening in ["[", "{a: ", "- ", "? ", "[? "]:
         with subtests.test(opening=opening):
             (problem,) = problems(opening * 100_000)

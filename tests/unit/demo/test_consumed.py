@@ -1,4 +1,4 @@
-"""What a query's intervals consumed for certain, read from the lines of a dump."""
+"""Offsets that a query's intervals consumed for certain, read from the lines of a dump."""
 
 from __future__ import annotations
 

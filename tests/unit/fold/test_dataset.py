@@ -1,4 +1,4 @@
-"""What of a dataset's event is known, and what isn't."""
+"""Facts of a dataset's event, with unknown ones left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a declaration is stored where it states little, nothing, or one thing several times."""
+"""Stored facts of a declaration that states little, nothing, or one thing several times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What follows from what was used: versions of datasets, and how neighbours of a chain fit together."""
+"""Facts derived from uses: versions of datasets, and the fit of neighbours in a chain."""
 
 from __future__ import annotations
 

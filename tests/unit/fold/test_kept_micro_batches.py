@@ -1,4 +1,4 @@
-"""Which micro-batches are kept one by one, which reports of them are, and what their summaries have."""
+"""Retention of micro-batches: those kept one by one, their reports, and the summaries of the others."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ READ, WROTE = UseKey(RelType.CONSUMED, "departed", 0), UseKey(RelType.PRODUCED, 
 
 
 def registers(time: datetime | None = THIRD, run: str = "r1", stamp: str = "1") -> Registers:
-    """Of a micro-batch."""
+    """Registers of a micro-batch."""
     out: Registers = {"provenance": (stamp, "OBSERVED")}
     if time is not None:
         out["processing_time"] = (stamp, time)
@@ -44,7 +44,7 @@ def registers(time: datetime | None = THIRD, run: str = "r1", stamp: str = "1") 
 
 
 def kafka(start: int = 0, end: int = 10, stamp: str = "1") -> Registers:
-    """Of a use of two partitions' offsets."""
+    """Registers of a use of two partitions' offsets."""
     cell: Props = {"position": "kafka", "partitions": [0, 3], "from": [start, 1], "to_exclusive": [end, 2]}
     return {"position": (stamp, cell)}
 
@@ -97,7 +97,7 @@ def other_day() -> Variant:
 
 
 def two_reports() -> Variant:
-    """Of one day each."""
+    """Variant with two reports, one on each of two days."""
     found = variant(stamp="2")
     found.join(other_day())
     return found

@@ -1,4 +1,4 @@
-"""Which of two values wins, which labels and properties there are, and what reading back requires."""
+"""Winner of two values, labels and properties, and requirements of reading back."""
 
 from __future__ import annotations
 

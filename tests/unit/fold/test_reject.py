@@ -1,4 +1,4 @@
-"""What can't become part of the graph, and the field that is named."""
+"""Events that can't become part of the graph, and the field that is named."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def facts(name: str, first: int, last: int, *, query: str | None = None, parent:
 
 
 def shown(*runs: RunFacts) -> dict[str, Any]:
-    """Of each run that has an end, why, when, and by which run; None of those that are open."""
+    """End of each run: reason, time and ending run; None for open ones."""
     ends = run_ends({keys.run_key("acme", str(each.identity["run_id"])): each for each in runs})
     found: dict[str, Any] = {}
     for each in runs:

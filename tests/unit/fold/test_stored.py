@@ -39,7 +39,7 @@ FOLDER = Path(__file__).parent / "stored"
 
 
 def start() -> LineageEvent:
-    """As little as a run can report; of what it lists, one dataset three times, once by a position without a digest."""
+    """Start of a run that reports as little as it can; it lists one dataset three times, once without a digest."""
     again = DatasetUse(dataset=DEPARTED, possible=True, inputs=(ENRICHED,))
     unknown = DatasetUse(dataset=DEPARTED, position=Position())
     files = DatasetUse(dataset=DEPARTED, position=Position(files=FileSet(count=1)))
@@ -70,7 +70,7 @@ def several() -> LineageEvent:
 
 
 def policy(namespace: str | None) -> LineageEvent:
-    """Of a namespace's jobs, or all."""
+    """Retention of a namespace's jobs, or of all."""
     body = RetentionEvent(before=TIME, mode=RetentionMode.SUMMARIZE, namespace=namespace)
     return build.lineage_event(body, producer=PRODUCER, event_time=TIME)
 

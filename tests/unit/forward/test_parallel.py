@@ -75,7 +75,7 @@ def send(collector: ParallelCollector) -> list[DocumentRefusedError]:
 
 
 def lane_of(data: bytes, recorders: list[Recorder]) -> Recorder:
-    """Which of them a document comes through."""
+    """Recorder that a document comes through."""
     return recorders[zlib.crc32(data.decode().rpartition(" ")[0].encode()) % len(recorders)]
 
 
@@ -84,7 +84,7 @@ def all_of(recorders: list[Recorder]) -> list[OutgoingDocument]:
 
 
 def in_order(recorders: list[Recorder]) -> bool:
-    """Whether each key's documents came through one collector, in order, each once."""
+    """True when each key's documents came through one collector, in order, each once."""
     for key in KEYS:
         found = [[each for each in recorder.delivered if each.key == key] for recorder in recorders]
         if [each for each in found if each] != [[document(key, number) for number in range(5)]]:

@@ -1,4 +1,4 @@
-"""What a name is cut into."""
+"""Words that a name is cut into."""
 
 from __future__ import annotations
 

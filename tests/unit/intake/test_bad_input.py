@@ -1,4 +1,4 @@
-"""What is no OpenLineage event, by every way in: refused with the reason, and the good events around it are taken."""
+"""Bad input by every way in: it is refused with the reason, and the good events around it are taken."""
 
 from __future__ import annotations
 

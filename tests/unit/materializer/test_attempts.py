@@ -15,7 +15,7 @@ BATCH = 4_000
 
 
 class Group:
-    """What a broker holds of a partition with `end` records, of which some end the process that is handed them."""
+    """Records and offsets of a partition with `end` records, of which some end the process that is handed them."""
 
     def __init__(self, end: int, *killers: int) -> None:
         self.end, self.killers = end, killers

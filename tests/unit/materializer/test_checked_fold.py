@@ -1,4 +1,4 @@
-"""Which events are folded: none of which more relationships come than a transaction may have."""
+"""Events that are folded: none that makes more relationships than a transaction may have."""
 
 from __future__ import annotations
 

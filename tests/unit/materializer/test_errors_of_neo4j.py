@@ -31,7 +31,7 @@ def meaning(error: Exception) -> LineageError:
 
 
 def of_server(code: str) -> Neo4jError:
-    """As the driver makes it of a FAILURE message."""
+    """Error in the form that the driver makes of a FAILURE message."""
     return Neo4jError._hydrate_neo4j(code=code, message=SECRET)
 
 

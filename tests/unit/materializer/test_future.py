@@ -54,7 +54,7 @@ def ms(time: datetime) -> int:
 
 
 def made(events: Sequence[tuple[LineageEvent, datetime | None]], **more: Any) -> tuple[GraphDelta, list[bool]]:
-    """What records make, and which of them counted as of an earlier time."""
+    """Delta of records, and a mark for each that counted as of an earlier time."""
     how = Preparation(
         Decoder(),
         reject_decoded,

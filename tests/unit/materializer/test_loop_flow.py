@@ -1,4 +1,4 @@
-"""How records flow: pipelining, bounds, rebalances, draining, catching up."""
+"""Flow of records: pipelining, bounds, rebalances, draining, catching up."""
 
 from __future__ import annotations
 

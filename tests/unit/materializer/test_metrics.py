@@ -1,4 +1,4 @@
-"""What the loop's metrics count, seen through the loop."""
+"""Metrics of the loop, read while it runs."""
 
 from __future__ import annotations
 

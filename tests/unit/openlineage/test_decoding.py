@@ -1,4 +1,4 @@
-"""What is taken for a document, and what isn't, with the reason."""
+"""Values that are taken for a document, and those that aren't, with the reason."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ SHOWN = {
 
 
 def shown_by(place: str) -> tuple[str, ...]:
-    """Who shows what is kept in a place of the graph."""
+    """Commands that show a place of the graph."""
     label, _, name = place.partition(".")
     return (*SHOWN[label], *(("page",) if name == "facets" else ()))
 
@@ -203,7 +203,7 @@ EMPTIED: dict[tuple[str, str], Json] = {
 
 
 def deleting(owner: str, name: str) -> Json:
-    """The same run later, with the facet deleted."""
+    """Document of a later report of the same run, with the facet deleted."""
     found = document(owner, name)
     holder = found["job"] if owner == "job" else found["outputs"][0]
     holder["facets"][name] = {key: holder["facets"][name][key] for key in ("_producer", "_schemaURL")}

@@ -1,4 +1,4 @@
-"""What the text of a query shows of columns, and that any text is read in little time or not at all."""
+"""Columns in the text of a query; and any text is read in little time or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is no event, by the pointer of the field at fault; no message has any of the document's values."""
+"""Documents that are no event, by the pointer of the field at fault; no message has any of the document's values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What documents repeat word for word is read once; what differs in anything, by itself."""
+"""Repeated parts of documents are read once; parts that differ in anything, by themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What real producers emit, and the one graph of it, derived by hand: in any order, and however often."""
+"""Sequences of real producers, and the one graph of each, derived by hand: in any order, and however often."""
 
 from __future__ import annotations
 

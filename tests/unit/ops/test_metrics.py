@@ -75,7 +75,7 @@ def test_a_label_has_all_its_values_from_the_start() -> None:
 
 
 def test_names_and_help_are_as_the_guide_of_prometheus_wants() -> None:
-    """What promtool's linter doesn't say: one prefix, help that is a sentence, base units alone."""
+    """Check rules that promtool's linter lacks: one prefix, help that is a sentence, base units alone."""
     for family in [each for registry in registries() for each in registry.collect()]:
         if not family.name.startswith("headwater_"):
             assert family.name.startswith(("process_", "python_"))

@@ -134,7 +134,7 @@ def test_of_many_who_want_it_at_most_one_gets_it(tmp_path: Path) -> None:
 
 
 def test_a_torn_tail_costs_nothing_that_was_committed_before_it(tmp_path: Path) -> None:
-    """What a machine that lost its power leaves: a log whose last bytes never reached the disk, at every length."""
+    """Power loss leaves a log whose last bytes never reached the disk, here at every length."""
     store = Store.create(tmp_path)
     _append(store, [(1, record("e1"))])
     committed = store.path.with_name(f"{store.path.name}-wal").stat().st_size

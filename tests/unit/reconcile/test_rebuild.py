@@ -1,4 +1,4 @@
-"""What is rebuilt is what would have been observed: the same positions, and so the same event id."""
+"""Rebuilt intervals equal the observed ones: the same positions, and so the same event id."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ def test_a_schema_does_not_differ_from_itself(schema: str) -> None:
 
 @given(SCHEMAS, SCHEMAS)
 def test_there_and_back(old: str, new: str) -> None:
-    """What is added one way is removed the other way; the rest differs both ways."""
+    """Columns added one way are removed the other way; other differences are there both ways."""
     there, back = differences(old, new), differences(new, old)
     opposite = {DifferenceKind.ADDED: DifferenceKind.REMOVED, DifferenceKind.REMOVED: DifferenceKind.ADDED}
     assert sorted((each.kind, each.column) for each in there) == sorted(

@@ -373,7 +373,7 @@ WEIRD: tuple[Any, ...] = (
 
 
 def replaced(value: Any, random: Random) -> Any:
-    """The same with something else at one place."""
+    """Copy of a value with something else at one place."""
     if isinstance(value, (dict, list)) and value and random.random() < 0.9:
         key = random.choice(list(value) if isinstance(value, dict) else range(len(value)))
         copy: Any = dict(value) if isinstance(value, dict) else list(value)

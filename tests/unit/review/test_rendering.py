@@ -1,4 +1,4 @@
-"""What a review writes for a pull request and for CI: valid documents, and nothing in them that others named acts."""
+"""Documents of a review for a pull request and for CI: valid, and no name in them acts as markup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What librdkafka's errors come to."""
+"""Errors of librdkafka, as Headwater's."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Sizes(LatestOf[bytes]):
 
 
 def later(event: LineageEvent) -> LineageEvent:
-    """The same body at another time, in another run, by another producer."""
+    """Event with the same body at another time, in another run, by another producer."""
     return msgspec.structs.replace(
         event,
         event_id=event.event_id[::-1],

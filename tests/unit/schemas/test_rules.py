@@ -1,4 +1,4 @@
-"""What the first broken rule is: its field and its words, for each rule, and where no rule is broken."""
+"""First broken rule of an event: its field and its words, for each rule, and None where no rule is broken."""
 
 from __future__ import annotations
 

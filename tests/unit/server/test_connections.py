@@ -61,7 +61,7 @@ def raw(server: Server, *sent: bytes) -> Iterator[list[socket.socket]]:
 
 
 def all_of(connection: socket.socket) -> bytes:
-    """What comes until the server closes it."""
+    """Bytes received until the server closes the connection."""
     received = b""
     with contextlib.suppress(ConnectionResetError):
         while more := connection.recv(65_536):

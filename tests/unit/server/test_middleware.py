@@ -1,4 +1,4 @@
-"""What every request passes through."""
+"""Middleware that every request passes through."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def sources() -> list[str]:
-    """As web/build.mjs lists them."""
+    """Source files in the order in which web/build.mjs lists them."""
     found = [path.relative_to(WEB).as_posix() for path in (WEB / "src").rglob("*") if path.is_file()]
     return sorted([*found, "build.mjs", "package.json", "package-lock.json"])
 

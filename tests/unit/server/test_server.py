@@ -1,4 +1,4 @@
-"""How the server begins and ends."""
+"""Start and stop of the server."""
 
 from __future__ import annotations
 

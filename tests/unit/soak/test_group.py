@@ -1,4 +1,4 @@
-"""When the group counts as recovered."""
+"""Conditions under which the group counts as recovered."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def says(end: socket.socket, text: bytes) -> bytes:
 
 
 def received(end: socket.socket) -> bytes:
-    """What it says to something; nothing where the connection is gone, which systems tell in two ways."""
+    """Answer of the connection; nothing where it is gone, which systems report in two ways."""
     try:
         return says(end, b"b")
     except OSError:

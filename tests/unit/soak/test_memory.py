@@ -1,4 +1,4 @@
-"""How much processes take, and whether one grows."""
+"""Memory of processes, and the detection of growth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which faults share a turn."""
+"""Faults that share a turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a comparison of the soak lets pass, and what it doesn't."""
+"""Differences that the soak's comparison accepts, and those that fail it."""
 
 from __future__ import annotations
 

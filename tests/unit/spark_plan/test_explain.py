@@ -1,4 +1,4 @@
-"""What explain_lineage says to what it can't explain."""
+"""Errors of explain_lineage for arguments that it can't explain."""
 
 from __future__ import annotations
 

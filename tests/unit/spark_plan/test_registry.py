@@ -1,4 +1,4 @@
-"""Which connectors are asked, and in which order, without a JVM."""
+"""Connectors that are asked, and their order, without a JVM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which Java is taken, and what our own JAVA_HOME does to its options. The runtimes are shell scripts that answer."""
+"""Choice of a Java, and our JAVA_HOME's effect on its options. The runtimes are shell scripts that answer."""
 
 from __future__ import annotations
 

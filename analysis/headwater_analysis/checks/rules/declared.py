@@ -1,4 +1,4 @@
-"""What is declared keeps what it promises: certified datasets, consumers, sensitive columns."""
+"""Rules about declarations: certified datasets, consumers, sensitive columns."""
 
 from __future__ import annotations
 

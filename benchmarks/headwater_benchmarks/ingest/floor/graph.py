@@ -57,7 +57,7 @@ class FinalGraph:
 
     @property
     def size(self) -> tuple[int, int]:
-        """How many nodes and relationships."""
+        """Number of nodes and of relationships."""
         return sum(map(len, self.nodes.values())), sum(map(len, self.relationships.values()))
 
 

@@ -106,7 +106,7 @@ def _owners(graph: FinalGraph, label: AnyLabel, kinds: Sequence[Kind], size: int
 
 
 def _ties(graph: FinalGraph, label: AnyLabel, kind: Kind) -> dict[str, list[tuple[str, Properties]]]:
-    """Of each owner's key: keys of the other ends, with the properties."""
+    """List each owner's relationships of a kind: keys of the other ends, with the properties."""
     found: dict[str, list[tuple[str, Properties]]] = defaultdict(list)
     for start, end, properties in graph.relationships[kind]:
         owner, other = (start, end) if kind.start is label else (end, start)

@@ -88,7 +88,7 @@ def prepared(database: Database) -> Iterator[Database]:
 
 
 def trial_count(batch_rows: Sequence[int], tries: int) -> int:
-    """How often `trials` writes the graph."""
+    """Number of times that `trials` writes the graph."""
     return (tries + 1) * len(SHAPES) * len(batch_rows)
 
 

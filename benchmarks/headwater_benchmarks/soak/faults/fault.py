@@ -39,7 +39,7 @@ class Fault:
 
 
 def require(shown: object, what: str) -> None:
-    """What follows a fault that left no trace would be a test of nothing.
+    """Fail a fault that left no trace: checks after it would test nothing.
 
     Raises:
         NoTraceError: it left none.

@@ -32,7 +32,7 @@ _BETWEEN: Final = "\x1e"
 
 
 ErrorDetail = Literal["type", "message", "stack"]
-"""How much of an error is reported: its class; its message, too; its stack trace, too."""
+"""Detail of a reported error: its class; its message, too; its stack trace, too."""
 
 _TABLES = {"kafka_client_properties": '{"client.rack": "a"}', "kafka_cluster_names": '{"b1:9092,b2:9092": "orders"}'}
 """Settings that are JSON where they are text, with an example of each."""
@@ -53,7 +53,7 @@ def _no_other_brokers(properties: dict[str, SecretStr]) -> dict[str, SecretStr]:
 
 
 class EmissionPolicy(StrEnum):
-    """What a pipeline asks for. Durable is what would survive the process: in its outbox, or acknowledged by Kafka.
+    """Delivery guarantee that a pipeline asks for. Durable: in its outbox, or acknowledged by Kafka.
 
     Attributes:
         WARN: what isn't delivered when the job ends is lost, with a warning. No outbox, unless a path is given.
@@ -69,12 +69,12 @@ class EmissionPolicy(StrEnum):
 
     @property
     def fails(self) -> bool:
-        """Whether lineage that isn't durable fails the job."""
+        """True when lineage that isn't durable fails the job."""
         return self in {EmissionPolicy.FAIL_JOB, EmissionPolicy.FAIL_CLOSED}
 
 
 class CaptureSettings(BaseSettings):
-    """What a job declares of itself, and where its lineage goes.
+    """Settings of capture: facts that a job declares about itself, and where its lineage goes.
 
     Each field can be given to `attach` by name, as the Spark property `spark.headwater.<fieldInCamelCase>`, or in the
     environment as `HEADWATER_<FIELD IN CAPITALS>`; the first of these wins. Build one with `CaptureSettings.load`: its
@@ -307,7 +307,7 @@ def _parsed(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _no_json_in_environment() -> str:
-    """Which of the tables can't be read there."""
+    """Name of the environment variable of a table that isn't valid JSON."""
     for name in _TABLES:
         variable = f"{ENV_PREFIX}{name.upper()}"
         try:

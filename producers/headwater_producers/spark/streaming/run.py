@@ -62,7 +62,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Coalescing:
-    """How long micro-batches may wait for one another.
+    """Limits within which micro-batches may wait for one another.
 
     Attributes:
         max_batches: in one event; 1: none waits.
@@ -135,7 +135,7 @@ class IntervalBuffer:
         return max(0.0, self._since + self._coalescing.max_seconds - now) if self._entries else math.inf
 
     def overdue(self, now: float) -> list[ReadyInterval]:
-        """What has waited long enough."""
+        """Take the micro-batches that have waited long enough."""
         return [] if self.overdue_in(now) else self.take(EmissionReason.CHECKPOINT)
 
     def take(self, reason: EmissionReason) -> list[ReadyInterval]:
@@ -156,7 +156,7 @@ Quality = tuple[tuple[str, bool], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastEmitted:
-    """What is known of one query.
+    """Last emitted micro-batch of one query.
 
     Attributes:
         last: the last micro-batch emitted.
@@ -186,7 +186,7 @@ class LastEmittedStore:
             self._forget_old(folder)
 
     def read(self, query_id: str) -> LastEmitted | None:
-        """What the last process has written; None: nothing, or nothing that can be read."""
+        """Read the note of the last process; None where it wrote none, or none that can be read."""
         if (path := self._path(query_id)) is None:
             return None
         try:
@@ -284,7 +284,7 @@ class Chain:
 
     @classmethod
     def after(cls, last: LastEmitted | None) -> Chain:
-        """Of a query of which this process hasn't emitted any yet; `last`: what another one has written."""
+        """Chain of a query before this process emits any micro-batch; `last`: written by an earlier process."""
         if last is None:
             return cls()
         return cls(
@@ -324,7 +324,7 @@ class Chain:
         return missed
 
     def change(self, entry: IntervalEntry, versions: str) -> EmissionReason | None:
-        """What a micro-batch changes against the one that was emitted before it; from now on it is the last one.
+        """Compare a micro-batch with the last emitted one, and make it the last one; the reason to emit it, or None.
 
         Args:
             entry: the micro-batch.
@@ -342,7 +342,7 @@ class Chain:
         return EmissionReason.QUALITY_CHANGE if before[2] != quality else None
 
     def has(self, batch_id: int) -> bool:
-        """Whether this process has emitted it."""
+        """True when this process has emitted the micro-batch."""
         return self.first is not None and self.last is not None and self.first <= batch_id <= self.last
 
 
@@ -368,13 +368,13 @@ class Chains:
 
 
 def version_text(versions: Versions) -> str:
-    """What makes two starts of a query different ones: code, configuration and engine."""
+    """JSON text of a query's code, configuration and engine versions; another text means another version."""
     engine = versions.engine
     return json.dumps([versions.code, versions.config, engine and [engine.name, engine.version]])
 
 
 WATERMARK_POLICY: Final = "spark.sql.streaming.multipleWatermarkPolicy"
-"""Whether the least or the greatest of several watermarks is the query's: `min` or `max`."""
+"""Spark property that selects the least or the greatest of several watermarks: `min` or `max`."""
 # Micro-batches kept after they were emitted, for writes that are reported late.
 _REMEMBERED_BATCHES: Final = 16
 
@@ -383,7 +383,7 @@ class Query(Protocol):
     """A running streaming query."""
 
     def is_planned(self) -> bool:
-        """Whether `describe` has a plan to read yet."""
+        """True when `describe` has a plan to read."""
 
     def describe(self, topics: Mapping[int, Collection[str]] | None = None) -> PlanDescription:
         """Its plan; `topics` are those of the sources that subscribe to a pattern, by index."""
@@ -401,7 +401,7 @@ class Query(Protocol):
         """The snapshots that it makes, where its sink is an Iceberg table."""
 
     def is_continuous(self) -> bool:
-        """Whether its trigger is continuous."""
+        """True for a query with a continuous trigger."""
 
     def event_time(self) -> dict[str, Any]:
         """Watermarks and state, by its plan."""
@@ -409,7 +409,7 @@ class Query(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a run has ended.
+    """End of a run.
 
     Attributes:
         kind: a terminal state.
@@ -511,7 +511,7 @@ class StreamRun:
 
     @property
     def has_patterns(self) -> bool:
-        """Whether one of its sources subscribes to a pattern of topics."""
+        """True when one of its sources subscribes to a pattern of topics."""
         link = self.description.streaming if self.description is not None else None
         return link is not None and bool(link.pattern_sources)
 

@@ -122,7 +122,7 @@ class Declared(Retained):
     def job_properties(
         self, tenant: str, job: str, body: DeclarationEvent, links: set[tuple[str, str, str, str]]
     ) -> Props:
-        """What only declarations of jobs have."""
+        """Properties that only declarations of jobs have."""
         props: Props = {"inputs": sorted(end for _, type_, end, _ in links if type_ == "READS") or None}
         props["outputs"] = sorted(end for _, type_, end, _ in links if type_ == "WRITES") or None
         if body.lineage is not None:

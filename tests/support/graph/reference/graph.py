@@ -1,4 +1,4 @@
-"""What follows once every report is there: which values hold, and what is derived from them."""
+"""Final graph of all reports: which values hold, and everything derived from them."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ class _Graph(Declared):
         return {"possible": True} if known == "possible" else {}
 
     def is_uncommitted(self, owner: str, dataset: str, ordinal: int) -> bool:
-        """Whether it is an output that only failed reports of its run name, none of them with a commit."""
+        """True for an output that only failed reports of its run name, none of them with a commit."""
         claims = self.claims.get((owner, dataset, ordinal))
         return bool(claims) and not any(claims or ())
 
@@ -485,7 +485,7 @@ class _Graph(Declared):
 
 
 def knowledge(reports: Iterable[DatasetUse]) -> str:
-    """What all reports of an output record of its sources: all of the inputs, those listed, or possibly any of them."""
+    """Knowledge that reports of an output have of its sources: all inputs, those listed, or possibly any of them."""
     known = {"listed" if use.inputs is not None else "possible" if use.possible else "all" for use in reports}
     return next((word for word in ("all", "listed", "possible") if word in known), "all")
 

@@ -52,7 +52,7 @@ class Batch:
 
 
 class Reports:
-    """What the events report, by node and relationship; nothing is decided here."""
+    """Reports of the events by node and relationship; nothing is decided here."""
 
     def __init__(self) -> None:
         self.nodes: dict[str, Node] = {}
@@ -335,7 +335,7 @@ class Reports:
         outputs: Iterable[DatasetUse],
         time: datetime | None,
     ) -> None:
-        """What one report of a micro-batch, or of a run of a query, read, wrote and made from what."""
+        """Add the reads, writes and flows of one report of a micro-batch, or of a run of a query."""
         times = set() if time is None else {time}
         read = {self.dataset(tenant, use.dataset) for use in inputs}
         everything = set(read)
@@ -524,6 +524,6 @@ class Reports:
         self.facets(node, stamp, body.facets)
 
     def fed_by(self, tenant: str, lineage: ColumnLineage) -> set[tuple[str, str]]:
-        """Which dataset feeds which by the edges of a lineage."""
+        """Pairs of datasets of which the first feeds the second, by the edges of a lineage."""
         keys = [self.dataset(tenant, ref) for ref in lineage.datasets]
         return {(keys[edge.input], keys[edge.output]) for edge in lineage.edges if edge.input is not None}

@@ -1,4 +1,4 @@
-"""What the reference implementation is made of: hashed keys, everything reported of one node, positions."""
+"""Building blocks of the reference implementation: hashed keys, all reports of one node, positions."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Node:
 
 
 def as_text(values: Props) -> str:
-    """What decides a tie of stamps."""
+    """Text that decides a tie of stamps."""
     return json.dumps(values, sort_keys=True, default=micros, ensure_ascii=False)
 
 
@@ -109,7 +109,7 @@ def quality_props(results: Iterable[QualityResult]) -> Props:
 
 
 def added_files(use: DatasetUse) -> Props:
-    """What a table's version added, which its position has, and not the use's facets."""
+    """Files that a table's version added, which its position has, and not the use's facets."""
     text = use.facets.get("headwater_addedFiles") or "null"
     if use.position is None or use.position.table_snapshot is None or (added := json.loads(text)) is None:
         return {}
@@ -157,6 +157,6 @@ def position_props(use: DatasetUse) -> Props:
 
 
 def claims_nothing(body: RunEvent, output: DatasetUse) -> bool:
-    """Whether it is an output of a failed run, and the report knows of nothing that was committed."""
+    """Return True for an output of a failed run whose report knows of no commit."""
     known = body.publication.value in {"PUBLISHED", "PARTIAL"} or bool(position_props(output))
     return body.type.value == "FAIL" and not known
