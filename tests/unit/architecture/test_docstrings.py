@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import pytest
@@ -39,7 +39,7 @@ def docstrings(node: ast.AST) -> Iterator[ast.Constant]:
         yield from docstrings(each)
 
 
-def text_of(statements: list[ast.stmt]) -> Iterator[ast.Constant]:
+def text_of(statements: Sequence[ast.AST]) -> Iterator[ast.Constant]:
     for statement in statements:
         match statement:
             case ast.Expr(value=ast.Constant(value=str()) as text):
