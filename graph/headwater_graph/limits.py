@@ -1,4 +1,4 @@
-"""Bound on what one transaction writes."""
+"""Bound on what one transaction writes; for those, too, that do without the writer and its driver."""
 
 from __future__ import annotations
 

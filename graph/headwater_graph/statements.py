@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import LiteralString
 
-from headwater_graph import statement_files as cypher
+from headwater_graph import statement_files
 
 _PACKAGE = "headwater_graph"
 
@@ -15,9 +15,9 @@ def statement(file: str, name: str) -> LiteralString:
     Raises:
         KeyError: there is none of that name.
     """
-    return cypher.load(_PACKAGE, f"{file}/{name}")
+    return statement_files.load(_PACKAGE, f"{file}/{name}")
 
 
 def names(file: str) -> tuple[str, ...]:
     """Names of the statements in a file or folder, in their order."""
-    return cypher.names(_PACKAGE, file)
+    return statement_files.names(_PACKAGE, file)

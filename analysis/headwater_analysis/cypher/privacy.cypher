@@ -79,4 +79,4 @@ WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject
 MATCH (x)-[s:DECLARES]->(c:HwColumn) WHERE s.sensitivity IN $given.sensitive
 WITH DISTINCT c.dataset AS key
 MATCH (d:HwDataset {key: key})
-RETURN collect([id(d), key]) AS datasets
+RETURN collect(id(d)) AS datasets

@@ -7,7 +7,6 @@ from collections.abc import Collection
 from headwater_analysis.assets import Asset, job_asset
 from headwater_analysis.identity import Identities
 from headwater_analysis.impact.graph import StoredGraph
-from headwater_analysis.lineage.ask import readers_without_outputs
 from headwater_analysis.reader import Transaction
 from headwater_analysis.sensitivity import SENSITIVE
 
@@ -24,18 +23,15 @@ def unknown_uses(tx: Transaction, exempt: Collection[str]) -> tuple[list[Asset],
     """
     found = tx.one("privacy/sensitive_datasets", sensitive=[each.value for each in SENSITIVE])["datasets"]
     identities, graph = Identities.of(tx), StoredGraph(tx)
-    identities.learn([node for node, _ in found], datasets=True)
-    nodes = sorted({identities.shown_node(node) for node, _ in found})
+    identities.learn(found, datasets=True)
+    nodes = sorted({identities.shown_node(node) for node in found})
     feeds = [feed for feed in graph.feeds(nodes) if feed[0] != feed[1]]
     unseen = graph.unseen({(job, target) for _, target, _, job in feeds})
     facts = graph.facts(nodes)
     uses = {(facts[source].key, job) for source, target, _, job in feeds if (job, target) in unseen}
-    ending = {
-        (key, job.key): job
-        for key in (facts[node].key for node in nodes)
-        for job in readers_without_outputs(tx, identities.members(key))
-    }
-    every = uses | ending.keys()
+    shown = {name: facts[node].key for node in nodes for name in identities.members(facts[node].key)}
+    readers = tx.one("privacy/readers", keys=sorted(shown))["datasets"]
+    every = uses | {(shown[row["key"]], job) for row in readers for job in row["ending"]}
     left_out = {key for use in every for key in use if key in exempt}
     jobs = sorted({job for dataset, job in every if not left_out & {dataset, job}})
     rows = tx.one("impact/jobs", keys=jobs)["jobs"]

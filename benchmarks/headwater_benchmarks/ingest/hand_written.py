@@ -18,7 +18,7 @@ import msgspec
 
 from headwater_benchmarks.ingest.servers import Database, empty, with_schema
 from headwater_benchmarks.ingest.turn import Stopwatch, Turn
-from headwater_graph import statement_files as cypher
+from headwater_graph import statement_files
 from headwater_schemas.codec import Decoder
 
 if TYPE_CHECKING:
@@ -58,4 +58,4 @@ def write_events(database: Database, values: Sequence[bytes], size: int) -> Turn
 
 
 def _merge(tx: ManagedTransaction, events: Sequence[dict[str, Any]]) -> None:
-    tx.run(KEEP_PLAN + cypher.load(_PACKAGE, "sink/events"), events=events).consume()
+    tx.run(KEEP_PLAN + statement_files.load(_PACKAGE, "sink/events"), events=events).consume()

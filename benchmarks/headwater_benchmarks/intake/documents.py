@@ -44,7 +44,7 @@ class Sent:
 
 
 def documents(count: int, *, seed: int, after: int = 0) -> list[Sent]:
-    """So many documents of jobs that take turns; one seed, one list.
+    """Documents of jobs that take turns; one seed, one list.
 
     Args:
         count: of documents.

@@ -22,7 +22,6 @@ from headwater_analysis.runs import (
     QualityTurn,
     RunDetails,
     RunItem,
-    RunParent,
     Turn,
     VersionItem,
 )
@@ -225,10 +224,6 @@ def batches_text(run: RunItem) -> str:
 
 def _name(text: str | None) -> str | None:
     return None if text is None else shortened(text, 1_000)
-
-
-def _relative(run: RunParent | None) -> str | None:
-    return None if run is None else f"{shortened(run.run_id)} of {shortened(run.job_name)}"
 
 
 def _state(run: RunItem) -> Text:

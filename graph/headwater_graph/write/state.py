@@ -7,7 +7,7 @@ from typing import Any
 
 from headwater_graph import keys
 from headwater_graph.facts.model import Label, RelType, UseKey
-from headwater_graph.facts.nodes import Batches, NodeFacts, TimeSpan, Variant
+from headwater_graph.facts.nodes import Batches, NodeFacts, TimeSpan
 from headwater_graph.facts.owners import REGISTERS, USE_REGISTERS
 from headwater_graph.facts.properties import changes, exceptions, flatten, parse, stamped
 from headwater_graph.facts.registers import Props, Registers
@@ -67,10 +67,3 @@ def use_row(tenant: str, owner: str, use: UseKey, registers: Registers, owner_st
     if use.ordinal:
         out["ordinal"] = use.ordinal
     return {**out, **flatten(registers), **stamped(registers, owner_stamp)}
-
-
-def read_variant(stored: Mapping[str, Any], uses: Iterable[tuple[str, str, Mapping[str, Any]]]) -> tuple[str, Variant]:
-    """The variant that a stored Interval or Conflict is, and its digest."""
-    stored = from_bolt(stored)
-    variant = Variant(parse(stored, REGISTERS[Label.INTERVAL]), read_uses(uses, stored["_stamp"]))
-    return stored["source_end_digest"], variant

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_analysis.reader import statement
-from headwater_graph import statement_files as cypher
+from headwater_graph import statement_files
 from headwater_graph.write import GraphWriter
 from support.graph.plans import sample, sampled_operators, scans
 
@@ -36,8 +36,8 @@ def test_only_these_read_everything(demo_graph: Driver, most: str) -> None:
     with demo_graph.session(database="neo4j") as session:
         session.run("UNWIND range(1, 3000) AS n CREATE (:$($label) {key: 'k' + n})", label=most).consume()
     sample(demo_graph)
-    folders = [each.name for each in files(PACKAGE).joinpath("cypher").iterdir() if each.is_dir()]
-    asked = {f"{folder}/{name}" for folder in folders for name in cypher.names(PACKAGE, folder)}
+    questions = [each.name.removesuffix(".cypher") for each in files(PACKAGE).joinpath("cypher").iterdir()]
+    asked = {f"{question}/{name}" for question in questions for name in statement_files.names(PACKAGE, question)}
     assert len(asked) > 100
     found = {name for name in sorted(asked) if scans(sampled_operators(demo_graph, statement(name)))}
     assert found == set(SCANNED)
