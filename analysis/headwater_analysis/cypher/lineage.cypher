@@ -334,8 +334,8 @@ RETURN collect(node) AS nodes, collect(coalesce(n.dataset, n.key)) AS datasets
 UNWIND $given.made AS one
 MATCH (j:HwJob {key: one[0]})-[w:WRITES]->(:HwDataset {key: one[1]})
 WHERE w.last_seen > one[2] AND coalesce(w.declared, false) = false
-CALL (one) {
-  MATCH (o)-[u:USED]->(p:HwPlan) WHERE u._job = one[0]
+CALL (one, w) {
+  MATCH (o)-[u:USED]->(p:HwPlan) WHERE u._job = one[0] AND u.first_seen <= w.last_seen
   WITH o, u, p ORDER BY u._job DESC, u.first_seen DESC LIMIT $given.most
   WITH o, p WHERE one[1] IN p._outputs
   RETURN max(o.last_seen) AS used
