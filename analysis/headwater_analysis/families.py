@@ -79,6 +79,26 @@ class Families:
                     fields[field].append(node)
         return Relatives(dict(wholes), dict(fields))
 
+    def copied(self, copies: Sequence[tuple[int, int, int]]) -> dict[tuple[int, int, int], int]:
+        """Find where fields arrive that are copied with the column they are part of.
+
+        Args:
+            copies: ids of field, parent and target; the target holds a copy of the parent. A parent that isn't one is
+                skipped.
+
+        Returns:
+            Id of the target's field of the same path, by copy; copies whose target has no such field are left out.
+        """
+        self._look_up([node for copy in copies for node in copy])
+        found: dict[tuple[int, int, int], int] = {}
+        for field, whole, target in copies:
+            dataset, name, around = self._dataset[target], self._names.get(field), self._names.get(whole)
+            if dataset is not None and name is not None and around is not None and name.startswith(f"{around}."):
+                copy = self._columns[dataset].get(f"{self._names[target]}{name.removeprefix(around)}")
+                if copy is not None:
+                    found[field, whole, target] = copy
+        return found
+
     def _look_up(self, nodes: Sequence[int]) -> None:
         new = [node for node in dict.fromkeys(nodes) if node not in self._dataset]
         if not new:

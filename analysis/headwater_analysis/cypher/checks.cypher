@@ -417,48 +417,15 @@ WITH r, j, r.key AS id, j.key AS subject
 // row
 WITH {id: id, kind: 'JOB', subject: j {.key, .namespace, .name, .processing_type, .owners}, since: coalesce(r.started_at, r.first_seen), run_id: r.run_id} AS row
 
-// sensitive_downstream: Columns that are made from a sensitive one, unmasked, and for which nothing is declared under any name of their datasets
-MATCH (x:HwDeclaration)
-USING INDEX SEEK x:HwDeclaration(key)
-WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type = 'dataset'
-MATCH (x)-[s:DECLARES]->(stated:HwColumn) WHERE s.sensitivity IN $given.sensitive
-CALL (stated) {
-  RETURN stated AS source
-  UNION
-  UNWIND $given.names[stated.dataset] AS name
-  MATCH (:HwDataset {key: name})-[:HAS_COLUMN]->(source:HwColumn) WHERE source.name = stated.name
-  RETURN source
-}
-CALL (source) {
-  RETURN source AS taken
-  UNION
-  // Whoever takes the struct or payload that it is part of takes it, and who takes a field of it takes a part of it.
-  MATCH (:HwDataset {key: source.dataset})-[:HAS_COLUMN]->(taken:HwColumn)
-  WHERE source.name STARTS WITH taken.name + '.' OR (taken.name STARTS WITH source.name + '.'
-    AND NOT EXISTS { (taken)<-[o:DECLARES]-(:HwDeclaration {current: true}) WHERE o.sensitivity IS NOT NULL })
-  RETURN taken
-}
-MATCH (taken)-[e:DERIVES]->(made:HwColumn)
-WHERE e.type = 'DIRECT' AND coalesce(e.masking, false) = false AND NOT id(e) IN $given.reviewed
-WITH made.name AS column, coalesce($given.names[made.dataset], [made.dataset]) AS names,
-  min([coalesce($given.names[source.dataset][0], source.dataset), source.name, s.sensitivity]) AS sensitive
-CALL (column, names) {
-  UNWIND names AS name
-  MATCH (d:HwDataset {key: name})-[h:HAS_COLUMN]->(c:HwColumn) WHERE c.name = column
-  WITH c.key AS key, coalesce(h.current, false) AS there, coalesce(d.classification, '') <> ''
-    OR EXISTS { (c)<-[o:DECLARES]-(:HwDeclaration {current: true})
-      WHERE o.sensitivity IS NOT NULL OR coalesce(o.classification, '') <> '' } AS stated_so
-  RETURN min(key) AS id, max(there) AS current, max(stated_so) AS classified
-}
-WITH id, column, names, sensitive, current, classified
-WHERE current AND NOT classified
-  AND NOT EXISTS { UNWIND names AS name MATCH (:HwDataset {key: name})<-[:DECLARES]-(o:HwDeclaration {current: true})
-    WHERE o.sensitivity IS NOT NULL OR coalesce(o.classification, '') <> '' }
-MATCH (d:HwDataset {key: names[0]}) WHERE coalesce(d.dropped, false) = false
-WITH d, id, column, sensitive, d.key AS subject
+// sensitive_downstream: Columns that are made from a sensitive one, unmasked, and are in a schema that holds
+UNWIND $given.made AS made
+MATCH (d:HwDataset)-[:HAS_COLUMN]->(c:HwColumn {key: made.column}) WHERE coalesce(d.dropped, false) = false
+WITH d, c, made, d.key AS subject, c.key AS id
+WHERE EXISTS { MATCH (:HwDataset)-[h:HAS_COLUMN]->(named:HwColumn) WHERE named.key IN made.names AND h.current }
 // row
-MATCH (of:HwDataset {key: sensitive[0]})
-WITH {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, .owners}, column: column, sensitivity: sensitive[2], source: sensitive[1],
+MATCH (of:HwDataset)-[:HAS_COLUMN]->(source:HwColumn {key: made.source})
+WITH {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, .owners}, column: c.name,
+  sensitivity: made.sensitivity, possible: made.possible, source: source.name,
   dataset: of {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type}} AS row
 
 // versions_without_run: Versions of tables that jobs write, which no run or micro-batch is known to have written, by any name of the table

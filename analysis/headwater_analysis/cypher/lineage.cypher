@@ -128,7 +128,7 @@ RETURN collect(node) AS sources, collect(id(b)) AS targets, collect(id(f)) AS ed
 UNWIND $given.datasets AS key
 MATCH (d:HwDataset {key: key})
 WITH d, COLLECT { MATCH (d)-[f:FEEDS]->() RETURN DISTINCT f.job } AS feeding
-MATCH (d)<-[r:READS]-(j:HwJob)
+MATCH (d)<-[r:READS]-(j)
 WHERE NOT j.key IN feeding AND NOT EXISTS { (d)-[:GOES_INTO]->(j) }
   AND ($given.jobs IS NULL OR j.key IN $given.jobs)
   AND ($given.as_of IS NULL OR r.first_seen <= $given.as_of)
@@ -332,20 +332,30 @@ RETURN collect(node) AS nodes, collect(coalesce(n.dataset, n.key)) AS datasets
 
 // written_since: Datasets that jobs wrote after a time and after all runs with plans; a run that goes on may report its plan yet
 UNWIND $given.made AS one
-MATCH (j:HwJob {key: one[0]})-[w:WRITES]->(:HwDataset {key: one[1]})
+MATCH (j:HwJob {key: one[0]})-[w:WRITES]->(d:HwDataset {key: one[1]})
 WHERE w.last_seen > one[2] AND coalesce(w.declared, false) = false
-CALL (one, w) {
-  MATCH (o)-[u:USED]->(p:HwPlan) WHERE u._job = one[0] AND u.first_seen <= w.last_seen
+CALL (one, j, w, d) {
+  WITH w WHERE $given.as_of IS NULL OR w.last_seen <= $given.as_of
+  RETURN w.last_seen AS written
+  UNION
+  // It was written later, too: what was written by then is known of the runs alone.
+  WITH one, j, w, d WHERE w.last_seen > $given.as_of
+  MATCH (j)<-[:OF]-(r:HwRun)-[:PRODUCED]->(d) WHERE r.last_seen > one[2] AND r.last_seen <= $given.as_of
+  RETURN max(r.last_seen) AS written
+}
+WITH one, j, written WHERE written IS NOT NULL
+CALL (one, written) {
+  MATCH (o)-[u:USED]->(p:HwPlan) WHERE u._job = one[0] AND u.first_seen <= written
   WITH o, u, p ORDER BY u._job DESC, u.first_seen DESC LIMIT $given.most
   WITH o, p WHERE one[1] IN p._outputs
   RETURN max(o.last_seen) AS used
 }
-WITH one, j, w, used
-WHERE (used IS NULL OR w.last_seen > used)
+WITH one, j, written, used
+WHERE (used IS NULL OR written > used)
   AND NOT EXISTS {
     MATCH (r:HwRun)
     USING INDEX SEEK r:HwRun(open, last_seen)
-    WHERE r.open = true AND r.last_seen >= w.last_seen
+    WHERE r.open = true AND r.last_seen >= written
     MATCH (r)-[:OF]->(j)
   }
 RETURN one[0] AS job, one[1] AS dataset

@@ -12,6 +12,8 @@ from headwater_analysis.impact.stored_inputs import StoredInputs
 from headwater_analysis.lineage.plans import Plan, Plans, Written
 from headwater_analysis.reader import Transaction
 
+_COPIES = ("COPY", "RENAME")
+
 
 class StoredColumnEdge(NamedTuple):
     """Edge from a column, or from a dataset's rows, to a column or a whole dataset.
@@ -37,6 +39,7 @@ class StoredColumnEdge(NamedTuple):
     masking: bool
     job: str
     by: int | None = None
+    copied: bool = False
 
 
 Feed: TypeAlias = tuple[int, int, int, str]
@@ -142,7 +145,9 @@ class StoredGraph:
         sources, targets, edges, whole, direct, kinds, masking, plans, bys = zip(*rows, strict=True)
         holding = self._plans.holding(plans, targets)
         jobs = (self._plans[plan].job for plan in plans)
-        found = map(StoredColumnEdge, sources, targets, edges, whole, direct, kinds, masking, jobs, bys)
+        found = self._of_fields(
+            map(StoredColumnEdge, sources, targets, edges, whole, direct, kinds, masking, jobs, bys)
+        )
         for source, plan, holds in zip(sources, plans, holding, strict=True):
             if not holds:
                 for place in self._identities.node_spans(source):
@@ -153,6 +158,20 @@ class StoredGraph:
         held = [(edge, plan) for edge, plan, holds in zip(found, plans, holding, strict=True) if holds]
         self._identities.learn(edge.target for edge, _ in held)
         return self._placed(held, set(nodes)) if self._identities.any else [edge for edge, _ in held]
+
+    def _of_fields(self, edges: Iterable[StoredColumnEdge]) -> list[StoredColumnEdge]:
+        """Let edges that copy a column as a whole lead from its field to the field's copy, where the target has one."""
+        edges = list(edges)
+        copies = {
+            edge: (edge.source, edge.by, edge.target)
+            for edge in edges
+            if edge.by is not None and edge.direct and edge.kind in _COPIES
+        }
+        targets = self._families.copied(list(copies.values())) if copies else {}
+        return [
+            edge._replace(target=targets[copies[edge]], copied=True) if copies.get(edge) in targets else edge
+            for edge in edges
+        ]
 
     def _placed(self, edges: Sequence[tuple[StoredColumnEdge, str]], wanted: Container[int]) -> list[StoredColumnEdge]:
         """Translate edges, each with its plan, to edges between the columns that are shown."""

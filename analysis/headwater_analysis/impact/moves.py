@@ -99,10 +99,10 @@ class Moves:
                 yield Move(edge.source, target, edge.edge, edge.job, Cause.LOOKUP, _JOIN)
             cause = Cause.VALUE if edge.direct else Cause.ROWS if edge.whole else Cause.CHOICE
             kind = edge.kind
-            if self._schema is not None and (edge.by is not None or self._is_parted(edge.source)):
+            if self._schema is not None and not edge.copied and (edge.by is not None or self._is_parted(edge.source)):
                 # The job takes the whole, and may not use this column.
                 cause, kind = (Cause.VALUE if edge.direct else Cause.UNSEEN), "UNKNOWN"
-            elif first:
+            elif first and edge.by is None:
                 failing.add(edge.job)
             yield Move(edge.source, edge.target, edge.edge, edge.job, cause, kind, edge.direct, edge.masking)
         yield from self._from_readers(nodes, failing)

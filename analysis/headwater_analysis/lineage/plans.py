@@ -154,7 +154,7 @@ class Plans:
         return unseen | self._written_since([written for written in asked if written not in unseen])
 
     def _written_since(self, made: Sequence[Written]) -> set[Written]:
-        """Find datasets that a job wrote after its plans for them were last active; only known for the present."""
+        """Find datasets that a job wrote after its plans for them were last active."""
         active = {
             written: max(
                 (
@@ -167,9 +167,10 @@ class Plans:
             for written in made
         }
         asked = [[*written, at] for written, at in active.items() if at is not None]
-        if self._as_of is not None or not asked:
+        if not asked:
             return set()
-        return {Written(*row.values()) for row in self._tx.rows("lineage/written_since", made=asked, most=MOST_USES)}
+        rows = self._tx.rows("lineage/written_since", made=asked, as_of=self._as_of, most=MOST_USES)
+        return {Written(*row.values()) for row in rows}
 
     def unseen_under(self, made: Mapping[_Asked, Sequence[Written]]) -> set[_Asked]:
         """Find missing column lineage of datasets with several names, by the names that the job writes under."""

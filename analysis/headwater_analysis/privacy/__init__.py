@@ -4,6 +4,7 @@ sensitivity which sensitivities there are, and which count as sensitive
 operations  what a transformation does to a sensitive value
 spread      how far it goes: pure
 graph       the same graph in Neo4j
+one_step    what `headwater check` asks of sensitive columns
 answer      the answer
 ask         the question
 """

@@ -27,6 +27,7 @@ from headwater_analysis.privacy.answer import (
     UnknownUse,
 )
 from headwater_analysis.privacy.graph import StoredPrivacyGraph
+from headwater_analysis.privacy.one_step import sensitive_columns
 from headwater_analysis.privacy.operations import EXPOSURES, Exposure
 from headwater_analysis.privacy.spread import (
     PrivacySpread,
@@ -193,14 +194,8 @@ def _starts(
     tx: Transaction, graph: StoredPrivacyGraph, question: PrivacyQuestion
 ) -> tuple[dict[int, int], str, tuple[str, ...]]:
     """Levels of the columns that are followed; what is asked about; notes."""
-    identities = Identities.of(tx)
     if question.asset is None:
-        declared_so = tx.one("privacy/sources", sensitive=[one.value for one in SENSITIVE])
-        identities.learn(declared_so["nodes"])
-        levels: dict[int, int] = {}
-        for node, name in zip(declared_so["nodes"], declared_so["sensitivities"], strict=True):
-            shown = identities.shown_node(node)
-            levels[shown] = max(level_of(name), levels.get(shown, 0))
+        levels = sensitive_columns(tx)
         facts = graph.facts(levels)
         starts = {node: levels[node] for node in sorted(levels, key=lambda node: facts[node].key)}
         return starts, "", ()

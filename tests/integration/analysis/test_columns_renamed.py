@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from headwater_analysis.checks import check, rule_named
 from headwater_analysis.impact import Impact, ImpactChange, SchemaChange, analyze
 from headwater_analysis.lineage import Influence, Lineage, LineageDirection, LineageQuestion, lineage
 from headwater_analysis.privacy import PrivacyQuestion, privacy
@@ -21,6 +22,9 @@ from headwater_schemas.events import (
     DatasetEvent,
     DatasetRef,
     DatasetUse,
+    DeclarationEvent,
+    DeclarationSetEvent,
+    DeclaredColumn,
     JobRef,
     LifecycleChange,
     LineageEvent,
@@ -35,6 +39,7 @@ from headwater_schemas.events import (
     TransformationType,
     build,
 )
+from headwater_schemas.identity import declaration_digest
 from support.analysis.chains import BEGIN
 
 if TYPE_CHECKING:
@@ -171,6 +176,31 @@ def test_what_was_written_under_the_old_name_is_read_under_the_new_one(graph: Gr
         )
     assert graph.impact("src#name") >= {"t#full_name", "out#label"}
     assert graph.holding("src#name") == {"t#full_name": False, "before#label": False, "out#label": False}
+
+
+def test_a_sensitive_column_is_checked_under_all_its_names(graph: Graph, reader: Reader) -> None:
+    sensitive = DeclaredColumn(path="nm", sensitivity=Sensitivity.PII)
+    declared = DeclarationEvent(set="s", dataset=DatasetRef("file", "/t"), columns=(sensitive,))
+    of_all = DeclarationEvent(set="s", dataset=DatasetRef("file", "/u"), sensitivity=Sensitivity.RESTRICTED)
+    items = tuple(sorted(map(declaration_digest, (declared, of_all))))
+    bodies = (declared, of_all, DeclarationSetEvent(set="s", revision=1, items=items))
+    when = BEGIN + timedelta(seconds=50)
+    graph.of(
+        [
+            *ran("fill", "/src", "/t", 0, "name>nm"),
+            table("/t", 20, "full_name", facet=RENAMED),
+            *ran("read", "/t", "/out", 30, "full_name>label"),
+            # The copy was renamed; the whole dataset is declared.
+            *ran("copy", "/u", "/v", 0, "a>nm"),
+            table("/v", 20, "full_name", facet=RENAMED),
+            *(build.lineage_event(each, producer="test", event_time=when) for each in bodies),
+        ]
+    )
+    (found,) = check(reader, when, rules=[rule_named("sensitive-downstream")]).rules
+    assert sorted(each.message for each in found.findings) == [
+        "full_name is made from file:/u#a, which is RESTRICTED, and has no sensitivity or classification.",
+        "label is made from file:/t#full_name, which is PII, and has no sensitivity or classification.",
+    ]
 
 
 def test_a_name_that_was_given_to_another_column_has_none_of_the_first(graph: Graph) -> None:

@@ -37,6 +37,7 @@ pytestmark = [pytest.mark.stack, pytest.mark.usefixtures("settings_of_stack")]
 
 
 LATER = START + timedelta(days=1)
+BEFORE, BETWEEN = (f"{START + timedelta(hours=hours):%Y-%m-%dT%H:%M:%SZ}" for hours in (1, 48))
 
 
 def ran(
@@ -47,14 +48,15 @@ def ran(
     possible: bool = False,
     at: datetime = START,
     type_: RunEventType = RunEventType.COMPLETE,
+    number: int = 0,
 ) -> LineageEvent:
-    """A run; `possible`: each input is only possibly a source."""
+    """The run of this number; `possible`: each input is only possibly a source."""
     body = RunEvent(
         type=type_,
         inputs=tuple(DatasetUse(dataset=DatasetRef("w", name)) for name in reads.split()),
         outputs=tuple(DatasetUse(dataset=DatasetRef("w", name), possible=possible) for name in writes.split()),
     )
-    run = RunRef(f"0197c1de-0000-7bd1-9d55-{zlib.crc32(job.encode()):012}")
+    run = RunRef(f"0197c1de-0000-7bd1-9d55-{zlib.crc32(job.encode()) + number:012}")
     return build.lineage_event(body, job=JobRef("j", job), run=run, producer=PRODUCER, event_time=at)
 
 
@@ -102,6 +104,11 @@ EVENTS: list[LineageEvent] = [
     table("begun", ["id", "unused"]),
     plan("working", "begun.id > works.id COPY"),
     ran("working", "begun", "works", at=LATER, type_=RunEventType.START),
+    # Asked of a day between two such runs.
+    table("lapsed", ["id", "unused"]),
+    plan("lapse", "lapsed.id > lapses.id COPY"),
+    ran("lapse", "lapsed", "lapses", at=LATER),
+    ran("lapse", "lapsed", "lapses", at=LATER + timedelta(days=2), number=1),
     # Two hops on, or up, a job reports no column lineage, and one no output.
     table("spring", ["id"]),
     plan("first", "spring.id > brook.id COPY"),
@@ -204,6 +211,18 @@ CASES = [
     Case("columns of an earlier run, privacy", "privacy noted -c unused --as pii", ("UNKNOWN", "forgetful")),
     Case("columns of an earlier run, lineage", "downstream noted -c unused", ("UNKNOWN", "forgetful"), UNSAFE),
     Case("a later run goes on", "impact begun -c unused --change removed", ("NONE", "Nothing"), ("UNKNOWN",)),
+    Case(
+        "columns of an earlier run, then",
+        f"downstream lapsed -c unused --as-of {BETWEEN}",
+        ("UNKNOWN", "lapse"),
+        UNSAFE,
+    ),
+    Case(
+        "columns of a run, then",
+        f"downstream lapsed -c id --as-of {BEFORE}",
+        ("lapses#id",),
+        ("UNKNOWN", "may be more"),
+    ),
     Case("nobody reports its use", "impact alone -c id --change removed", ("UNKNOWN", "no event"), UNSAFE),
     Case("nobody reports its use, deletion", "may-delete alone", ("is incomplete", "No event"), ("may be deleted",)),
     Case("a column that is gone", "upstream changed -c was", ("changed#was (gone)",)),

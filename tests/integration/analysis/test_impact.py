@@ -217,6 +217,28 @@ def test_a_struct_and_its_fields(fill: Callable[..., None], reader: Reader) -> N
     assert set(reported(wrong)) == {"zip.zip", "whole.address"}
 
 
+def test_a_field_goes_with_a_struct_that_is_copied_whole(fill: Callable[..., None], reader: Reader) -> None:
+    fields = ["address struct<city:string,zip:string>", "address.city", "address.zip"]
+    fill(
+        [
+            table("people", fields),
+            table("copy", ["home struct<city:string,zip:string>", "home.city", "home.zip"]),
+            plan("copying", "people.address > copy.home RENAME"),
+            plan("city", "copy.home.city > city.city COPY"),
+            plan("zip", "copy.home.zip > zip.zip COPY"),
+            plan("json", "copy.home > json.text DERIVE"),
+        ]
+    )
+    removed = analyze(reader, ImpactChange("people", "address.city", schema=REMOVED))
+    assert reported(removed) == {
+        "copy.home.city": ("VALUE", "BREAKING"),
+        "city.city": ("VALUE", "BREAKING"),
+        "json.text": ("VALUE", "DEGRADED"),
+    }
+    wrong = analyze(reader, ImpactChange("people", "address.zip", ChangeType.DATA_INCORRECT))
+    assert set(reported(wrong)) == {"copy.home.zip", "zip.zip", "json.text"}
+
+
 def test_a_join_looks_up_the_other_side(fill: Callable[..., None], reader: Reader) -> None:
     """`orders LEFT JOIN people USING (person)`, with the key in the output."""
     fill(

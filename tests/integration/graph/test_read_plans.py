@@ -30,7 +30,7 @@ SCANNED = {
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("most", ["Dataset", "Job"])
+@pytest.mark.parametrize("most", ["HwDataset", "HwJob"])
 def test_only_these_read_everything(demo_graph: Driver, most: str) -> None:
     GraphWriter(demo_graph, "neo4j").ensure_schema()
     with demo_graph.session(database="neo4j") as session:

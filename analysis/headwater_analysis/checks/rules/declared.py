@@ -7,8 +7,7 @@ from collections.abc import Collection
 from headwater_analysis.checks.rule import Rule, of_dataset
 from headwater_analysis.impact.wording import listed
 from headwater_analysis.privacy import DEFAULT_THRESHOLD
-from headwater_analysis.privacy.reviewed import reviewed_edges
-from headwater_analysis.privacy.unknown_uses import unknown_uses
+from headwater_analysis.privacy.one_step import unclassified_columns, unknown_uses
 from headwater_analysis.reader import Transaction
 
 CERTIFIED = Rule(
@@ -37,9 +36,9 @@ SENSITIVE = Rule(
     "A column that is made from a sensitive one, unmasked, is classified itself.",
     "Declare its sensitivity, or mask it. Older plans count as well: their data may still be there.",
     lambda row: (
-        f"{row['column']} is made from {of_dataset(row)}#{row['source']}, which is {row['sensitivity']}, and has no "
-        "sensitivity or classification."
+        f"{row['column']} {'may be' if row['possible'] else 'is'} made from {of_dataset(row)}#{row['source']}, "
+        f"which is {row['sensitivity']}, and has no sensitivity or classification."
     ),
-    lambda tx, today, names: {"reviewed": reviewed_edges(tx, today, DEFAULT_THRESHOLD, names)},
+    lambda tx, today, _: {"made": unclassified_columns(tx, today, DEFAULT_THRESHOLD)},
     _unknown,
 )
