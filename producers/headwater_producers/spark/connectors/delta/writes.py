@@ -85,8 +85,10 @@ def to_path(command: JvmCommand) -> Written | None:
 
 def to_stream(command: JvmCommand) -> Written:
     """Describe a streaming query's write."""
-    # DeltaSink[file:/data/flights]
-    path = str(command.subject.toString()).partition("[")[2].removesuffix("]")
+    # DeltaSink[file:/data/flights], or as the program wrote it: DeltaSink[flights]
+    path = qualified(
+        command.context.session.sparkContext, str(command.subject.toString()).partition("[")[2].removesuffix("]")
+    )
     table = option(command.plan.catalogTable())
     output = v1_output(command.context, table, path, command.mode, "delta", STORAGE)
     return Written((replace(output, kind=SourceKind.TABLE),))
