@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -92,6 +94,12 @@ ReadTimeOption = Annotated[
 ]
 _HOW = "Name a topic's records by PARTITION and OFFSETS: 0 120..130, or 0:120..130; all is every partition."
 _OF_PARTITION = re.compile(r"(?:\d{1,9}|all):", re.ASCII)
+
+
+def complete_path(path: str) -> str:
+    """Complete a relative path that exists here; any other may be a part of one, such as `dt=2025-01-31`."""
+    exists = "://" not in path and Path(path).exists()
+    return os.path.abspath(path) if exists else path  # noqa: PTH100 - resolve() follows links, and Spark doesn't
 
 
 def parse_records(

@@ -271,9 +271,13 @@ def _version_is_known(context: Context, part: Part) -> bool:
 
 def _path_parts(context: Context, path: str) -> list[Part]:
     place = canonical_path(path)
-    found = _listed_parts(context, path, place) + _versions_with(context, path, place)
+    found = _listed_parts(context, path, place, produced=context.backward) + _versions_with(context, path, place)
     if found:
         return found
+    if not context.backward and _listed_parts(context, path, place, produced=True):
+        context.notes[
+            f"{path} is listed among the files that were written: trace it backwards (--back) for its run."
+        ] = None
     # As a writer takes it, else as a reader does: with globs. A file of a table by the folder of the table.
     named = dict.fromkeys((naming.path(path), naming.path_pattern(path), *map(naming.path, _folders(path))))
     keys = (dataset_key(context.tx.tenant, ref.namespace, ref.name) for ref in named)
@@ -287,11 +291,11 @@ def _path_parts(context: Context, path: str) -> list[Part]:
     return [Part(dataset=context.datasets[key], kind=PartKind.UNKNOWN, certainty=Certainty.UNKNOWN)]
 
 
-def _listed_parts(context: Context, path: str, place: str) -> list[Part]:
-    """Files and partitions that some run or micro-batch lists as read (backwards: written)."""
+def _listed_parts(context: Context, path: str, place: str, *, produced: bool) -> list[Part]:
+    """Files and partitions that some run or micro-batch lists as read, or as written."""
     listed: dict[str, set[str]] = {}
-    for owner in _users(context, path, produced=context.backward):
-        for use in owner.writes() if context.backward else owner.reads():
+    for owner in _users(context, path, produced=produced):
+        for use in owner.writes() if produced else owner.reads():
             inside = _inside(use, place) if use.kind is PartKind.FILES else set()
             if not inside and place.rpartition("=")[1] and path in (use.properties.get("partition_paths") or ()):
                 inside = {path}

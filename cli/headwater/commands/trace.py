@@ -20,6 +20,7 @@ from headwater.trace_options import (
     ReadTimeOption,
     RecordsArgument,
     arrived,
+    complete_path,
     parse_duration,
     parse_records,
 )
@@ -119,7 +120,7 @@ def _start(
     if sum(ways) != 1:
         raise typer.BadParameter("Name one thing: TOPIC PARTITION OFFSETS, or --path, or --version.")
     if path is not None:
-        return Path(path)
+        return Path(complete_path(path))
     if version is not None:
         return VersionOf(*version)
     return parse_records(str(topic), records or (), topic_id, read_time=read_time)

@@ -653,6 +653,7 @@ def test_a_file_of_a_table_is_a_part_of_the_version_that_added_it(clean_database
     assert (run.step.job.name if run.step.job else None, run.certainty) == ("load", EXACT)
     forward = trace(reader, Path("/lake/table/x-3"))
     assert hop(forward, "report").certainty is EXACT
+    assert "trace it backwards (--back)" in trace(reader, Path("/lake/report/part-0")).notes[0]
     # The list of version 4 was cut: the file may be one of any version.
     unlisted = trace(reader, Path("/lake/table/part-z"), direction=BACK)
     assert {each.certainty for each in unlisted.hops} == {UNKNOWN}

@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 import random
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 import typer
 
 from headwater.options import parse_hops
-from headwater.trace_options import parse_duration, parse_records
+from headwater.trace_options import complete_path, parse_duration, parse_records
 from headwater_analysis.trace import Offsets, Times
 from headwater_graph.facts.spans import Spans, difference, flat, intersection, union
 from headwater_graph.words import canonical_path, path_mark, path_marks
@@ -21,6 +22,15 @@ AT = datetime(2025, 1, 31, 12, tzinfo=UTC)
 
 def points(spans: Spans) -> set[tuple[int, int]]:
     return {(partition, offset) for partition, a, b in flat(spans) for offset in range(a, b)}
+
+
+def test_a_relative_path_is_completed_where_it_exists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "lake" / "dt=1").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "lake")
+    whole = str(tmp_path / "lake" / "dt=1")
+    assert [complete_path(each) for each in ("dt=1", "../lake/dt=1", "dt=2", whole, "s3://lake/dt=1")] == [
+        whole, whole, "dt=2", whole, "s3://lake/dt=1"
+    ]  # fmt: skip
 
 
 def test_spans_are_sets_of_offsets(subtests: pytest.Subtests) -> None:
