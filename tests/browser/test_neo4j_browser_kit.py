@@ -52,7 +52,7 @@ def test_style_and_favourites_are_dropped_on_it_and_three_are_drawn(browser: Neo
 
     browser.open_favorite("Headwater 4 impact", "Impact, drawn: jobs and datasets behind a dataset")
     impact = browser.draw()
-    assert {node.name for node in impact.nodes if node.label == "Job"} == {
+    assert {node.name for node in impact.nodes if node.label == "HwJob"} == {
         "flights.enrich",
         "flights.delays",
         "flights.routes",
