@@ -76,6 +76,8 @@ async function arrive(): Promise<void> {
     // First, as the panel takes a part of the page.
     select(column ? { kind: "column", key: columnKey(answer.start.key, column) } : { kind: "dataset", key: answer.start.key });
     await canvas.draw();
+    // By now another address may be shown, and have the focus.
+    if (mine !== arrivals) return;
     reportOmitted(answer);
     byId("canvas").focus();
     await openTimeline(address);
