@@ -170,10 +170,10 @@ def _rows(known: Iterable[Declared]) -> Iterator[tuple[str, str, str, str]]:
         yield from zip(*(each.values.get(name, ()) for name in MARKS), strict=True)
 
 
-def _reached(tx: Transaction, starts: Iterable[int], statement: str) -> Walk:
+def _reached(tx: Transaction, starts: Iterable[int], statement: str) -> Walk[int]:
     identities = Identities.of(tx)
 
-    def expand(frontier: Sequence[int]) -> Iterator[WalkStep]:
+    def expand(frontier: Sequence[int]) -> Iterator[WalkStep[int]]:
         identities.learn(frontier)
         asked, found, edges = tx.one(statement, nodes=identities.expanded(frontier)).values()
         for number, source, target in identities.hops(frontier, asked, found, edges):

@@ -219,7 +219,9 @@ def _reached(tx: Transaction, start: int, direction: Reach, depth: int | None) -
         if direction not in (way, Reach.BOTH):
             continue
 
-        def leaving(nodes: Sequence[int], /, statement: str = f"lineage/datasets_{way.lower()}") -> Iterator[WalkStep]:
+        def leaving(
+            nodes: Sequence[int], /, statement: str = f"lineage/datasets_{way.lower()}"
+        ) -> Iterator[WalkStep[int]]:
             identities = Identities.of(tx)
             identities.learn(nodes)
             row = tx.row(statement, nodes=identities.expanded(nodes), jobs=None, as_of=None, since=None)

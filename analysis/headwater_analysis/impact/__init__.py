@@ -6,7 +6,7 @@ inputs        further inputs of a severity: consumers, criticality, promises, se
 start         nodes where a change begins in the graph; reach: how far a part of the data got
 graph         small facts of the graph, a level at a time
 moves         steps that leave an asset
-spread        walk through the graph, judged by the policy; steps: causes of hits, and the places of the walk
+spread        walk through the graph, judged by the policy; steps: causes of hits, and the visits of the walk
 raising       rules that replace a severity, by the asset's dependants and state
 verdict       overall answer: consumers of the change itself, and gaps in the lineage
 wording       sentences, and Markdown for a ticket

@@ -14,7 +14,7 @@ from headwater_analysis.impact.change import ChangeType
 from headwater_analysis.impact.graph import AssetFacts, ImpactGraph
 from headwater_analysis.impact.inputs import InputGroup, SeverityInputs
 from headwater_analysis.impact.policy import SEVERITIES, Policy
-from headwater_analysis.impact.steps import node_of, rank_of
+from headwater_analysis.impact.steps import ImpactVisit
 
 
 class Raised(NamedTuple):
@@ -33,16 +33,16 @@ def raised(
     graph: ImpactGraph,
     policy: Policy,
     change: ChangeType,
-    makers: Mapping[int, Iterable[str]],
+    makers: Mapping[ImpactVisit, Iterable[str]],
     facts: Mapping[int, AssetFacts],
-) -> dict[int, Raised]:
-    """Places whose severity by the rules is replaced.
+) -> dict[ImpactVisit, Raised]:
+    """Visits whose severity by the rules is replaced.
 
     Args:
         graph: graph to look up in.
         policy: policy with the raises, in order.
         change: type of the change.
-        makers: keys of the jobs that make the asset of each place reached, by place.
+        makers: keys of the jobs that make the asset of each visit, by visit.
         facts: facts of every node.
     """
     about = _may_fit(policy, change, makers, facts)
@@ -52,15 +52,15 @@ def raised(
         numbers: frozenset[InputGroup]().union(*(policy.raises[number].groups for number in numbers))
         for numbers in set(about.values())
     }
-    inputs = _inputs(graph, {place: groups[numbers] for place, numbers in about.items()})
-    by_jobs = [place for place, numbers in about.items() if InputGroup.JOBS in groups[numbers]]
-    jobs = graph.critical_jobs({job for place in by_jobs for job in makers[place]}) if by_jobs else {}
+    inputs = _inputs(graph, {visit: groups[numbers] for visit, numbers in about.items()})
+    by_jobs = [visit for visit, numbers in about.items() if InputGroup.JOBS in groups[numbers]]
+    jobs = graph.critical_jobs({job for visit in by_jobs for job in makers[visit]}) if by_jobs else {}
     # Most assets have no inputs, or equal ones: `inputs` has one shared object for these, which is judged once.
     decided: dict[tuple[tuple[int, ...], int], int | None] = {}
     out = {}
-    for place, numbers in about.items():
-        known = inputs[node_of(place)]
-        if jobs and (made_by := [jobs[job] for job in makers[place] if job in jobs]):
+    for visit, numbers in about.items():
+        known = inputs[visit.node]
+        if jobs and (made_by := [jobs[job] for job in makers[visit] if job in jobs]):
             known = replace(known, jobs=tuple(sorted(made_by, key=lambda job: (job.name, job.criticality))))
             number = _first_that_fits(policy, numbers, known)
         elif (numbers, id(known)) in decided:
@@ -68,15 +68,15 @@ def raised(
         else:
             number = decided[numbers, id(known)] = _first_that_fits(policy, numbers, known)
         if number is not None:
-            out[place] = Raised(policy.raises[number].to.rank, number)
+            out[visit] = Raised(policy.raises[number].to.rank, number)
     return out
 
 
-def _inputs(graph: ImpactGraph, groups_of: Mapping[int, frozenset[InputGroup]]) -> dict[int, SeverityInputs]:
-    """Inputs of the places' nodes, each with the groups that its places need."""
+def _inputs(graph: ImpactGraph, groups_of: Mapping[ImpactVisit, frozenset[InputGroup]]) -> dict[int, SeverityInputs]:
+    """Inputs of the visited assets, each with the groups that its visits need."""
     asked: dict[int, frozenset[InputGroup]] = {}
-    for place, wanted in groups_of.items():
-        node = node_of(place)
+    for visit, wanted in groups_of.items():
+        node = visit.node
         asked[node] = asked[node] | wanted if node in asked else wanted
     groups: dict[frozenset[InputGroup], list[int]] = {}
     for node, wanted in asked.items():
@@ -92,14 +92,14 @@ def _first_that_fits(policy: Policy, numbers: Iterable[int], known: SeverityInpu
 
 
 def _may_fit(
-    policy: Policy, change: ChangeType, places: Iterable[int], facts: Mapping[int, AssetFacts]
-) -> dict[int, tuple[int, ...]]:
-    """Numbers of the raises that may apply, by place. Most places repeat an earlier combination."""
+    policy: Policy, change: ChangeType, visits: Iterable[ImpactVisit], facts: Mapping[int, AssetFacts]
+) -> dict[ImpactVisit, tuple[int, ...]]:
+    """Numbers of the raises that may apply, by visit. Most visits repeat an earlier combination."""
     found: dict[tuple[int, str, str], tuple[int, ...]] = {}
     out = {}
-    for place in places:
-        of = facts[node_of(place)]
-        kind = (rank_of(place), of.type, of.criticality)
+    for visit in visits:
+        of = facts[visit.node]
+        kind = (visit.rank, of.type, of.criticality)
         numbers = found.get(kind)
         if numbers is None:
             severity = SEVERITIES[kind[0]]
@@ -109,5 +109,5 @@ def _may_fit(
                 if each.may_fit(change, of.type, of.criticality, severity)
             )
         if numbers:
-            out[place] = numbers
+            out[visit] = numbers
     return out

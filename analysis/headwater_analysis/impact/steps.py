@@ -1,7 +1,6 @@
-"""Steps of an impact: causes of hits, and the places that `walk` goes between.
+"""Steps of an impact: causes of hits, and the visits that `walk` goes between.
 
-A place is an asset, the way in which it was hit, and the severity: an integer, so that `walk` goes from one to the
-next. An asset has a place for each way in which it is hit, because a second path may be worse than the shorter one, or
+An asset has a visit for each way in which it is hit, because a second path may be worse than the shorter one, or
 continue where the first one ends.
 """
 
@@ -60,42 +59,26 @@ class StepFacts(NamedTuple):
     parted: bool
 
 
-NODE_SHIFT = 6
-"""Bits of a place below its node's id."""
+class ImpactVisit(NamedTuple):
+    """An asset that is hit, and how it is hit.
 
-_NOT_JUDGED = 15
+    Attributes:
+        node: id of the asset.
+        propagates: whether the change goes on from here.
+        indirect: whether the path has an INDIRECT step.
+        rank: rank of the severity; `NOT_JUDGED` where a change starts.
+    """
 
-
-def start_place(node: int) -> int:
-    """Return the place where a change starts."""
-    return place_of(node, indirect=False, rank=_NOT_JUDGED, propagates=True)
-
-
-def place_of(node: int, *, indirect: bool, rank: int, propagates: bool) -> int:
-    """Return the place of an asset that is hit in this way; `rank` is that of the severity."""
-    return node << NODE_SHIFT | propagates << 5 | indirect << 4 | rank
-
-
-def node_of(place: int) -> int:
-    """Return the id of a place's node."""
-    return place >> NODE_SHIFT
+    node: int
+    propagates: bool
+    indirect: bool
+    rank: int
 
 
-def is_indirect(place: int) -> bool:
-    """Return whether the path to a place has an INDIRECT step."""
-    return bool(place >> 4 & 1)
+NOT_JUDGED = 15
+"""Rank of what changes itself."""
 
 
-def propagates(place: int) -> bool:
-    """Return whether the change propagates from a place."""
-    return bool(place >> 5 & 1)
-
-
-def rank_of(place: int) -> int:
-    """Return the rank of a place's severity."""
-    return place & 15
-
-
-def order_of(place: int) -> int:
-    """Sort key of places: the DIRECT ones first, then by the rank of their severity."""
-    return place & 31
+def start_visit(node: int) -> ImpactVisit:
+    """Return the visit that a change starts with."""
+    return ImpactVisit(node, propagates=True, indirect=False, rank=NOT_JUDGED)

@@ -20,7 +20,7 @@ from headwater_analysis.lineage.details import (
 )
 from headwater_analysis.lineage.plans import Plans, Written
 from headwater_analysis.lineage.question import Influence, LineageDirection, LineageQuestion, Scope, scope_of
-from headwater_analysis.lineage.search import Reached, Steps, search
+from headwater_analysis.lineage.search import LineageVisit, Reached, Steps, search
 from headwater_analysis.lineage.steps import ColumnSteps, DatasetSteps
 from headwater_analysis.moments import moment
 from headwater_analysis.quality import DatasetQuality, quality_of
@@ -30,21 +30,23 @@ from headwater_graph.keys import dataset_key
 
 
 @dataclass(frozen=True, slots=True)
-class PlacePage:
-    """Page of an answer, as places of the search.
+class VisitPage:
+    """Page of an answer, as visits of the search.
 
     Attributes:
-        places: places of the page's items, in order.
-        through: places between the start and the items.
+        visits: visits of the page's items, in order.
+        through: visits between the start and the items.
         next_cursor: cursor of the next page.
     """
 
-    places: list[int]
-    through: list[int]
+    visits: list[LineageVisit]
+    through: list[LineageVisit]
     next_cursor: str | None
 
 
-def page_of(reached: Reached, listed: list[int], start: Asset, question: LineageQuestion, *, tenant: str) -> PlacePage:
+def page_of(
+    reached: Reached, listed: list[LineageVisit], start: Asset, question: LineageQuestion, *, tenant: str
+) -> VisitPage:
     """Return the page that the question asks for. It begins after the cursor's item, even if that is no longer there.
 
     Raises:
@@ -61,22 +63,26 @@ def page_of(reached: Reached, listed: list[int], start: Asset, question: Lineage
     if question.cursor is not None:
         after = paging.decode(question.cursor, question=same, kinds=(int, int, str))
         begin = bisect_right(listed, after, key=reached.order)
-    places = listed[begin : begin + question.limit]
+    visits = listed[begin : begin + question.limit]
     more = begin + question.limit < len(listed)
-    next_cursor = paging.encode(reached.order(places[-1]), question=same) if more else None
-    return PlacePage(places, reached.between(places), next_cursor)
+    next_cursor = paging.encode(reached.order(visits[-1]), question=same) if more else None
+    return VisitPage(visits, reached.between(visits), next_cursor)
 
 
 def edges_between(
-    reached: Reached, places: Iterable[int], details: PageDetails, direction: LineageDirection, as_of: datetime | None
+    reached: Reached,
+    visits: Iterable[LineageVisit],
+    details: PageDetails,
+    direction: LineageDirection,
+    as_of: datetime | None,
 ) -> tuple[LineageEdge, ...]:
-    """Hops between these places and the start, each pair once.
+    """Hops between these visits and the start, each pair once.
 
     The search has met them all; looking up their jobs takes the one round trip.
     """
-    nodes = list(dict.fromkeys([reached.start, *(place >> 1 for place in places)]))
+    nodes = list(dict.fromkeys([reached.start, *(visit.node for visit in visits)]))
     there = set(nodes)
-    # A set, as a node with both its places is met twice.
+    # A set, as a node with both its visits is met twice.
     hops: dict[tuple[int, int], dict[int, None]] = {}
     for met in reached.leaving:
         for source, target, edge in zip(met.sources, met.targets, met.edges, strict=True):
@@ -85,22 +91,22 @@ def edges_between(
                 hops.setdefault(ends, {})[edge] = None
     vias = details.vias([list(edges) for edges in hops.values()]) if hops else []
     edges = (
-        LineageEdge(reached.marks[source].key, reached.marks[target].key, latest_first(via, as_of), len(via))
+        LineageEdge(reached.facts[source].key, reached.facts[target].key, latest_first(via, as_of), len(via))
         for (source, target), via in zip(hops, vias, strict=True)
     )
     return tuple(sorted(edges, key=lambda edge: (edge.source, edge.target)))
 
 
 def loops_of(
-    reached: Reached, places: Iterable[int], details: PageDetails, as_of: datetime | None
+    reached: Reached, visits: Iterable[LineageVisit], details: PageDetails, as_of: datetime | None
 ) -> tuple[LineageEdge, ...]:
-    """Hops from the start to itself, and from each of these places to itself, in that order."""
-    nodes = dict.fromkeys([reached.start, *(place >> 1 for place in places)])
-    # The same edges leave a node's both places.
+    """Hops from the start to itself, and from each of these nodes to itself, in that order."""
+    nodes = dict.fromkeys([reached.start, *(visit.node for visit in visits)])
+    # The same edges leave both visits of a node.
     loops = {node: list(dict.fromkeys(reached.loops[node])) for node in nodes if node in reached.loops}
     if not loops:
         return ()
-    keys = [reached.marks[node].key for node in loops]
+    keys = [reached.facts[node].key for node in loops]
     vias = details.vias(list(loops.values()))
     return tuple(LineageEdge(key, key, latest_first(via, as_of), len(via)) for key, via in zip(keys, vias, strict=True))
 
@@ -138,13 +144,13 @@ def caveats(
         scope: scope of the question.
         plans: plans as of the question's time.
         dataset: key of the dataset asked about, or of the column's dataset.
-        reached: places reached from it.
+        reached: visits reached from it.
         depth: hops that were asked for; None: all.
         of_columns: whether the question is about a column.
     """
     own = Identities.of(tx).members(dataset)
     nodes = list(
-        dict.fromkeys(place >> 1 for place, found in reached.found.items() if depth is None or found.hops < depth)
+        dict.fromkeys(visit.node for visit, found in reached.found.items() if depth is None or found.hops < depth)
     )
     datasets = under_all_names(tx, own, nodes[:MOST_LOOKED_AT])
     bounds = {"datasets": datasets, "jobs": scope.jobs, "as_of": scope.as_of, "since": scope.since}
@@ -268,15 +274,15 @@ def lineage_in(tx: Transaction, question: LineageQuestion) -> Lineage:
     reached = search(start.id, start.asset.key, steps, depth=question.depth)
     listed = reached.listed()
     if question.influence is not None:
-        listed = [place for place in listed if (question.influence is Influence.INDIRECT) == bool(place & 1)]
+        listed = [visit for visit in listed if (question.influence is Influence.INDIRECT) == visit.indirect]
     page = page_of(reached, listed, start.asset, question, tenant=tx.tenant)
-    shown = [*page.places, *page.through]
+    shown = [*page.visits, *page.through]
     items = details.items(reached, shown)
     edges = edges_between(reached, shown, details, question.direction, question.as_of) if question.edges else ()
-    loops = loops_of(reached, page.places, details, question.as_of)
+    loops = loops_of(reached, page.visits, details, question.as_of)
     more = caveats(tx, scope, plans, dataset, reached, depth=question.depth, of_columns=of_columns)
     vias = [via for item in items for via in item.via] + [via for edge in (*edges, *loops) for via in edge.via]
-    indirect = sum(place & 1 for place in listed)
+    indirect = sum(visit.indirect for visit in listed)
     return Lineage(
         start=start.asset,
         direction=question.direction,
@@ -284,22 +290,22 @@ def lineage_in(tx: Transaction, question: LineageQuestion) -> Lineage:
         as_of=question.as_of,
         unknown_until=None if listed else _unknown_until(tx, start.id, question.as_of),
         since=question.since,
-        items=tuple(items[: len(page.places)]),
-        through=tuple(items[len(page.places) :]),
+        items=tuple(items[: len(page.visits)]),
+        through=tuple(items[len(page.visits) :]),
         total=len(listed),
         direct=len(listed) - indirect if of_columns else None,
         indirect=indirect if of_columns else None,
         complete=not more.incomplete and all(via.incomplete is None for via in vias),
         truncated=reached.truncated,
-        max_hops=max((reached.found[place].hops for place in listed), default=0),
+        max_hops=max((reached.found[visit].hops for visit in listed), default=0),
         next_cursor=page.next_cursor,
         edges=edges,
         loops=loops,
         gone=_gone(tx, start.id),
         known_as=known_as(tx, start.asset),
         notes=(*more.incomplete, *more.others, *_on_names(tx, start.asset, steps)),
-        quality=_quality(tx, question, start.asset, items[: len(page.places)]),
-        consumers=_consumers(tx, question, [start.id, *(place >> 1 for place in page.places)]),
+        quality=_quality(tx, question, start.asset, items[: len(page.visits)]),
+        consumers=_consumers(tx, question, [start.id, *(visit.node for visit in page.visits)]),
     )
 
 

@@ -30,9 +30,9 @@ from headwater_analysis.privacy.graph import StoredPrivacyGraph
 from headwater_analysis.privacy.operations import EXPOSURES, Exposure
 from headwater_analysis.privacy.spread import (
     PrivacySpread,
-    Reached,
+    PrivacyVisit,
     SpreadStep,
-    node_of,
+    WorstVisit,
     spread,
 )
 from headwater_analysis.reader import Reader, Transaction
@@ -119,20 +119,20 @@ def _answer(tx: Transaction, question: PrivacyQuestion, today: date, page: Priva
     every = found.reached
     declared = graph.declared([node for node in every if _is_column(graph, node)])
 
-    def is_lower(one: Reached) -> bool:
-        known = declared.get(one.node)
-        return known is not None and one.ending is None and not one.indirect and known.level < one.level
+    def is_lower(one: WorstVisit) -> bool:
+        known = declared.get(one.visit.node)
+        return known is not None and one.ending is None and not one.visit.indirect and known.level < one.visit.level
 
-    def order(one: Reached) -> tuple[int, int, int, int, int, str]:
-        hops = found.walk.found[one.place].hops
-        exposure = EXPOSURES.index(one.exposure)
+    def order(one: WorstVisit) -> tuple[int, int, int, int, int, str]:
+        hops = found.walk.found[one.visit].hops
+        exposure = EXPOSURES.index(one.visit.exposure)
         return (
             int(one.ending is not None),
-            int(one.indirect),
-            -one.level,
+            int(one.visit.indirect),
+            -one.visit.level,
             exposure,
             hops,
-            graph.facts([one.node])[one.node].key,
+            graph.facts([one.visit.node])[one.visit.node].key,
         )
 
     asked = [
@@ -152,7 +152,7 @@ def _answer(tx: Transaction, question: PrivacyQuestion, today: date, page: Priva
     surroundings = _Surroundings(tx, graph, {**dict.fromkeys(starts, True), **{n: n in readable for n in every}}, every)
     consumers = consumers_of(tx, {*starts, *readable})
     listed = {consumer.key for consumer in consumers}
-    hidden = {node for node, one in every.items() if not one.indirect and one.ending is None} - readable
+    hidden = {node for node, one in every.items() if not one.visit.indirect and one.ending is None} - readable
     return Privacy(
         sources=tuple(SensitiveSource(details.asset(node), LEVELS[starts[node]]) for node in list(starts)[:_MOST]),
         sources_total=len(starts),
@@ -161,7 +161,7 @@ def _answer(tx: Transaction, question: PrivacyQuestion, today: date, page: Priva
         total=len(asked),
         readable=len(readable),
         protected=len(hidden),
-        indirect=sum(one.indirect and one.ending is None for one in every.values()),
+        indirect=sum(one.visit.indirect and one.ending is None for one in every.values()),
         ended=sum(one.ending is not None for one in every.values()),
         lower=sum(map(is_lower, every.values())),
         consumers=consumers,
@@ -174,15 +174,15 @@ def _answer(tx: Transaction, question: PrivacyQuestion, today: date, page: Priva
         drops_total=len(surroundings.drops),
         unknown=surroundings.unknown[:_MOST],
         unknown_total=len(surroundings.unknown),
-        max_hops=max((found.walk.found[one.place].hops for one in every.values()), default=0),
+        max_hops=max((found.walk.found[one.visit].hops for one in every.values()), default=0),
         truncated=found.walk.truncated,
         notes=notes,
         next_cursor=paging.encode(order(shown[-1]), question=same) if first + page.limit < len(asked) else None,
     )
 
 
-def _is_readable(one: Reached) -> bool:
-    return one.exposure is Exposure.READABLE and not one.indirect and one.ending is None
+def _is_readable(one: WorstVisit) -> bool:
+    return one.visit.exposure is Exposure.READABLE and not one.visit.indirect and one.ending is None
 
 
 def _is_column(graph: StoredPrivacyGraph, node: int) -> bool:
@@ -239,16 +239,16 @@ class _Details:
         tx: Transaction,
         graph: StoredPrivacyGraph,
         found: PrivacySpread,
-        shown: Sequence[Reached],
+        shown: Sequence[WorstVisit],
         sources: Sequence[int],
     ) -> None:
         self._graph = graph
-        self._paths = {one.node: [step for step in found.walk.path(one.place) if step.facts] for one in shown}
+        self._paths = {one.visit.node: [step for step in found.walk.path(one.visit) if step.facts] for one in shown}
         steps = [step for path in self._paths.values() for step in path]
-        nodes = {node_of(place) for step in steps for place in (step.source, step.target)}
-        nodes |= {one.node for one in shown} | set(sources)
-        nodes |= {node_of(found.walk.path(one.place)[0].source) for one in shown}
-        self._first = {one.node: node_of(found.walk.path(one.place)[0].source) for one in shown}
+        nodes = {visit.node for step in steps for visit in (step.source, step.target)}
+        nodes |= {one.visit.node for one in shown} | set(sources)
+        nodes |= {found.walk.path(one.visit)[0].source.node for one in shown}
+        self._first = {one.visit.node: found.walk.path(one.visit)[0].source.node for one in shown}
         self._assets = {row["node"]: row for row in tx.one("impact/assets", nodes=sorted(nodes))["assets"]}
         edges = tx.one("impact/hops", edges=sorted({step.edge for step in steps}))["hops"]
         self._edges = {row["edge"]: row for row in edges}
@@ -263,17 +263,17 @@ class _Details:
         of, column = row["dataset"], row["column"]
         return dataset_asset(of) if column is None else column_asset(of, column)
 
-    def item(self, one: Reached, *, is_lower: bool, today: date) -> PrivacyItem:
+    def item(self, one: WorstVisit, *, is_lower: bool, today: date) -> PrivacyItem:
         """An item of the page."""
-        hops = tuple(self._hop(step) for step in self._paths[one.node])
-        is_column = _is_column(self._graph, one.node)
-        known = self._graph.declared([one.node])[one.node] if is_column else None
+        hops = tuple(self._hop(step) for step in self._paths[one.visit.node])
+        is_column = _is_column(self._graph, one.visit.node)
+        known = self._graph.declared([one.visit.node])[one.visit.node] if is_column else None
         return PrivacyItem(
-            asset=self.asset(one.node),
-            source=self.asset(self._first[one.node]),
-            sensitivity=LEVELS[one.level],
-            exposure=one.exposure,
-            influence=Influence.INDIRECT if one.indirect else Influence.DIRECT,
+            asset=self.asset(one.visit.node),
+            source=self.asset(self._first[one.visit.node]),
+            sensitivity=LEVELS[one.visit.level],
+            exposure=one.visit.exposure,
+            influence=Influence.INDIRECT if one.visit.indirect else Influence.DIRECT,
             hops=len(hops),
             path=hops,
             declared=LEVELS[known.level] if known is not None and known.level else None,
@@ -284,13 +284,13 @@ class _Details:
             approval=self._approval(one, today) if is_column else None,
             possible=any(hop.possible for hop in hops),
             former=any(hop.former for hop in hops),
-            gone=bool(self._assets[one.node]["gone"]),
+            gone=bool(self._assets[one.visit.node]["gone"]),
         )
 
-    def _hop(self, step: WalkStep) -> PrivacyHop:
+    def _hop(self, step: WalkStep[PrivacyVisit]) -> PrivacyHop:
         row, carried = self._edges[step.edge], SpreadStep(*step.facts)
         return PrivacyHop(
-            self.asset(node_of(step.target)),
+            self.asset(step.target.node),
             self._jobs[carried.job],
             carried.operation,
             transformation(row, whole=row["whole"]),
@@ -298,14 +298,14 @@ class _Details:
             carried.former,
         )
 
-    def _approval(self, one: Reached, today: date) -> Approved | None:
-        given = self._graph.approval(one.node)
+    def _approval(self, one: WorstVisit, today: date) -> Approved | None:
+        given = self._graph.approval(one.visit.node)
         if not given:
             return None
-        known = self._graph.declared([one.node])[one.node]
+        known = self._graph.declared([one.visit.node])[one.visit.node]
         # Where it lowered the values, they are as sensitive as it says.
-        holds = known.approves(one.level, today) or (
-            one.level == known.approved and known.approves(known.covers, today)
+        holds = known.approves(one.visit.level, today) or (
+            one.visit.level == known.approved and known.approves(known.covers, today)
         )
         return Approved(
             LEVELS[known.covers],
@@ -332,12 +332,12 @@ class _Surroundings:
         tx: Transaction,
         graph: StoredPrivacyGraph,
         columns: Mapping[int, bool],
-        every: Mapping[int, Reached],
+        every: Mapping[int, WorstVisit],
     ) -> None:
         held = {
             node: is_readable
             for node, is_readable in columns.items()
-            if node not in every or (not every[node].indirect and every[node].ending is None)
+            if node not in every or (not every[node].visit.indirect and every[node].ending is None)
         }
         facts = graph.facts(held)
         datasets = sorted({facts[node].dataset for node in held})

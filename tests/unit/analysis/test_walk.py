@@ -14,7 +14,7 @@ Edge = tuple[int, int, int]
 EDGES = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8), st.integers(0, 1)), max_size=30)
 
 
-def steps(edges: Sequence[Edge], frontier: Sequence[int]) -> Iterable[WalkStep]:
+def steps(edges: Sequence[Edge], frontier: Sequence[int]) -> Iterable[WalkStep[int]]:
     return [WalkStep(a, b, number, hops) for number, (a, b, hops) in enumerate(edges) if a in frontier]
 
 
