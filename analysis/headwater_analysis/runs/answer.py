@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from headwater_analysis.assets import Asset
 from headwater_analysis.facets import Facet
+from headwater_analysis.paging import Page
 from headwater_analysis.trace.answer import OffsetSpan
 from headwater_graph.derive import Because
 from headwater_schemas.events import Certainty, Provenance, RunEventType
@@ -188,19 +189,14 @@ class IntervalItem:
 
 
 @dataclass(frozen=True, slots=True)
-class IntervalPage:
+class IntervalPage(Page):
     """Micro-batches in batch order; for a job with several streaming queries, one query after the other.
 
     Attributes:
-        items: micro-batches of this page.
-        total: total number of micro-batches.
-        next_cursor: cursor of the next page; None on the last page.
         summarized: number of further micro-batches that are no longer kept one by one.
     """
 
     items: tuple[IntervalItem, ...]
-    total: int
-    next_cursor: str | None
     summarized: int = 0
 
 
@@ -293,18 +289,10 @@ class OpenRun:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenRunPage:
-    """Runs without an end, the longest unseen first.
-
-    Attributes:
-        items: runs of this page.
-        total: total number of runs.
-        next_cursor: cursor of the next page; None on the last page.
-    """
+class OpenRunPage(Page):
+    """Runs without an end, the longest unseen first."""
 
     items: tuple[OpenRun, ...]
-    total: int
-    next_cursor: str | None
 
 
 @dataclass(frozen=True, slots=True)
