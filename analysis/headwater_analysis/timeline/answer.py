@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from headwater_analysis.assets import Asset
+from headwater_analysis.runs.answer import Joint
 from headwater_analysis.trace.answer import OffsetSpan
 from headwater_graph.derive import Because
 from headwater_schemas.events import Certainty
@@ -55,20 +56,8 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True)
-class Break:
-    """Offsets that neither of two neighbouring micro-batches read, or that both did.
-
-    Attributes:
-        dataset: key of the topic.
-        partition: number of the partition.
-        start: first offset.
-        end: offset after the last.
-    """
-
-    dataset: str
-    partition: int
-    start: int
-    end: int
+class Break(Joint):
+    """Offsets that neither of two neighbouring micro-batches read, or that both did."""
 
 
 @dataclass(frozen=True, slots=True)
