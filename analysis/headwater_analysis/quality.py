@@ -17,8 +17,8 @@ from headwater_analysis.assets import Asset, AssetKind, job_asset
 from headwater_analysis.identity import Identities
 from headwater_analysis.moments import EVER, moment
 from headwater_analysis.reader import Transaction
-from headwater_analysis.runs.answer import Quality
-from headwater_analysis.runs.rows import quality
+from headwater_analysis.runs.from_rows import quality
+from headwater_analysis.runs.records import Quality
 from headwater_graph.facts.model import RelType
 from headwater_graph.keys import dataset_key
 from headwater_graph.segments import segment

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from headwater_analysis.assets import Asset, column_asset, dataset_asset
-from headwater_analysis.declared.ask import declared
+from headwater_analysis.declared.stored_declarations import declared
 from headwater_analysis.identity import Identities
 from headwater_analysis.owners import OwnerName, owners_of
 from headwater_analysis.reader import Transaction

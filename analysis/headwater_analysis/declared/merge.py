@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Any, Final
 
 from headwater_analysis.assets import spelling
-from headwater_analysis.declared.answer import Contradiction, Declaration, Declared
+from headwater_analysis.declared.declaration import Contradiction, Declaration, Declared
 from headwater_analysis.declared.types import agree
 
 PARALLEL: Final = {

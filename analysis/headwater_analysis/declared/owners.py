@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from headwater_analysis.declared.ask import declared
+from headwater_analysis.declared.stored_declarations import declared
 from headwater_analysis.identity import Identities
 from headwater_analysis.owners import OwnerName, owners_of
 from headwater_analysis.reader import Transaction

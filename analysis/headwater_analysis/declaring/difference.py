@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from headwater_analysis.assets import spelling
 from headwater_analysis.declared import Contradiction, Declaration
-from headwater_analysis.declared.ask import edge_text, stated, with_column
+from headwater_analysis.declared.stored_declarations import edge_text, stated, with_column
 from headwater_analysis.declaring.sets import PRODUCER
 from headwater_graph import keys
 from headwater_graph.fold import fold

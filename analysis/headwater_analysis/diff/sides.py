@@ -13,9 +13,9 @@ from headwater_analysis.lineage.holding import PlanUse, Standing, standings
 from headwater_analysis.lineage.plans import Plans, read_plan_use
 from headwater_analysis.moments import moment
 from headwater_analysis.reader import Transaction
-from headwater_analysis.runs.answer import Role
-from headwater_analysis.runs.one import uses_of
-from headwater_analysis.runs.resolve import resolve_run
+from headwater_analysis.runs.records import Role
+from headwater_analysis.runs.run_details import uses_of
+from headwater_analysis.runs.run_names import resolve_run
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,9 @@ from headwater_analysis import paging
 from headwater_analysis.assets import Asset, column_asset, dataset_asset, job_asset
 from headwater_analysis.declared import consumers_of
 from headwater_analysis.impact import wording
-from headwater_analysis.impact.answer import (
+from headwater_analysis.impact.change import ImpactChange, SchemaChange
+from headwater_analysis.impact.graph import StoredGraph
+from headwater_analysis.impact.impacted_assets import (
     Decision,
     Impact,
     ImpactedJob,
@@ -23,8 +25,6 @@ from headwater_analysis.impact.answer import (
     Owner,
     SeverityTotal,
 )
-from headwater_analysis.impact.change import ImpactChange, SchemaChange
-from headwater_analysis.impact.graph import StoredGraph
 from headwater_analysis.impact.inputs import InputGroup, JobInput, SeverityInputs
 from headwater_analysis.impact.policy import SEVERITIES, Policy, default_policy
 from headwater_analysis.impact.spread import HitStep, ImpactSpread, spread
@@ -33,7 +33,7 @@ from headwater_analysis.impact.steps import Cause, ImpactVisit, Influence
 from headwater_analysis.impact.stored_inputs import StoredInputs
 from headwater_analysis.impact.verdict import hit_consumers, hits_for_certain, severity_of, unknowns
 from headwater_analysis.impact.wording import called, short, summary_of
-from headwater_analysis.lineage.answer import transformation
+from headwater_analysis.lineage.hops import transformation
 from headwater_analysis.owners import owners_of
 from headwater_analysis.paging import check_depth, check_limit
 from headwater_analysis.reader import Reader, Transaction

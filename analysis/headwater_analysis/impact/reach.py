@@ -10,8 +10,8 @@ from headwater_analysis.errors import QuestionError
 from headwater_analysis.impact.change import Extent
 from headwater_analysis.reader import Transaction
 from headwater_analysis.trace import Arrivals, Offsets, Part, Path, Times, trace_in
-from headwater_analysis.trace.answer import weakest
-from headwater_analysis.trace.question import Start
+from headwater_analysis.trace.starts import Start
+from headwater_analysis.trace.traced_parts import weakest
 from headwater_schemas.ranges import MOST_OFFSET
 
 MOST_PARTS = 10

@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-from headwater_analysis.lineage.question import Influence
+from headwater_analysis.lineage.scope import Influence
 
 __all__ = ["Cause", "Influence", "StepFacts"]
 

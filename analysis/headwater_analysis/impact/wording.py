@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from headwater_analysis.assets import Asset
 from headwater_analysis.declared import ReadingConsumer
 from headwater_analysis.durations import duration_text
-from headwater_analysis.impact.answer import Decision, Impact, ImpactItem, Owner
 from headwater_analysis.impact.change import ChangeType, ImpactChange, SchemaChange
+from headwater_analysis.impact.impacted_assets import Decision, Impact, ImpactItem, Owner
 from headwater_analysis.impact.inputs import ConsumerInput, JobInput, QualityState, SeverityInputs
 from headwater_analysis.impact.policy import Raise, Severity
 from headwater_analysis.impact.spread import JobHit

@@ -14,7 +14,7 @@ from headwater_analysis.assets import Asset, dataset_asset
 from headwater_analysis.declared import Declared, declared_together, owners_by_key
 from headwater_analysis.errors import AmbiguousError, NotFoundError
 from headwater_analysis.identity import Identities
-from headwater_analysis.known.rows import JobUse, Tag, job_uses
+from headwater_analysis.known.tags_and_uses import JobUse, Tag, job_uses
 from headwater_analysis.owners import OwnerName, owners_of
 from headwater_analysis.quality import Check, quality_of
 from headwater_analysis.reader import Reader, Transaction

@@ -19,15 +19,15 @@ from headwater_analysis.declared import Declared, declared, declared_of_datasets
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.identity import Identities, several_names
 from headwater_analysis.known.consumer import ConsumerName
-from headwater_analysis.known.rows import Tag, tags_of
+from headwater_analysis.known.tags_and_uses import Tag, tags_of
 from headwater_analysis.micro_batches import Stretch
 from headwater_analysis.moments import moment
 from headwater_analysis.owners import OwnerName, owners_of
 from headwater_analysis.paging import Page, check_limit
 from headwater_analysis.reader import Reader, Transaction
-from headwater_analysis.runs.answer import Joint, RunItem
-from headwater_analysis.runs.context import ALL_RUNS, RunFilter
-from headwater_analysis.runs.rows import job_of, joints, run_item
+from headwater_analysis.runs.from_rows import job_of, joints, run_item
+from headwater_analysis.runs.records import Joint, RunItem
+from headwater_analysis.runs.run_filter import ALL_RUNS, RunFilter
 from headwater_graph.facts.nodes import IntervalFacts
 from headwater_schemas.events import RunEventType
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from headwater_analysis.assets import Asset, AssetKind, column_asset, dataset_asset, job_asset, table_of
 from headwater_analysis.identity import Identities
-from headwater_analysis.lineage.answer import (
+from headwater_analysis.lineage.hops import (
     ColumnMapping,
     DeclaredPartitions,
     LineageItem,
@@ -18,7 +18,7 @@ from headwater_analysis.lineage.answer import (
     transformation,
 )
 from headwater_analysis.lineage.plans import Plans
-from headwater_analysis.lineage.question import Influence, LineageDirection, Scope
+from headwater_analysis.lineage.scope import Influence, LineageDirection, Scope
 from headwater_analysis.lineage.search import LineageVisit, Reached
 from headwater_analysis.moments import moment_of
 from headwater_analysis.reader import Transaction

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from headwater_analysis.families import Families
 from headwater_analysis.identity import Identities
 from headwater_analysis.lineage.plans import Plans
-from headwater_analysis.lineage.question import LineageDirection, Scope
+from headwater_analysis.lineage.scope import LineageDirection, Scope
 from headwater_analysis.lineage.search import Beyond, Edges, NodeFacts
 from headwater_analysis.reader import Transaction
 

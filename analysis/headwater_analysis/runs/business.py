@@ -13,7 +13,7 @@ from typing import NamedTuple
 from headwater_analysis.declared import declared
 from headwater_analysis.identity import Identities
 from headwater_analysis.reader import Transaction
-from headwater_analysis.runs.answer import BusinessVersion, Use
+from headwater_analysis.runs.records import BusinessVersion, Use
 
 
 class Reference(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any
 from headwater_analysis.assets import AssetKind
 from headwater_analysis.declared import Declared, declared, declared_of_datasets
 from headwater_analysis.reader import Transaction
-from headwater_analysis.search.rows import Row, rows_of
+from headwater_analysis.search.found_rows import Row, rows_of
 from headwater_graph.keys import dataset_key
 
 _STATEMENTS = {

@@ -11,7 +11,7 @@ from headwater_analysis.assets import Asset, job_asset
 from headwater_analysis.micro_batches import Found, Stretch, found_from, preceding, row
 from headwater_analysis.moments import moment
 from headwater_analysis.reader import Transaction
-from headwater_analysis.trace.answer import RunBrief
+from headwater_analysis.trace.traced_parts import RunBrief
 from headwater_analysis.trace.uses import VERSIONS, StoredUse, read_use, version_range
 from headwater_graph.facts.nodes import IntervalFacts
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
 from headwater_analysis.moments import moment
-from headwater_analysis.trace.answer import Part
 from headwater_analysis.trace.batches import Batch, Query, before, stretches
 from headwater_analysis.trace.context import Context
+from headwater_analysis.trace.drafts import BY_TIME, Draft, Pending, micro_batches, overall
 from headwater_analysis.trace.locate import STRETCH
 from headwater_analysis.trace.parts import between, given
 from headwater_analysis.trace.search import Row, Search, run_by_time
-from headwater_analysis.trace.taken import BY_TIME, Draft, Pending, micro_batches, overall
+from headwater_analysis.trace.traced_parts import Part
 from headwater_schemas.events import Certainty
 
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from headwater_analysis.micro_batches import at_batches, conflicts
-from headwater_analysis.trace.answer import Hop, Part, PartKind, Trace, TraceDirection, weakest
 from headwater_analysis.trace.batches import Query, Run, listed, read_batch, read_run
 from headwater_analysis.trace.by_time import whole_drafts
 from headwater_analysis.trace.context import Context
+from headwater_analysis.trace.drafts import BY_TIME, Draft, Missing, Pending, Taken, merged, overall, run_step
 from headwater_analysis.trace.incarnations import Incarnations, ids
 from headwater_analysis.trace.indexed import indexed_users
 from headwater_analysis.trace.locate import Located, Want, locate
@@ -27,7 +27,7 @@ from headwater_analysis.trace.parts import given, is_empty, join
 from headwater_analysis.trace.spans import offsets, spans_of
 from headwater_analysis.trace.steps import group_drafts, missing_draft, without_drops
 from headwater_analysis.trace.summarized import summarized, summary_draft, taken_from_archive
-from headwater_analysis.trace.taken import BY_TIME, Draft, Missing, Pending, Taken, merged, overall, run_step
+from headwater_analysis.trace.traced_parts import Hop, Part, PartKind, Trace, TraceDirection, weakest
 from headwater_graph.facts.spans import Spans, difference, flat, union
 from headwater_graph.words import canonical_path
 from headwater_schemas.events import Certainty

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from headwater_analysis.trace.answer import Part, PartKind
 from headwater_analysis.trace.batches import Query, before, same_topic
 from headwater_analysis.trace.context import Context
+from headwater_analysis.trace.drafts import Pending
 from headwater_analysis.trace.locate import Located, OffsetHit
 from headwater_analysis.trace.match import described, narrowed
-from headwater_analysis.trace.taken import Pending
+from headwater_analysis.trace.traced_parts import Part, PartKind
 from headwater_graph.facts.spans import Spans, difference, flat, union
 
 _MOST_REWINDS = 8

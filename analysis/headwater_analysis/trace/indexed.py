@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from headwater_analysis.micro_batches import Stretch, Wanted, at_batches, conflicts, following, row
-from headwater_analysis.trace.answer import PartKind
 from headwater_analysis.trace.batches import Batch, Run, read_batch, read_run
 from headwater_analysis.trace.context import Context
-from headwater_analysis.trace.taken import Pending
+from headwater_analysis.trace.drafts import Pending
+from headwater_analysis.trace.traced_parts import PartKind
 from headwater_graph.facts.model import RelType
 from headwater_graph.facts.nodes import IntervalFacts
 from headwater_graph.keys import version_key

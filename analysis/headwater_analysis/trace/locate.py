@@ -16,7 +16,6 @@ from itertools import pairwise
 
 from headwater_analysis.micro_batches import Found, Stretch, found_from
 from headwater_analysis.reader import Transaction
-from headwater_analysis.trace.answer import PartKind
 from headwater_analysis.trace.batches import (
     Batch,
     Listed,
@@ -28,6 +27,7 @@ from headwater_analysis.trace.batches import (
     stretches,
 )
 from headwater_analysis.trace.search import Row, Search, look_near, narrow, run
+from headwater_analysis.trace.traced_parts import PartKind
 from headwater_analysis.trace.uses import StoredUse
 from headwater_graph.facts.model import RelType
 from headwater_graph.facts.spans import Ranges, Spans, difference, intersection, union

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from headwater_analysis.trace.answer import OffsetSpan
+from headwater_analysis.trace.traced_parts import OffsetSpan
 from headwater_graph.facts.spans import Spans, flat, union
 
 

@@ -7,9 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 from headwater_analysis.assets import Asset
-from headwater_analysis.trace.answer import Part, PartKind, Step, StepKind, weakest
 from headwater_analysis.trace.batches import Batch, Run, before, listed, stretches
 from headwater_analysis.trace.context import Context
+from headwater_analysis.trace.drafts import (
+    Draft,
+    Missing,
+    Taken,
+    certainly_used,
+    groups,
+    micro_batches,
+    overall,
+)
 from headwater_analysis.trace.locate import MOST_BATCHES, Hole
 from headwater_analysis.trace.match import described
 from headwater_analysis.trace.parts import between, given, join, possible
@@ -24,15 +32,7 @@ from headwater_analysis.trace.state import (
     spread_forward,
     state_of,
 )
-from headwater_analysis.trace.taken import (
-    Draft,
-    Missing,
-    Taken,
-    certainly_used,
-    groups,
-    micro_batches,
-    overall,
-)
+from headwater_analysis.trace.traced_parts import Part, PartKind, Step, StepKind, weakest
 from headwater_analysis.trace.uses import StoredUse, part_of, sources_of, union_of_known
 from headwater_graph.facts.spans import Spans, intersection, union
 from headwater_graph.keys import run_key

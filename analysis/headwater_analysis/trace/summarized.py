@@ -12,16 +12,16 @@ from typing import Any
 from headwater_analysis.identity import Identities
 from headwater_analysis.micro_batches import as_shown, conflicts, row
 from headwater_analysis.moments import moment
-from headwater_analysis.trace.answer import Part, PartKind, RunBrief, Step, StepKind
 from headwater_analysis.trace.batches import Query, before, read_batch, stretches
 from headwater_analysis.trace.context import Context
+from headwater_analysis.trace.drafts import Draft, Pending, Taken, overall
 from headwater_analysis.trace.locate import Located
 from headwater_analysis.trace.match import described, matched, narrowed
 from headwater_analysis.trace.parts import join
 from headwater_analysis.trace.retired import parts_of, retired_among
 from headwater_analysis.trace.state import State, spread_forward, state_of
 from headwater_analysis.trace.steps import given_by_all
-from headwater_analysis.trace.taken import Draft, Pending, Taken, overall
+from headwater_analysis.trace.traced_parts import Part, PartKind, RunBrief, Step, StepKind
 from headwater_analysis.trace.uses import kafka_spans
 from headwater_graph.facts.spans import Spans, difference, flat, intersection
 from headwater_schemas.events import Certainty

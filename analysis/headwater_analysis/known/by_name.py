@@ -11,8 +11,8 @@ from headwater_analysis.known import column, consumer, dataset, job
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.resolve import FoundNode, resolve_asset, resolve_dataset, resolve_job
 from headwater_analysis.runs import RunDetails, resolve_either
-from headwater_analysis.runs.one import details_of as run_details
-from headwater_analysis.runs.resolve import resolve_run
+from headwater_analysis.runs.run_details import details_of as run_details
+from headwater_analysis.runs.run_names import resolve_run
 
 Known: TypeAlias = (
     dataset.DatasetDetails | column.ColumnDetails | job.JobDetails | consumer.ConsumerDetails | RunDetails

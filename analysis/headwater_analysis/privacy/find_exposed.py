@@ -13,10 +13,10 @@ from headwater_analysis.assets import Asset, column_asset, dataset_asset, job_as
 from headwater_analysis.declared import consumers_of
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.identity import Identities, notice
-from headwater_analysis.lineage.answer import transformation
-from headwater_analysis.lineage.question import Influence
+from headwater_analysis.lineage.hops import transformation
+from headwater_analysis.lineage.scope import Influence
 from headwater_analysis.paging import check_depth, check_limit
-from headwater_analysis.privacy.answer import (
+from headwater_analysis.privacy.exposed_data import (
     Approved,
     DroppedBy,
     Privacy,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from headwater_analysis.assets import Asset
 from headwater_analysis.declared import ReadingConsumer
-from headwater_analysis.lineage.question import Influence, LineageDirection
+from headwater_analysis.lineage.scope import Influence, LineageDirection
 from headwater_analysis.quality import DatasetQuality
 from headwater_schemas.events import TransformationKind, TransformationType
 

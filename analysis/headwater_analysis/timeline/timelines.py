@@ -24,7 +24,7 @@ from headwater_analysis.moments import moment
 from headwater_analysis.paging import check_limit, malformed
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.resolve import FoundNode, resolve_dataset, resolve_job
-from headwater_analysis.timeline.answer import (
+from headwater_analysis.timeline.entries import (
     Break,
     Position,
     Timeline,
@@ -32,7 +32,7 @@ from headwater_analysis.timeline.answer import (
     TimelineQuery,
     TimelineRun,
 )
-from headwater_analysis.trace.answer import OffsetSpan
+from headwater_analysis.trace.traced_parts import OffsetSpan
 from headwater_graph.derive import Because
 from headwater_graph.facts.nodes import IntervalFacts
 from headwater_schemas.events import Certainty

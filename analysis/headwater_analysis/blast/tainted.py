@@ -8,7 +8,7 @@ from datetime import datetime
 from headwater_analysis.assets import Asset
 from headwater_analysis.declared import ReadingConsumer
 from headwater_analysis.quality import DatasetQuality
-from headwater_analysis.trace.answer import Hop, Part, Step
+from headwater_analysis.trace.traced_parts import Hop, Part, Step
 from headwater_schemas.events import Certainty
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from headwater_analysis.assets import Asset
-from headwater_analysis.runs.answer import Joint
-from headwater_analysis.trace.answer import OffsetSpan
+from headwater_analysis.runs.records import Joint
+from headwater_analysis.trace.traced_parts import OffsetSpan
 from headwater_graph.derive import Because
 from headwater_schemas.events import Certainty
 

@@ -7,20 +7,20 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 
-from headwater_analysis.blast.answer import Blast, Superseded, Tainted, Totals
 from headwater_analysis.blast.origin import BadBatches, BadRun, batches_origin, run_origin
 from headwater_analysis.blast.superseded import Replacements
+from headwater_analysis.blast.tainted import Blast, Superseded, Tainted, Totals
 from headwater_analysis.declared import consumers_of_datasets
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.quality import quality_of
 from headwater_analysis.reader import Reader, Transaction
-from headwater_analysis.trace.answer import Hop, Part, PartKind, weakest
 from headwater_analysis.trace.arrivals import Arrivals
 from headwater_analysis.trace.context import Context
 from headwater_analysis.trace.follow import follow
 from headwater_analysis.trace.parts import Datasets, is_empty, join
-from headwater_analysis.trace.question import Starts, check, parts_of_start
 from headwater_analysis.trace.spans import offsets, spans_of
+from headwater_analysis.trace.starts import Starts, check, parts_of_start
+from headwater_analysis.trace.traced_parts import Hop, Part, PartKind, weakest
 from headwater_graph.facts.spans import difference
 from headwater_schemas.events import Certainty
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from headwater_analysis.assets import Asset
 from headwater_analysis.facets import Facet
 from headwater_analysis.paging import Page
-from headwater_analysis.trace.answer import OffsetSpan
+from headwater_analysis.trace.traced_parts import OffsetSpan
 from headwater_graph.derive import Because
 from headwater_schemas.events import Certainty, Provenance, RunEventType
 

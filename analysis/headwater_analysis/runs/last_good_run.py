@@ -9,10 +9,10 @@ from headwater_analysis.assets import Asset, AssetKind
 from headwater_analysis.micro_batches import Stretch
 from headwater_analysis.moments import EVER
 from headwater_analysis.reader import Reader, Transaction
-from headwater_analysis.runs.answer import IntervalItem, QualityTurn, Role, RunItem, Turn
-from headwater_analysis.runs.listed import ask_runs, begins_at, of_names
-from headwater_analysis.runs.resolve import resolve_owner
-from headwater_analysis.runs.rows import interval_items, quality, run_item
+from headwater_analysis.runs.from_rows import interval_items, quality, run_item
+from headwater_analysis.runs.list_runs import ask_runs, begins_at, of_names
+from headwater_analysis.runs.records import IntervalItem, QualityTurn, Role, RunItem, Turn
+from headwater_analysis.runs.run_names import resolve_owner
 from headwater_graph.keys import run_key
 from headwater_graph.segments import segment
 from headwater_schemas.events import RunEventType

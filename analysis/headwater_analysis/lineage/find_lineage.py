@@ -11,15 +11,15 @@ from headwater_analysis import paging
 from headwater_analysis.assets import Asset, AssetKind, job_asset
 from headwater_analysis.declared import ReadingConsumer, consumers_of
 from headwater_analysis.identity import Identities, known_as
-from headwater_analysis.lineage.answer import Lineage, LineageEdge, LineageItem
 from headwater_analysis.lineage.details import (
     ColumnPageDetails,
     DatasetPageDetails,
     PageDetails,
     latest_first,
 )
+from headwater_analysis.lineage.hops import Lineage, LineageEdge, LineageItem
 from headwater_analysis.lineage.plans import Plans, Written
-from headwater_analysis.lineage.question import Influence, LineageDirection, LineageQuestion, Scope, scope_of
+from headwater_analysis.lineage.scope import Influence, LineageDirection, LineageQuestion, Scope, scope_of
 from headwater_analysis.lineage.search import LineageVisit, Reached, Steps, search
 from headwater_analysis.lineage.steps import ColumnSteps, DatasetSteps
 from headwater_analysis.moments import moment

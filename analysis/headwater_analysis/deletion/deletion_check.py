@@ -10,10 +10,10 @@ from typing import Any, Final
 from headwater_analysis.assets import Asset, job_asset
 from headwater_analysis.declared import Declared, consumers_of_datasets, declared
 from headwater_analysis.declared.merge import MARKS
-from headwater_analysis.deletion.answer import HeldMark, MayDelete, NeedingJob, NeedingQuery, Verdict
+from headwater_analysis.deletion.verdict import HeldMark, MayDelete, NeedingJob, NeedingQuery, Verdict
 from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
 from headwater_analysis.identity import Identities
-from headwater_analysis.known.rows import JobUse, job_uses
+from headwater_analysis.known.tags_and_uses import JobUse, job_uses
 from headwater_analysis.moments import moment
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.resolve import FoundNode, resolve_dataset

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from headwater_analysis.assets import Asset
 from headwater_analysis.declared import ReadingConsumer
-from headwater_analysis.lineage.answer import Transformation
-from headwater_analysis.lineage.question import Influence
+from headwater_analysis.lineage.hops import Transformation
+from headwater_analysis.lineage.scope import Influence
 from headwater_analysis.privacy.operations import Exposure, Operation
 from headwater_analysis.privacy.spread import Ending
 from headwater_schemas.events import Sensitivity

@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from headwater_analysis.trace.answer import Hop, Part, RunBrief, Step, StepKind, weakest
 from headwater_analysis.trace.batches import Batch, Query, Run
 from headwater_analysis.trace.locate import Hole
 from headwater_analysis.trace.parts import join
 from headwater_analysis.trace.spans import spans_of
+from headwater_analysis.trace.traced_parts import Hop, Part, RunBrief, Step, StepKind, weakest
 from headwater_graph.facts.spans import Spans, flat, intersection, union
 from headwater_schemas.events import Certainty
 

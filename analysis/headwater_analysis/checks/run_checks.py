@@ -9,7 +9,8 @@ from typing import Any
 
 from headwater_analysis import paging
 from headwater_analysis.assets import dataset_asset, job_asset
-from headwater_analysis.checks.answer import (
+from headwater_analysis.checks.exemptions import Exemption
+from headwater_analysis.checks.findings import (
     CheckedRule,
     Checks,
     Finding,
@@ -17,7 +18,6 @@ from headwater_analysis.checks.answer import (
     UncheckedRule,
     UnusedExemption,
 )
-from headwater_analysis.checks.exemptions import Exemption
 from headwater_analysis.checks.rule import Rule
 from headwater_analysis.checks.rules import RULES
 from headwater_analysis.declared import owners_by_key

@@ -13,7 +13,6 @@ from headwater_analysis.identity import notice
 from headwater_analysis.moments import EVER
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.resolve import resolve_dataset
-from headwater_analysis.trace.answer import OffsetSpan, Part, PartKind, Trace, TraceDirection
 from headwater_analysis.trace.arrivals import Arrivals
 from headwater_analysis.trace.batches import Batch, Run, read_run
 from headwater_analysis.trace.by_time import ends, first_after, running_at
@@ -24,6 +23,7 @@ from headwater_analysis.trace.match import described
 from headwater_analysis.trace.parts import Datasets, between, join, joined
 from headwater_analysis.trace.prefetch import prefetch
 from headwater_analysis.trace.spans import offsets
+from headwater_analysis.trace.traced_parts import OffsetSpan, Part, PartKind, Trace, TraceDirection
 from headwater_analysis.trace.uses import StoredUse, part_of
 from headwater_graph.facts.spans import union
 from headwater_graph.keys import dataset_key, version_key

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from headwater_analysis.assets import Asset
-from headwater_analysis.lineage.answer import ColumnMapping, Via
+from headwater_analysis.lineage.hops import ColumnMapping, Via
 
 
 class Reach(StrEnum):

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from headwater_analysis.assets import Asset
 from headwater_analysis.change import DiffChange
-from headwater_analysis.lineage.answer import Transformation
-from headwater_analysis.runs.answer import Role
+from headwater_analysis.lineage.hops import Transformation
+from headwater_analysis.runs.records import Role
 from headwater_analysis.schemas import FieldType
 
 

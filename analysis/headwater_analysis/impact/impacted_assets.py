@@ -10,8 +10,8 @@ from headwater_analysis.impact.change import ChangeType, ImpactChange
 from headwater_analysis.impact.inputs import SeverityInputs
 from headwater_analysis.impact.policy import Severity
 from headwater_analysis.impact.steps import Cause
-from headwater_analysis.lineage.answer import Transformation
-from headwater_analysis.lineage.question import Influence
+from headwater_analysis.lineage.hops import Transformation
+from headwater_analysis.lineage.scope import Influence
 from headwater_analysis.trace import Part
 
 

@@ -18,10 +18,10 @@ from headwater_analysis.moments import EVER
 from headwater_analysis.paging import EPOCH
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.resolve import resolve_job
-from headwater_analysis.runs.answer import OpenRun, OpenRunPage, Role, RunItem, RunPage
-from headwater_analysis.runs.context import ALL_RUNS, RunFilter
-from headwater_analysis.runs.resolve import resolve_owner
-from headwater_analysis.runs.rows import heartbeat, run_item
+from headwater_analysis.runs.from_rows import heartbeat, run_item
+from headwater_analysis.runs.records import OpenRun, OpenRunPage, Role, RunItem, RunPage
+from headwater_analysis.runs.run_filter import ALL_RUNS, RunFilter
+from headwater_analysis.runs.run_names import resolve_owner
 from headwater_schemas.events import RunEventType
 
 PROBED = 100

@@ -11,7 +11,10 @@ from headwater_analysis.facets import contents, facets_of
 from headwater_analysis.micro_batches import Stretch, of_run
 from headwater_analysis.moments import moment
 from headwater_analysis.reader import Reader, Transaction
-from headwater_analysis.runs.answer import (
+from headwater_analysis.runs.business import business_versions, references
+from headwater_analysis.runs.from_rows import interval_items, quality, use
+from headwater_analysis.runs.notes import notes
+from headwater_analysis.runs.records import (
     BusinessVersion,
     IntervalItem,
     Role,
@@ -21,12 +24,9 @@ from headwater_analysis.runs.answer import (
     Use,
     UsePage,
 )
-from headwater_analysis.runs.business import business_versions, references
-from headwater_analysis.runs.notes import notes
-from headwater_analysis.runs.resolve import resolve_run
-from headwater_analysis.runs.rows import interval_items, quality, use
+from headwater_analysis.runs.run_names import resolve_run
 from headwater_analysis.schemas import first_reports
-from headwater_analysis.trace.answer import OffsetSpan
+from headwater_analysis.trace.traced_parts import OffsetSpan
 from headwater_schemas.events import Certainty
 
 MOST_SHOWN = 20

@@ -13,8 +13,8 @@ from headwater_analysis.interval_fields import stored_values
 from headwater_analysis.moments import moment
 from headwater_analysis.partitions import partitions_used
 from headwater_analysis.reader import Transaction
-from headwater_analysis.runs.answer import IntervalItem, Joint, Quality, RunItem, Use
-from headwater_analysis.trace.answer import OffsetSpan
+from headwater_analysis.runs.records import IntervalItem, Joint, Quality, RunItem, Use
+from headwater_analysis.trace.traced_parts import OffsetSpan
 from headwater_graph.derive import Because
 from headwater_graph.facts.nodes import IntervalFacts
 from headwater_graph.facts.spans import Ranges

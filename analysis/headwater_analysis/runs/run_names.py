@@ -9,8 +9,8 @@ from headwater_analysis.assets import Asset
 from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
 from headwater_analysis.reader import Transaction
 from headwater_analysis.resolve import resolve_dataset, resolve_job
-from headwater_analysis.runs.answer import RunItem
-from headwater_analysis.runs.rows import run_item
+from headwater_analysis.runs.from_rows import run_item
+from headwater_analysis.runs.records import RunItem
 from headwater_graph.keys import run_key
 from headwater_graph.words import id_start
 from headwater_schemas.identity import run_id_of

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from headwater_analysis.assets import spelling
-from headwater_analysis.declared.answer import Declaration, Declared, SetState
+from headwater_analysis.declared.declaration import Declaration, Declared, SetState
 from headwater_analysis.declared.merge import merge, merged
 from headwater_analysis.identity import Identities
 from headwater_analysis.reader import Reader, Transaction
