@@ -2,9 +2,8 @@
 
 declaration          a set, a declaration, and what holds for one subject
 merge                one subject's declarations of several sets → values to show, and contradictions
-stored_declarations  declarations in the graph
+stored_declarations  declarations in the graph, and owners
 consumers            consumers of some datasets or columns
-owners               owners of some datasets, jobs or consumers
 """
 
 from headwater_analysis.declared.consumers import (
@@ -14,7 +13,6 @@ from headwater_analysis.declared.consumers import (
 )
 from headwater_analysis.declared.declaration import Contradiction, Declaration, Declared, SetState
 from headwater_analysis.declared.merge import contradictions, merge, merged
-from headwater_analysis.declared.owners import owners_by_key
 from headwater_analysis.declared.stored_declarations import (
     dataset_names,
     declarations,
@@ -25,6 +23,7 @@ from headwater_analysis.declared.stored_declarations import (
     existing_declarations,
     feeds_elsewhere,
     holding_elsewhere,
+    owners_by_key,
     set_progress,
     set_state,
     unknown_datasets,

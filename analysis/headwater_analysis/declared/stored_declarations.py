@@ -9,6 +9,7 @@ from headwater_analysis.assets import spelling
 from headwater_analysis.declared.declaration import Declaration, Declared, SetState
 from headwater_analysis.declared.merge import merge, merged
 from headwater_analysis.identity import Identities
+from headwater_analysis.owners import OwnerName, owners_of
 from headwater_analysis.reader import Reader, Transaction
 from headwater_graph.keys import dataset_key, declaration_set_key, plan_key
 from headwater_schemas.events import DatasetRef
@@ -223,3 +224,26 @@ def stated(properties: Any, names: Mapping[str, tuple[str, str | None]] | None =
             }
         )
     return dict(sorted(out.items()))
+
+
+def owners_by_key(tx: Transaction, nodes: Sequence[Mapping[str, Any]]) -> dict[str, tuple[OwnerName, ...]]:
+    """Owners by key: declared ones, else those that events report; of a dataset under each of its names.
+
+    Args:
+        tx: transaction to read in.
+        nodes: properties of Datasets, Jobs and Consumers: `key`, `owners`, `owner_types`.
+    """
+    identities = Identities.of(tx)
+    own = {str(node["key"]): node for node in nodes}
+    identities.look_at(own)
+    names = {key: identities.members(key) for key in own}
+    asked = {name for each in names.values() for name in each}
+    stated = declared(tx, asked) if asked and tx.declarations else {}
+    reported = {key: owners_of(node) for key, node in own.items()}
+    others = sorted(asked - own.keys())
+    reported |= {row["key"]: owners_of(row) for row in (tx.rows("declared/owners", keys=others) if others else ())}
+    out = {}
+    for key, each in names.items():
+        by_people = [owner for name in each if name in stated for owner in owners_of(stated[name].values)]
+        out[key] = tuple(dict.fromkeys(by_people or [owner for name in each for owner in reported.get(name, ())]))
+    return out

@@ -25,15 +25,15 @@ from headwater_analysis.impact.impacted_assets import (
     Owner,
     SeverityTotal,
 )
-from headwater_analysis.impact.inputs import InputGroup, JobInput, SeverityInputs
 from headwater_analysis.impact.policy import SEVERITIES, Policy, default_policy
-from headwater_analysis.impact.spread import HitStep, ImpactSpread, spread
+from headwater_analysis.impact.policy_inputs import Cause, InputGroup, JobInput, SeverityInputs
+from headwater_analysis.impact.spread import HitStep, ImpactSpread, ImpactVisit, spread
 from headwater_analysis.impact.start import Beginning, begin, named
-from headwater_analysis.impact.steps import Cause, ImpactVisit, Influence
 from headwater_analysis.impact.stored_inputs import StoredInputs
 from headwater_analysis.impact.verdict import hit_consumers, hits_for_certain, severity_of, unknowns
 from headwater_analysis.impact.wording import called, short, summary_of
 from headwater_analysis.lineage.hops import transformation
+from headwater_analysis.lineage.scope import Influence
 from headwater_analysis.owners import owners_of
 from headwater_analysis.paging import check_depth, check_limit
 from headwater_analysis.reader import Reader, Transaction

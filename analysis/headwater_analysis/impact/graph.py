@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from headwater_analysis.families import Families
 from headwater_analysis.identity import Identities
-from headwater_analysis.impact.inputs import InputGroup, JobInput, SeverityInputs
+from headwater_analysis.impact.policy_inputs import InputGroup, JobInput, SeverityInputs
 from headwater_analysis.impact.stored_inputs import StoredInputs
 from headwater_analysis.lineage.plans import Plan, Plans, Written
 from headwater_analysis.reader import Transaction

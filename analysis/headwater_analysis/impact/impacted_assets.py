@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from headwater_analysis.assets import Asset
 from headwater_analysis.declared import ReadingConsumer
 from headwater_analysis.impact.change import ChangeType, ImpactChange
-from headwater_analysis.impact.inputs import SeverityInputs
 from headwater_analysis.impact.policy import Severity
-from headwater_analysis.impact.steps import Cause
+from headwater_analysis.impact.policy_inputs import Cause, SeverityInputs
 from headwater_analysis.lineage.hops import Transformation
 from headwater_analysis.lineage.scope import Influence
 from headwater_analysis.trace import Part

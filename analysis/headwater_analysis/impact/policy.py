@@ -23,8 +23,15 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from headwater_analysis.durations import read_duration
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.impact.change import ChangeType, SchemaChange
-from headwater_analysis.impact.inputs import ConsumerInput, InputGroup, QualityState, SeverityInputs
-from headwater_analysis.impact.steps import Cause, Influence, StepFacts
+from headwater_analysis.impact.policy_inputs import (
+    Cause,
+    ConsumerInput,
+    InputGroup,
+    QualityState,
+    SeverityInputs,
+    StepFacts,
+)
+from headwater_analysis.lineage.scope import Influence
 from headwater_schemas.events import ConsumerType, PublicationState, Sensitivity, TransformationKind
 
 

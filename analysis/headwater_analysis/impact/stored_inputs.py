@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from headwater_analysis.declared import Declared, declared
 from headwater_analysis.identity import Identities
-from headwater_analysis.impact.inputs import ConsumerInput, InputGroup, JobInput, QualityState, SeverityInputs
+from headwater_analysis.impact.policy_inputs import ConsumerInput, InputGroup, JobInput, QualityState, SeverityInputs
 from headwater_analysis.quality import checks_of
 from headwater_analysis.reader import Transaction
 from headwater_analysis.sensitivity import LEVELS, level_of

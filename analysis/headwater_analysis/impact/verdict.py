@@ -9,14 +9,14 @@ from headwater_analysis.assets import Asset, job_asset
 from headwater_analysis.identity import Identities
 from headwater_analysis.impact.change import ImpactChange
 from headwater_analysis.impact.impacted_assets import ImpactedConsumer
-from headwater_analysis.impact.inputs import ConsumerInput, SeverityInputs
 from headwater_analysis.impact.policy import SEVERITIES, Policy, Severity
+from headwater_analysis.impact.policy_inputs import Cause, ConsumerInput, SeverityInputs, StepFacts
 from headwater_analysis.impact.spread import ImpactSpread
 from headwater_analysis.impact.start import Beginning
-from headwater_analysis.impact.steps import Cause, Influence, StepFacts
 from headwater_analysis.impact.stored_inputs import StoredInputs
 from headwater_analysis.impact.wording import MOST_NAMED, called, listed
 from headwater_analysis.lineage.find_lineage import MOST_LOOKED_AT, readers_without_outputs, under_all_names
+from headwater_analysis.lineage.scope import Influence
 from headwater_analysis.reader import Transaction
 
 _PATHS_AT_ONCE: Final = 500

@@ -11,10 +11,9 @@ from headwater_analysis.declared import ReadingConsumer
 from headwater_analysis.durations import duration_text
 from headwater_analysis.impact.change import ChangeType, ImpactChange, SchemaChange
 from headwater_analysis.impact.impacted_assets import Decision, Impact, ImpactItem, Owner
-from headwater_analysis.impact.inputs import ConsumerInput, JobInput, QualityState, SeverityInputs
 from headwater_analysis.impact.policy import Raise, Severity
+from headwater_analysis.impact.policy_inputs import Cause, ConsumerInput, JobInput, QualityState, SeverityInputs
 from headwater_analysis.impact.spread import JobHit
-from headwater_analysis.impact.steps import Cause
 from headwater_schemas.ranges import range_text
 from headwater_schemas.visible import visible
 

@@ -3,7 +3,7 @@
 sensitivity which sensitivities there are, and which count as sensitive
 operations    what a transformation does to a sensitive value
 spread        how far it goes: pure
-graph         the same graph in Neo4j
+graph         the same graph in Neo4j; edges that were reviewed, uses that aren't known
 exposed_data  the answer
 find_exposed  the question answered
 """

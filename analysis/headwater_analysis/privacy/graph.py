@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import date
 from typing import Any
 
+from headwater_analysis.assets import Asset, job_asset
 from headwater_analysis.identity import Identities
 from headwater_analysis.impact.graph import AssetFacts, Feed, StoredGraph
 from headwater_analysis.privacy.operations import effect_of
 from headwater_analysis.privacy.spread import DeclaredFacts, PrivacyEdge
 from headwater_analysis.reader import Transaction
-from headwater_analysis.sensitivity import level_of
+from headwater_analysis.sensitivity import SENSITIVE, level_of
 
 _BLACK_BOXES = frozenset({"EXTERNAL", "UNKNOWN"})
 
@@ -126,3 +128,56 @@ def _facts(rows: Sequence[Mapping[str, Any]]) -> tuple[DeclaredFacts, Mapping[st
         any(each["classification"] for each in (*own, *whole)) or any(row["observed"] for row in rows),
     )
     return facts, approval
+
+
+def reviewed_edges(tx: Transaction, today: date, threshold: int, names: Mapping[str, list[str]]) -> list[int]:
+    """Ids of relationships: their target has an approval that holds, or they are statistics over large groups.
+
+    Args:
+        tx: transaction to read in.
+        today: day on which approvals have to hold.
+        threshold: how many rows a group needs so that a statistic over it hides a value.
+        names: all keys of each dataset with several names, by key.
+    """
+    found = tx.one("privacy/reviewed", sensitive=[each.value for each in SENSITIVE], names=names)["sources"]
+    if not found:
+        return []
+    identities = Identities.of(tx)
+    identities.learn(found)
+    sources = sorted({identities.shown_node(node) for node in found})
+    graph = StoredPrivacyGraph(tx)
+    edges = [edge for edge in graph.edges(sources) if not edge.whole]
+    declared = graph.declared(sorted({node for edge in edges for node in (edge.source, edge.target)}))
+    return sorted(
+        edge.edge
+        for edge in edges
+        if declared[edge.target].hides(edge.effect, threshold)
+        or declared[edge.target].approves(declared[edge.source].level, today)
+    )
+
+
+def unknown_uses(tx: Transaction, exempt: Collection[str]) -> tuple[list[Asset], set[str]]:
+    """Jobs that read datasets with columns that are declared sensitive, and whose column lineage isn't known.
+
+    Args:
+        tx: transaction to read in.
+        exempt: keys of datasets and jobs that are left out.
+
+    Returns:
+        The jobs, by name, and those of `exempt` that left something out.
+    """
+    found = tx.one("privacy/sensitive_datasets", sensitive=[each.value for each in SENSITIVE])["datasets"]
+    identities, graph = Identities.of(tx), StoredGraph(tx)
+    identities.learn(found, datasets=True)
+    nodes = sorted({identities.shown_node(node) for node in found})
+    feeds = [feed for feed in graph.feeds(nodes) if feed[0] != feed[1]]
+    unseen = graph.unseen({(job, target) for _, target, _, job in feeds})
+    facts = graph.facts(nodes)
+    uses = {(facts[source].key, job) for source, target, _, job in feeds if (job, target) in unseen}
+    shown = {name: facts[node].key for node in nodes for name in identities.members(facts[node].key)}
+    readers = tx.one("privacy/readers", keys=sorted(shown))["datasets"]
+    every = uses | {(shown[row["key"]], job) for row in readers for job in row["ending"]}
+    left_out = {key for use in every for key in use if key in exempt}
+    jobs = sorted({job for dataset, job in every if not left_out & {dataset, job}})
+    rows = tx.one("impact/jobs", keys=jobs)["jobs"]
+    return sorted((job_asset(row["properties"]) for row in rows), key=lambda job: (job.name, job.key)), left_out

@@ -12,16 +12,15 @@ import pytest
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.impact import ChangeType, Policy, Severity, default_policy
 from headwater_analysis.impact.graph import AssetFacts, Feed, StoredColumnEdge
-from headwater_analysis.impact.inputs import (
+from headwater_analysis.impact.policy import SEVERITIES, Raise, default_policy_text, parse_policy
+from headwater_analysis.impact.policy_inputs import (
     ConsumerInput,
     InputGroup,
     JobInput,
     QualityState,
     SeverityInputs,
 )
-from headwater_analysis.impact.policy import SEVERITIES, Raise, default_policy_text, parse_policy
-from headwater_analysis.impact.raising import raised
-from headwater_analysis.impact.steps import ImpactVisit
+from headwater_analysis.impact.spread import ImpactVisit, raised
 from headwater_analysis.impact.wording import because, inputs_texts, raise_text
 from headwater_schemas.events import Sensitivity
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from headwater_analysis.impact import Cause, ChangeType, SchemaChange, default_policy
 from headwater_analysis.impact.graph import AssetFacts, Feed, StoredColumnEdge
-from headwater_analysis.impact.inputs import ConsumerInput, InputGroup, JobInput, SeverityInputs
 from headwater_analysis.impact.moves import ChangeStart
 from headwater_analysis.impact.policy import SEVERITIES, Severity, default_policy_text, parse_policy
+from headwater_analysis.impact.policy_inputs import ConsumerInput, InputGroup, JobInput, SeverityInputs
 from headwater_analysis.impact.spread import HitStep, ImpactSpread, spread
 
 if TYPE_CHECKING:

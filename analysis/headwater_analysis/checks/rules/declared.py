@@ -7,8 +7,7 @@ from collections.abc import Collection
 from headwater_analysis.checks.rule import Rule, of_dataset
 from headwater_analysis.impact.wording import listed
 from headwater_analysis.privacy import DEFAULT_THRESHOLD
-from headwater_analysis.privacy.reviewed import reviewed_edges
-from headwater_analysis.privacy.unknown_uses import unknown_uses
+from headwater_analysis.privacy.graph import reviewed_edges, unknown_uses
 from headwater_analysis.reader import Transaction
 
 CERTIFIED = Rule(

@@ -1,11 +1,61 @@
-"""Inputs of a severity besides the step itself: dependants of the asset, declared promises, its state."""
+"""Inputs of a policy: facts of a step, and of the asset that it hits.
+
+The asset's are its dependants, declared promises, and state.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
+from headwater_analysis.lineage.scope import Influence
 from headwater_schemas.events import Sensitivity
+
+
+class Cause(StrEnum):
+    """Cause of the next asset's hit.
+
+    - VALUE: the column's value is computed from the previous column.
+    - CHOICE: the previous column decides which value the column has: a CASE, a window.
+    - LOOKUP: it decides from which row of another dataset the value is taken: the key of a join.
+    - ROWS: it decides which rows the dataset has: a filter, join, group or sort.
+    - JOB: the job that writes the dataset fails in analysis, so nothing is written.
+    - FLOW: the previous dataset feeds the dataset.
+    - UNSEEN: a job reads the previous dataset, and its column lineage is missing or incomplete.
+    """
+
+    VALUE = "VALUE"
+    CHOICE = "CHOICE"
+    LOOKUP = "LOOKUP"
+    ROWS = "ROWS"
+    JOB = "JOB"
+    FLOW = "FLOW"
+    UNSEEN = "UNSEEN"
+
+
+class StepFacts(NamedTuple):
+    """Facts of a step that a policy may have conditions on.
+
+    Attributes:
+        cause: cause of the hit.
+        influence: DIRECT where the values of the start go into the asset, step by step, without an INDIRECT one.
+        kind: kind of transformation, `AGGREGATE`; None between datasets.
+        masking: whether the value can't be read back.
+        first: whether it is the first hop.
+        type: type of the dataset that is reached, or whose column is; `''`: unknown.
+        criticality: criticality of this dataset; `''`: unknown.
+        parted: whether the column that is reached has fields of its own, which are columns too.
+    """
+
+    cause: Cause
+    influence: Influence
+    kind: str | None
+    masking: bool
+    first: bool
+    type: str
+    criticality: str
+    parted: bool
 
 
 class InputGroup(StrEnum):
