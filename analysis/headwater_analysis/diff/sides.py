@@ -9,7 +9,7 @@ from typing import Any
 
 from headwater_analysis.assets import Asset, dataset_asset
 from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
-from headwater_analysis.lineage.holding import PlanUse, Standing, standings
+from headwater_analysis.lineage.holding import PlanState, PlanUse, plan_states
 from headwater_analysis.lineage.plans import Plans, read_plan_use
 from headwater_analysis.moments import moment
 from headwater_analysis.reader import Transaction
@@ -170,8 +170,8 @@ def _side_of_runs(tx: Transaction, job: str, runs: list[str], time: datetime | N
     holding = frozenset(
         (plan, dataset)
         for dataset, found in uses.items()
-        for plan, standing in standings(found).items()
-        if standing is Standing.HOLDS
+        for plan, state in plan_states(found).items()
+        if state is PlanState.HOLDS
     )
     return JobSide(time, plans, holding, _datasets(tx.rows("diff/links_of_runs", runs=runs)), _schemas(tx, runs))
 

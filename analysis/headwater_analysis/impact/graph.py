@@ -9,7 +9,7 @@ from headwater_analysis.families import Families
 from headwater_analysis.identity import Identities
 from headwater_analysis.impact.policy_inputs import InputGroup, JobInput, SeverityInputs
 from headwater_analysis.impact.stored_inputs import StoredInputs
-from headwater_analysis.lineage.plans import Plan, Plans, Written
+from headwater_analysis.lineage.plans import Plan, Plans, WrittenDataset
 from headwater_analysis.reader import Transaction
 
 
@@ -209,7 +209,7 @@ class StoredGraph:
             facts = self.facts(list(dict.fromkeys(target for _, target in new)))
             names = {target: self._identities.members(found.key) for target, found in facts.items()}
             unseen = self._plans.unseen_under(
-                {(job, target): [Written(job, name) for name in names[target]] for job, target in new}
+                {(job, target): [WrittenDataset(job, name) for name in names[target]] for job, target in new}
             )
             self._unseen |= {pair: pair in unseen for pair in new}
         return {pair for pair in asked if self._unseen[pair]}

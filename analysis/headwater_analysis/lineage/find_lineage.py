@@ -18,7 +18,7 @@ from headwater_analysis.lineage.details import (
     latest_first,
 )
 from headwater_analysis.lineage.hops import Lineage, LineageEdge, LineageItem
-from headwater_analysis.lineage.plans import Plans, Written
+from headwater_analysis.lineage.plans import Plans, WrittenDataset
 from headwater_analysis.lineage.scope import Influence, LineageDirection, LineageQuestion, Scope, scope_of
 from headwater_analysis.lineage.search import LineageVisit, Reached, Steps, search
 from headwater_analysis.lineage.steps import ColumnSteps, DatasetSteps
@@ -161,9 +161,9 @@ def caveats(
         feeds = tx.one(name, **bounds, limit=MOST_LOOKED_AT)["feeds"]
     if upstream:
         writers = tx.one("lineage/writers", **bounds, limit=MOST_LOOKED_AT)["jobs"]
-        asked = {Written(job, written): name for job, name, written in writers}
+        asked = {WrittenDataset(job, written): name for job, name, written in writers}
     else:
-        asked = {Written(job, target): name for _, _, job, name, target in feeds}
+        asked = {WrittenDataset(job, target): name for _, _, job, name, target in feeds}
     reasons = plans.incomplete(asked)
     unseen = plans.unseen(asked) if of_columns else set(reasons)
     incomplete = sorted({(asked[written], reasons.get(written)) for written in unseen}, key=str)

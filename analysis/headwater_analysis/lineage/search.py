@@ -35,7 +35,7 @@ class LineageVisit(NamedTuple):
     indirect: bool
 
 
-class NodeFacts(NamedTuple):
+class SearchFacts(NamedTuple):
     """Properties of a node that the search needs.
 
     Attributes:
@@ -76,7 +76,7 @@ class Steps(Protocol):
     def members(self, nodes: Sequence[int], /) -> Edges:
         """Edges from those of these nodes that stand for others, as a dataset for its columns: no hop."""
 
-    def facts(self, nodes: Sequence[int], /) -> Mapping[int, NodeFacts]:
+    def facts(self, nodes: Sequence[int], /) -> Mapping[int, SearchFacts]:
         """Facts of these nodes."""
 
 
@@ -111,7 +111,7 @@ class Reached:
 
     start: int
     found: dict[LineageVisit, LastSteps]
-    facts: Mapping[int, NodeFacts]
+    facts: Mapping[int, SearchFacts]
     loops: Mapping[int, list[int]]
     leaving: Sequence[Edges]
     truncated: bool
@@ -196,7 +196,7 @@ def search(start: int, start_key: str, steps: Steps, *, depth: int | None) -> Re
         members = _fresh(of_members, list(fresh), begin, found, hops)
         found |= members
         frontier = [*fresh, *members]
-    facts = {start: NodeFacts(start_key, shown=False), **steps.facts(_nodes(found))}
+    facts = {start: SearchFacts(start_key, shown=False), **steps.facts(_nodes(found))}
     return Reached(start, found, facts, loops, met, truncated)
 
 

@@ -17,7 +17,7 @@ from headwater_analysis.families import Families
 from headwater_analysis.identity import Identities
 from headwater_analysis.lineage.plans import Plans
 from headwater_analysis.lineage.scope import LineageDirection, Scope
-from headwater_analysis.lineage.search import Beyond, Edges, NodeFacts
+from headwater_analysis.lineage.search import Beyond, Edges, SearchFacts
 from headwater_analysis.reader import Transaction
 
 _NOTHING = Edges((), (), ())
@@ -76,14 +76,14 @@ class DatasetSteps:
         """No edges: a dataset stands for itself."""
         return _NOTHING
 
-    def facts(self, nodes: Sequence[int], /) -> Mapping[int, NodeFacts]:
+    def facts(self, nodes: Sequence[int], /) -> Mapping[int, SearchFacts]:
         """Keys, and whether the filters show the node."""
         if self._keys and not self._scope.filters_nodes:
-            return {node: NodeFacts(self._keys[node], shown=True) for node in nodes}
+            return {node: SearchFacts(self._keys[node], shown=True) for node in nodes}
         return facts(self._tx, self._scope, nodes, keys="lineage/dataset_keys", shown="lineage/datasets_shown")
 
 
-def facts(tx: Transaction, scope: Scope, nodes: Sequence[int], *, keys: str, shown: str) -> dict[int, NodeFacts]:
+def facts(tx: Transaction, scope: Scope, nodes: Sequence[int], *, keys: str, shown: str) -> dict[int, SearchFacts]:
     """Build facts from two statements: one for keys, one for filters, which runs only if there is a filter."""
     row = tx.row(keys, nodes=nodes)
     if row is None:
@@ -95,7 +95,7 @@ def facts(tx: Transaction, scope: Scope, nodes: Sequence[int], *, keys: str, sho
         asked = identities.expanded(nodes)
         found = tx.row(shown, nodes=asked, namespaces=scope.namespaces, types=scope.types, tags=scope.tags)
         left = {identities.shown_node(node) for node in found["nodes"]} if found is not None else set()
-    return {node: NodeFacts(key, node in left) for node, key in zip(row["nodes"], row["keys"], strict=True)}
+    return {node: SearchFacts(key, node in left) for node, key in zip(row["nodes"], row["keys"], strict=True)}
 
 
 class ColumnSteps:
@@ -193,7 +193,7 @@ class ColumnSteps:
         ends = dict.fromkeys(zip(map(shown, row["sources"]), map(shown, row["targets"]), row["edges"], strict=True))
         return Edges(*(list(each) for each in zip(*ends, strict=True))) if ends else _NOTHING
 
-    def facts(self, nodes: Sequence[int], /) -> Mapping[int, NodeFacts]:
+    def facts(self, nodes: Sequence[int], /) -> Mapping[int, SearchFacts]:
         """Keys, and whether the filters show the node."""
         return facts(self._tx, self._scope, nodes, keys="lineage/column_keys", shown="lineage/columns_shown")
 

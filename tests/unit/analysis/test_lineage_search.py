@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater_analysis.lineage.search import Beyond, Edges, NodeFacts, Reached, search
+from headwater_analysis.lineage.search import Beyond, Edges, Reached, SearchFacts, search
 
 NODES = st.integers(0, 9)
 # Source, target, whether DIRECT. Nodes from 7 on stand for others, their members: no hop.
@@ -39,8 +39,8 @@ class ListedSteps:
         rows = [(a, b, 100 + number) for number, (a, b) in enumerate(self.memberships) if a in nodes]
         return Edges(*zip(*rows, strict=True)) if rows else Edges((), (), ())
 
-    def facts(self, nodes: Sequence[int], /) -> Mapping[int, NodeFacts]:
-        return {node: NodeFacts(str(9 - node), node not in self.hidden) for node in nodes}
+    def facts(self, nodes: Sequence[int], /) -> Mapping[int, SearchFacts]:
+        return {node: SearchFacts(str(9 - node), node not in self.hidden) for node in nodes}
 
 
 def run(graph: Graph, depth: int | None, hidden: frozenset[int] = frozenset()) -> Reached:
