@@ -14,12 +14,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from headwater_analysis.micro_batches import Found, Stretch, found_from
+from headwater_analysis.micro_batches import StoredMicroBatch, Stretch, found_from
 from headwater_analysis.reader import Transaction
 from headwater_analysis.trace.batches import (
     Batch,
-    Listed,
     Query,
+    RangesByPartition,
     batches_of,
     before,
     listed,
@@ -377,7 +377,7 @@ def _has_any(ranges: Mapping[int, tuple[int, int]], spans: Spans) -> bool:
 
 def _reaches(ranges: Mapping[int, tuple[int, int]], spans: Spans) -> bool:
     """Return whether a range ends behind the first wanted offset, of any partition."""
-    if isinstance(ranges, Listed):
+    if isinstance(ranges, RangesByPartition):
         return any(ranges.end(partition) > wanted[0][0] for partition, wanted in spans.items() if partition in ranges)
     return any(ranges[partition][1] > wanted[0][0] for partition, wanted in spans.items() if partition in ranges)
 
@@ -423,7 +423,7 @@ def _all_past(job: Job, uses: Sequence[StoredUse]) -> bool:
     return _has_any(ranges, spans) and _is_past(ranges, spans)
 
 
-def _collect_until_past(job: Job, found: Sequence[Found]) -> bool:
+def _collect_until_past(job: Job, found: Sequence[StoredMicroBatch]) -> bool:
     """Collect as `_collect`. The batch that is past all wanted offsets is decoded only if some of these are left."""
     before, past = _up_to_past(job, found)
     if _collect(job, batches_of(before)):
@@ -433,7 +433,9 @@ def _collect_until_past(job: Job, found: Sequence[Found]) -> bool:
     return bool(past)
 
 
-def _up_to_past(job: Job, found: Sequence[Found]) -> tuple[Sequence[Found], Sequence[Found]]:
+def _up_to_past(
+    job: Job, found: Sequence[StoredMicroBatch]
+) -> tuple[Sequence[StoredMicroBatch], Sequence[StoredMicroBatch]]:
     """Split off the first batch that is past all wanted offsets; later ones needn't be decoded."""
     located, _, spans = job
     want = located.want
@@ -457,7 +459,7 @@ def _join(one: Spans, other: Spans) -> Spans:
 def _run(tx: Transaction, searches: Sequence[tuple[Located, Search]], window: int) -> None:
     for type_ in (RelType.CONSUMED, RelType.PRODUCED):
 
-        def read(search: Search, found: Found, type_: RelType = type_) -> Row:
+        def read(search: Search, found: StoredMicroBatch, type_: RelType = type_) -> Row:
             return {"batch": found.batch_id, "uses": found.positions(type_, search.dataset)}
 
         of_kind = [search for located, search in searches if located.want.produced is (type_ is RelType.PRODUCED)]

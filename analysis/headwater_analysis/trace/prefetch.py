@@ -63,7 +63,7 @@ def prefetch(
     """
     used, identities = RelType.PRODUCED if backward else RelType.CONSUMED, Identities.of(tx)
     row = tx.one(
-        "trace/ahead",
+        "trace/prefetch",
         datasets=list(datasets),
         plans=[
             {"n": n, "key": key, "datasets": [name for each in written for name in identities.members(each)]}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from headwater_analysis.micro_batches import Found, Stretch, found_before, found_from, load
+from headwater_analysis.micro_batches import StoredMicroBatch, Stretch, found_before, found_from, load
 from headwater_analysis.moments import moment_of
 from headwater_analysis.reader import Transaction
 from headwater_graph.segments import segment
@@ -123,7 +123,7 @@ class Search:
         return rows[-1]["batch"], None
 
 
-Read = Callable[[Search, Found], Row]
+Read = Callable[[Search, StoredMicroBatch], Row]
 """Returns the row of a micro-batch that a search needs."""
 
 
@@ -336,7 +336,7 @@ def _latest(row: Record) -> Iterable[Row]:
     return ({"batch": row["last"], "time": moment_of(row["last_time"])},)
 
 
-def _time(search: Search, found: Found) -> Row:
+def _time(search: Search, found: StoredMicroBatch) -> Row:
     if search.by == "processing_time":
         return {"batch": found.batch_id, "time": found.processing_time()}
     interval = found.interval()
