@@ -18,7 +18,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 
-class ColumnChange(NamedTuple):
+class ColumnNameChange(NamedTuple):
     """A column that was renamed, or dropped.
 
     Attributes:
@@ -83,7 +83,7 @@ class ColumnNames:
         return self.paths.get(shown) or [shown]
 
 
-def column_names(changes: Iterable[ColumnChange], paths: Collection[str], current: Collection[str]) -> ColumnNames:
+def column_names(changes: Iterable[ColumnNameChange], paths: Collection[str], current: Collection[str]) -> ColumnNames:
     """Derive the names of a dataset's columns from their changes.
 
     Args:
@@ -142,7 +142,7 @@ def _last(each: NamedFor) -> float:
     return float("inf") if each.until is None else each.until.timestamp()
 
 
-def _is_back(path: str, later: Iterable[ColumnChange], current: Collection[str]) -> bool:
+def _is_back(path: str, later: Iterable[ColumnNameChange], current: Collection[str]) -> bool:
     """Check whether a name that was dropped was given to another column since."""
     return path in current or any(
         _within(path, change.path) or (change.renamed_to is not None and _within(path, change.renamed_to))

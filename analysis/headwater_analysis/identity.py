@@ -27,7 +27,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from headwater_analysis.assets import Asset, column_asset, dataset_asset, spelling
-from headwater_analysis.column_names import ColumnChange, ColumnNames, column_names
+from headwater_analysis.column_names import ColumnNameChange, ColumnNames, column_names
 from headwater_analysis.moments import moment
 from headwater_analysis.reader import Reader, Transaction
 from headwater_graph.keys import dataset_key
@@ -58,7 +58,7 @@ class NodeSpan(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class DatasetNode:
     """Names and state of a dataset, for the choice of the shown one."""
 
     id: int
@@ -92,7 +92,7 @@ def _spellings(columns: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
 class _Facts:
     """Facts about some datasets and all that may be one with them."""
 
-    datasets: dict[str, Named] = field(default_factory=dict)
+    datasets: dict[str, DatasetNode] = field(default_factory=dict)
     dropped_at: dict[str, datetime] = field(default_factory=dict)
     claims: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
     owns: dict[str, str] = field(default_factory=dict)
@@ -104,7 +104,7 @@ class _Facts:
 class _ColumnFacts:
     """Changes of the columns of one dataset, all paths that it had, and those that it has."""
 
-    changes: list[ColumnChange] = field(default_factory=list)
+    changes: list[ColumnNameChange] = field(default_factory=list)
     paths: set[str] = field(default_factory=set)
     current: set[str] = field(default_factory=set)
 
@@ -165,7 +165,7 @@ class Identities:
         """Keys of `members`, and of datasets that count only for a span of time, with that span."""
         return self._of(key) or [(key, None, None)]
 
-    def named(self, key: str) -> Named | None:
+    def named(self, key: str) -> DatasetNode | None:
         """Names and state of the dataset with this key; None where it is alone."""
         return self._facts.datasets.get(key)
 
@@ -371,7 +371,7 @@ class Identities:
                 # The first and the last time are known; all that is asked is before `as_of`.
                 for at in {moment(each) for each in seen}:
                     if at is not None and (self.as_of is None or at <= self.as_of):
-                        facts.changes.append(ColumnChange(at, path, renamed_to))
+                        facts.changes.append(ColumnNameChange(at, path, renamed_to))
             for path, first, last, is_current in row["columns"]:
                 facts.paths.add(path)
                 if is_current if self.as_of is None else _is_there(moment(first), moment(last), self.as_of):
@@ -413,7 +413,7 @@ class Identities:
                 properties: Mapping[str, Any] = row["properties"]
                 key = properties["key"]
                 dropped = bool(properties["dropped"]) and not row["revived"]
-                facts.datasets[key] = Named(row["id"], dataset_asset(properties), dropped)
+                facts.datasets[key] = DatasetNode(row["id"], dataset_asset(properties), dropped)
                 if dropped and (at := moment(row["dropped_at"])) is not None:
                     facts.dropped_at[key] = at
                 for alias, owned_by, claimant, type_, namespace, name in row["claims"]:

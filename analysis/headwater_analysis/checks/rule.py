@@ -12,7 +12,7 @@ from headwater_analysis.reader import Transaction, statement
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class CheckRule:
     """A rule. Its statement in `analysis/cypher/checks.cypher`, named as it is with _ for -, gives what breaks it.
 
     Attributes:

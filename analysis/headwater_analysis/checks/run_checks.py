@@ -18,7 +18,7 @@ from headwater_analysis.checks.findings import (
     UncheckedRule,
     UnusedExemption,
 )
-from headwater_analysis.checks.rule import Rule
+from headwater_analysis.checks.rule import CheckRule
 from headwater_analysis.checks.rules import RULES
 from headwater_analysis.declared import owners_by_key
 from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError, TimeLimitError
@@ -39,7 +39,7 @@ def check(
     reader: Reader,
     now: datetime,
     *,
-    rules: Sequence[Rule] = RULES,
+    rules: Sequence[CheckRule] = RULES,
     exemptions: Sequence[Exemption] = (),
     open_after: timedelta = OPEN_AFTER,
     limit: int = 20,
@@ -108,7 +108,7 @@ def check(
 def _checked(
     tx: Transaction,
     *,
-    rule: Rule,
+    rule: CheckRule,
     names: Mapping[str, list[str]],
     exemptions: Sequence[Exemption],
     now: datetime,
@@ -166,7 +166,7 @@ def _keys(tx: Transaction, subject: str) -> list[str]:
     return keys
 
 
-def _findings(tx: Transaction, rule: Rule, rows: Sequence[Mapping[str, Any]]) -> tuple[Finding, ...]:
+def _findings(tx: Transaction, rule: CheckRule, rows: Sequence[Mapping[str, Any]]) -> tuple[Finding, ...]:
     owners = owners_by_key(tx, [row["subject"] for row in rows])
     out = []
     for row in rows:

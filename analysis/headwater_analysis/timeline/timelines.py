@@ -122,7 +122,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Latest:
+class TimelinePage:
     """Page of a timeline.
 
     Attributes:
@@ -134,7 +134,7 @@ class Latest:
     before: dict[str, int] | None
 
 
-def latest(tx: Transaction, before: Mapping[str, int], span: Span, limit: int) -> Latest:
+def latest(tx: Transaction, before: Mapping[str, int], span: Span, limit: int) -> TimelinePage:
     """Return the latest `limit` micro-batches; of each query only those before its batch in `before` (by query key)."""
     stretches = {key: Stretch(key, last=batch - 1, begin=span.begin, end=span.end) for key, batch in before.items()}
     # Of many queries a few each make a page. One more than asked for shows whether there is a next page.
@@ -152,8 +152,8 @@ def latest(tx: Transaction, before: Mapping[str, int], span: Span, limit: int) -
         short = [key for key in short if size <= limit and taken[key] == len(lists[key]) == size]
         size = min(limit + 1, 4 * size)
     if sum(map(len, lists.values())) <= limit:
-        return Latest(page, None)
-    return Latest(page, dict(before) | {interval.query: interval.batch_id for interval in page})
+        return TimelinePage(page, None)
+    return TimelinePage(page, dict(before) | {interval.query: interval.batch_id for interval in page})
 
 
 def _timed(found: Sequence[IntervalFacts]) -> Iterator[tuple[tuple[datetime, str], IntervalFacts]]:

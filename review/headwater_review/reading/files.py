@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from headwater_analysis.data_types import Field, within
+from headwater_analysis.data_types import TypedField, within
 from headwater_analysis.declaring.problems import DeclarationError, Problem
 from headwater_review.reading.avro import read_avro
 from headwater_review.reading.columns import read_columns
@@ -63,7 +63,7 @@ def read_schema(file: str, text: str, table: str | None = None) -> Schema:
     return schema
 
 
-def _read(file: str, text: str, table: str | None) -> tuple[tuple[Field, ...], tuple[str, ...], tuple[str, ...]]:
+def _read(file: str, text: str, table: str | None) -> tuple[tuple[TypedField, ...], tuple[str, ...], tuple[str, ...]]:
     if not text.strip():
         raise DeclarationError([Problem(file, 1, (), f"is empty: a schema is {_FORMATS}")])
     if _CONTRACT.search(text):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 
-from headwater_analysis.checks.rule import Rule
+from headwater_analysis.checks.rule import CheckRule
 from headwater_analysis.checks.rules import (
     chains,
     declared,
@@ -17,7 +17,7 @@ from headwater_analysis.checks.rules import (
 )
 from headwater_analysis.errors import QuestionError
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[CheckRule, ...] = (
     versions.WITHOUT_RUN,
     versions.FROM_OUTSIDE,
     runs.WITHOUT_CODE_VERSION,
@@ -39,7 +39,7 @@ RULES: tuple[Rule, ...] = (
 _BY_NAME = {rule.name: rule for rule in RULES}
 
 
-def rule_named(name: str) -> Rule:
+def rule_named(name: str) -> CheckRule:
     """The rule of that name.
 
     Raises:

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 from headwater_analysis import micro_batches
-from headwater_analysis.checks.rule import Rule, query_text
+from headwater_analysis.checks.rule import CheckRule, query_text
 from headwater_analysis.identity import several_names
 from headwater_analysis.reader import Transaction
 
@@ -42,7 +42,7 @@ def _beside(tx: Transaction, _today: date, _names: Mapping[str, list[str]]) -> M
     return {"beside": out}
 
 
-BROKEN = Rule(
+BROKEN = CheckRule(
     "broken-chains",
     "The micro-batches of each streaming query leave no gap, and read nothing twice.",
     "`headwater runs intervals JOB` shows where; `headwater reconcile CHECKPOINT` recovers what a crash lost.",

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from headwater_analysis.checks.rule import Rule, of_dataset
+from headwater_analysis.checks.rule import CheckRule, of_dataset
 from headwater_analysis.impact.wording import listed
 from headwater_analysis.privacy import DEFAULT_THRESHOLD
 from headwater_analysis.privacy.graph import reviewed_edges, unknown_uses
 from headwater_analysis.reader import Transaction
 
-CERTIFIED = Rule(
+CERTIFIED = CheckRule(
     "certified-datasets",
     "A certified dataset has an owner, an SLO, column lineage, and a run that wrote it.",
     "Declare what is missing, capture its job, or withdraw the certification.",
     lambda row: f"It is certified, and has no {', no '.join(row['lacks'])}.",
 )
 
-CONSUMERS = Rule(
+CONSUMERS = CheckRule(
     "consumers-without-owner",
     "Each consumer has an owner.",
     "Add `owners` to its declaration.",
@@ -31,7 +31,7 @@ def _unknown(tx: Transaction, exempt: Collection[str]) -> tuple[str | None, set[
     return (what if jobs else None), left_out
 
 
-SENSITIVE = Rule(
+SENSITIVE = CheckRule(
     "sensitive-downstream",
     "A column that is made from a sensitive one, unmasked, is classified itself.",
     "Declare its sensitivity, or mask it. Older plans count as well: their data may still be there.",

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 from headwater_analysis.assets import dataset_asset
-from headwater_analysis.checks.rule import Rule, named, of_dataset
+from headwater_analysis.checks.rule import CheckRule, named, of_dataset
 from headwater_analysis.declared.types import agree
 from headwater_analysis.reader import Transaction
 
@@ -60,21 +60,21 @@ def _schema(row: Mapping[str, Any]) -> str:
     return f"{declared}, and {'left its schema' if row['gone'] else 'its schema has none of that name'}."
 
 
-DATASETS = Rule(
+DATASETS = CheckRule(
     "drift-of-datasets",
     "Jobs read and write what is declared, and nothing else.",
     _FIX,
     _dataset,
 )
 
-COLUMNS = Rule(
+COLUMNS = CheckRule(
     "drift-of-columns",
     "Columns are made from those that are declared, and from no others.",
     _FIX,
     _column,
 )
 
-SCHEMAS = Rule(
+SCHEMAS = CheckRule(
     "drift-of-schemas",
     "The schema of a dataset has the columns that are declared of it, with their types.",
     "Correct the declaration, or the dataset.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from headwater_analysis.checks.rule import Rule
+from headwater_analysis.checks.rule import CheckRule
 
 
 def _message(row: Mapping[str, Any]) -> str:
@@ -14,7 +14,7 @@ def _message(row: Mapping[str, Any]) -> str:
     return f"Its latest column lineage is incomplete: {row['reason'] or 'no reason is reported'}."
 
 
-INCOMPLETE = Rule(
+INCOMPLETE = CheckRule(
     "lineage-incomplete",
     "The latest column lineage of each job that writes is complete.",
     "Declare the column lineage of what capture can't read (docs/columns.md has the reasons).",

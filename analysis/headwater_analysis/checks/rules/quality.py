@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headwater_analysis.assets import job_asset
-from headwater_analysis.checks.rule import Rule, query_text
+from headwater_analysis.checks.rule import CheckRule, query_text
 from headwater_analysis.moments import EVER
 from headwater_analysis.quality import LOOKED_AT
 
@@ -20,7 +20,7 @@ def _message(row: Mapping[str, Any]) -> str:
     return f"An assertion failed in {where}, and none passed since; {row['readers']:,} jobs and consumers read it."
 
 
-FAILED = Rule(
+FAILED = CheckRule(
     "failed-quality",
     "What others read passed its assertions last.",
     "`headwater runs last-good` shows since when, `headwater blast` what the bad data reached.",
