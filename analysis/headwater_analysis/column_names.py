@@ -63,7 +63,7 @@ class ColumnNames:
     """Names of a dataset's columns.
 
     Attributes:
-        columns: columns that each path stood for; the last one is used where no time is given.
+        columns: columns that had each path; the last one is used where no time is given.
         paths: all paths of a column, by its current path, which is the first.
         former: end of the last other column of a path's name, by path.
         dropped: paths in `former` whose column was dropped. The others' columns were renamed.
@@ -75,7 +75,7 @@ class ColumnNames:
     dropped: set[str] = field(default_factory=set)
 
     def of(self, path: str) -> list[NamedFor]:
-        """Columns that a path stood for: mostly the one of this name."""
+        """Columns that had a path: mostly the one of this name."""
         return self.columns.get(path) or [NamedFor(path, None, None)]
 
     def all_of(self, shown: str) -> list[str]:

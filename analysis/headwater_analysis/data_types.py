@@ -57,15 +57,15 @@ class TypedField:
     """A column, or a field of a struct.
 
     Attributes:
-        name: as it stands in the file.
-        type: of its values.
+        name: name in the file.
+        type: type of its values.
         nullable: whether it may be null, where the file states it.
         default: whether there is a value for rows that don't give one.
         enum: the only values that it may have, as text, sorted; None: any.
-        unit: of its values: `km`, `EUR`.
-        meaning: what it is declared to be: a term of a glossary.
-        description: for people.
-        line: of the file, from 1; 0: not known.
+        unit: unit of its values: `km`, `EUR`.
+        meaning: declared meaning: a term of a glossary.
+        description: description for people.
+        line: line in the file, from 1; 0: not known.
     """
 
     name: str

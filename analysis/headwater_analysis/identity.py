@@ -35,7 +35,7 @@ from headwater_schemas.naming import is_declared_cluster
 
 _CATALOGS = frozenset({"TABLE", "VIEW"})
 MOST_NAMES = 1_000
-"""Most datasets of one class, and claims of one name, to look at."""
+"""Most datasets of one class, and claims of one name, that are read."""
 
 
 class NodeSpan(NamedTuple):
@@ -116,7 +116,7 @@ class Identities:
     """Identity classes of the datasets and columns in one question. Without aliases and renames, each dataset is alone.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
 
     Attributes:
         as_of: time for the names of columns; None is now. To be set before anything is looked up.
@@ -230,7 +230,7 @@ class Identities:
                 self._node_spans[node] = tuple(counts)
 
     def node_spans(self, node: int) -> tuple[NodeSpan, ...]:
-        """Shown nodes that a looked-up node stands for, with their intervals: mostly itself."""
+        """Shown nodes of a looked-up node, with their intervals: mostly itself."""
         return self._node_spans.get(node) or (NodeSpan(node),)
 
     def shown_node(self, node: int) -> int:
@@ -281,7 +281,7 @@ class Identities:
         out: dict[int, None] = {}
         for node in nodes:
             out.update(dict.fromkeys(self._nodes.get(node, (node,))))
-        # Edges of these nodes are read next, and assigned to the nodes that they stand for.
+        # Edges of these nodes are read next, and assigned to the shown nodes.
         self.learn(out)
         return list(out)
 
@@ -346,7 +346,7 @@ class Identities:
         return {row["dataset"]: _Columns(row["columns"], row["by_case"]) for row in rows}
 
     def _counts(self, key: str) -> list[tuple[str, datetime | None, datetime | None]]:
-        """Shown datasets that a dataset stands for; its own class last."""
+        """Shown datasets whose name a dataset is, at some time; its own class last."""
         own = self._shown.get(key, key)
         found = [
             (shown, since, until)

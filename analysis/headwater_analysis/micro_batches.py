@@ -81,7 +81,7 @@ class Stretch:
 
 
 class StoredMicroBatch:
-    """A micro-batch in a segment, decoded when it is asked for.
+    """A micro-batch in a segment, decoded when it is first read.
 
     Attributes:
         query: key of its query.
@@ -137,7 +137,7 @@ class StoredMicroBatch:
 
 
 class _Whole:
-    """A segment with all of its blocks, whose slots are read as they are asked for."""
+    """A segment with all of its blocks, whose slots are read when they are first needed."""
 
     def __init__(self, tx: Transaction, properties: Mapping[str, Any]) -> None:
         self._identities = Identities.of(tx)
@@ -277,7 +277,7 @@ def following(
     """Return the first micro-batches of each range, in batch order.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         stretches: ranges to read.
         limit: most micro-batches of each range.
         wanted: filter of micro-batches.
@@ -528,7 +528,7 @@ def befores(tx: Transaction, intervals: Sequence[IntervalFacts], *, every: bool 
     """Return the known micro-batch before each one.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         intervals: micro-batches by query, in batch order.
         every: whether they are all known ones of each query from its first to its last here.
     """

@@ -73,7 +73,7 @@ def quality_of(tx: Transaction, assets: Iterable[Asset], *, as_of: datetime | No
     """Return the results of the latest checks for the datasets that have any, in their order.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         assets: datasets as they are shown, or columns of such: results under their other names count, too.
         as_of: only runs that were over by then, and no micro-batches; None: now.
     """
@@ -95,7 +95,7 @@ def checks_of(tx: Transaction, datasets: Iterable[str], *, as_of: datetime | Non
     """Return the latest checks of datasets, under these names alone, by key. Unchecked ones are left out.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         datasets: keys.
         as_of: as in `quality_of`.
     """

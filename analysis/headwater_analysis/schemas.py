@@ -92,7 +92,7 @@ class KnownSchema:
 
 @dataclass(frozen=True, slots=True)
 class SchemaAt:
-    """Schema that a dataset had at a time, or that a run used it with.
+    """Schema of a dataset at a time, or as a run used it.
 
     Attributes:
         dataset: properties of its node, for assets.
@@ -110,7 +110,7 @@ def schemas_of(tx: Transaction, keys: Sequence[str], *, most: int) -> tuple[tupl
     """Return the latest schemas of a dataset, the one reported last first, and their number.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         keys: keys of the dataset under all its names.
         most: most schemas to return.
     """
@@ -129,7 +129,7 @@ def schemas_at(tx: Transaction, keys: Iterable[str], time: datetime | None) -> d
     If several were reported both before and after the time, it is the one that was first reported last.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         keys: keys of datasets.
         time: time of the schemas; None: now.
     """

@@ -3,7 +3,7 @@
 A level's statement takes the ids of the nodes reached last and returns every step that may leave them, as parallel
 lists in one row: 30,000 steps of three integers travel in milliseconds, while as many rows of properties take seconds.
 Names of steps and nodes are looked up later, only for the page that is shown. Ids are Neo4j's, and valid within the
-one transaction that they were read in.
+one transaction.
 
 Where one node may be reached in several ways that differ in what follows, the walk goes between visits instead: a
 NamedTuple of the node's id and of how the path came there.
@@ -95,7 +95,7 @@ def walk(
     """Search breadth-first.
 
     Args:
-        starts: nodes or visits to begin with.
+        starts: nodes or visits where the walk begins.
         expand: lists the steps that leave a level.
         depth: most hops; None: all.
         limit: most nodes to reach; None: all.

@@ -78,7 +78,7 @@ class Blast:
     """Answer: the blast radius.
 
     Attributes:
-        start: bad offsets that were asked about; empty for a run or micro-batches.
+        start: bad offsets of the question; empty for a run or micro-batches.
         tainted: tainted datasets by depth, then by name.
         hops: steps that bad data passed through, breadth-first; the origin's own come first, at depth 0.
         totals: amounts that are still tainted.

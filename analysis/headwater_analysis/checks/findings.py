@@ -8,14 +8,14 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Dataset, job or consumer that a finding is about.
+    """Dataset, job or consumer of a finding.
 
     Attributes:
         kind: DATASET, JOB or CONSUMER.
-        key: of the node: an exemption may name it.
-        name: as questions take it, with its namespace; of a consumer its name.
-        owners: whom to ask: those that are declared, else those that events report; under each name of a dataset.
-        table: what a catalog calls a dataset: `db.orders`; None where none does.
+        key: key of the node: an exemption may name it.
+        name: name with the namespace, as questions take it; of a consumer its name alone.
+        owners: declared owners, else those that events report; of a dataset under each of its names.
+        table: name of a dataset in a catalog: `db.orders`; None where no catalog has it.
     """
 
     kind: str
@@ -27,13 +27,13 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One place where a rule is broken.
+    """One violation of a rule.
 
     Attributes:
-        id: the same as long as the place is: keys of nodes.
-        subject: whose it is.
-        message: what is so, as a sentence.
-        since: since when, where that is known.
+        id: keys of nodes: the same as long as the rule is broken there.
+        subject: dataset, job or consumer that breaks the rule.
+        message: description, as a sentence.
+        since: time since when it is broken, where that is known.
     """
 
     id: str
@@ -47,14 +47,14 @@ class CheckedRule:
     """Findings of one rule.
 
     Attributes:
-        rule: its name.
-        title: what it requires.
-        fix: what to do about its findings.
-        total: how many places break it, exemptions left out.
-        exempted: how many more are exempted.
-        findings: the first of them, in order of id.
-        next_cursor: where the next page of this rule begins; None on the last.
-        unknown: what isn't known and may break the rule as well, as a clause; None: everything is.
+        rule: name of the rule.
+        title: requirement, as a sentence.
+        fix: remedy for its findings, as a sentence.
+        total: number of findings, without exempted ones.
+        exempted: number of exempted findings.
+        findings: findings of this page, in order of id.
+        next_cursor: cursor of the rule's next page; None on the last page.
+        unknown: clause on what isn't known and may break the rule as well; None: everything is known.
     """
 
     rule: str
@@ -72,9 +72,9 @@ class UncheckedRule:
     """A rule that isn't known to hold or to be broken.
 
     Attributes:
-        rule: its name.
-        title: what it requires.
-        reason: why it isn't known, as a sentence: it took too long.
+        rule: name of the rule.
+        title: requirement, as a sentence.
+        reason: reason why it isn't known, as a sentence: it took too long.
     """
 
     rule: str
@@ -87,8 +87,8 @@ class UnusedExemption:
     """An exemption that exempts nothing.
 
     Attributes:
-        rule, subject: as the file has them.
-        line: of the file.
+        rule, subject: rule and subject, as the file has them.
+        line: line in the file.
         reason: EXPIRED, UNKNOWN_SUBJECT: nothing is called so, or MENDED: the rule isn't broken there.
     """
 

@@ -16,14 +16,15 @@ class CheckRule:
     """A rule. Its statement in `analysis/cypher/checks.cypher`, named as it is with _ for -, gives what breaks it.
 
     Attributes:
-        name: of it, in exemptions, metrics and reports.
-        title: what it requires, as a sentence.
-        fix: what to do about its findings, as a sentence.
-        message: what a row of `found` means, as a sentence. Beside `found` the statement gives `total` and `exempted`.
-        given: what its statement needs to know besides, by name, of the graph, of today, and of datasets with several
-            names; None: nothing.
-        unknown: what isn't known and may break it as well, as a clause, and the exempted keys that it would have named;
-            None: its statement sees all there is.
+        name: name in exemptions, metrics and reports.
+        title: requirement, as a sentence.
+        fix: remedy for its findings, as a sentence.
+        message: returns the meaning of a row of `found`, as a sentence. Beside `found` the statement gives `total` and
+            `exempted`.
+        given: returns further parameters of its statement, by name, from the graph, the day of today, and the keys of
+            datasets with several names; None: there are none.
+        unknown: returns a clause on what isn't known and may break it as well, and the exempted keys that the clause
+            would have named; None: its statement sees all there is.
     """
 
     name: str
@@ -35,7 +36,7 @@ class CheckRule:
 
     @property
     def statement(self) -> str:
-        """The name of its statement."""
+        """Name of its statement."""
         return f"checks/{self.name.replace('-', '_')}"
 
     @property
@@ -45,12 +46,12 @@ class CheckRule:
 
 
 def of_dataset(row: Mapping[str, Any], field: str = "dataset") -> str:
-    """The dataset that a row names besides its subject, with what a catalog calls it."""
+    """Dataset that a row names besides its subject, with its name in a catalog."""
     return named(dataset_asset(row[field]))
 
 
 def named(dataset: Asset) -> str:
-    """A dataset in a sentence, with what a catalog calls it: `s3://lake/orders (db.orders)`."""
+    """A dataset in a sentence, with its name in a catalog: `s3://lake/orders (db.orders)`."""
     return dataset.spelling if dataset.table is None else f"{dataset.spelling} ({dataset.table})"
 
 

@@ -48,11 +48,11 @@ def check(
     """Check the rules, each in a read transaction and with a time limit of its own.
 
     Args:
-        reader: of the graph.
-        now: ours: exemptions expire, and runs are open too long, by it.
-        rules: which to check.
+        reader: reader of the graph.
+        now: time by which exemptions expire, and runs are open too long.
+        rules: rules to check.
         exemptions: findings that are accepted.
-        open_after: how long nothing may be seen of a run without an end.
+        open_after: longest time without an event of a run that has no end.
         limit: most findings of each rule.
         cursor: `next_cursor` of a rule's page before, where just that rule is checked.
 

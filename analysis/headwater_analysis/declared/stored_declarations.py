@@ -230,7 +230,7 @@ def owners_by_key(tx: Transaction, nodes: Sequence[Mapping[str, Any]]) -> dict[s
     """Owners by key: declared ones, else those that events report; of a dataset under each of its names.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         nodes: properties of Datasets, Jobs and Consumers: `key`, `owners`, `owner_types`.
     """
     identities = Identities.of(tx)

@@ -116,7 +116,7 @@ class _LineageHops:
     """Datasets upstream and downstream of a dataset, at any distance.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         found: the dataset.
     """
 
@@ -241,7 +241,7 @@ class _MayRead:
     """Jobs with incomplete column lineage, by whether they may read a dataset without being known to.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         near: keys of the dataset and of all datasets derived from it, under all their names.
         since: plans that were active at this time or later count, and the latest of each job.
     """

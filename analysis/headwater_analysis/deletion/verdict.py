@@ -31,7 +31,7 @@ class HeldMark:
     Attributes:
         mark: name of the mark: `legal-hold`, say.
         of: dataset that declares it.
-        version: version that it is declared for; None: the whole dataset.
+        version: marked version; None: the whole dataset.
         spread: direction in which it spread here, where `of` is another dataset; NONE: the dataset's own mark.
         hops: hops to `of`.
         reason: declared reason.

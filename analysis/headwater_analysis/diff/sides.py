@@ -77,8 +77,8 @@ class JobSide:
         plans: plans that were active by then, by key.
         holding: pairs of keys of a plan and a dataset that it writes.
         datasets: datasets that the job read and wrote.
-        schemas: for a run or code version, digests of the schemas that its latest run read and wrote them with; without
-            those that no use names.
+        schemas: for a run or code version, digests of the schemas with which its latest run read and wrote them;
+            without those that no use names.
     """
 
     time: datetime | None

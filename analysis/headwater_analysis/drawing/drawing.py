@@ -48,8 +48,8 @@ class DrawnNode:
             20.
         more_upstream: number of datasets that feed it and aren't in the answer.
         more_downstream: number of datasets that it feeds and that aren't in the answer.
-        columns: if asked for, columns in the order of the schema; at most 1,000.
-        columns_total: number of columns; None if not asked for.
+        columns: if the question asks, columns in the order of the schema; at most 1,000.
+        columns_total: number of columns; None if the question doesn't ask.
         sensitivity: greatest sensitivity that is declared for it or one of its columns.
     """
 
@@ -74,12 +74,12 @@ class DrawnEdge:
 
     Attributes:
         key: id of the edge: the two keys with `>` between.
-        source: key of the dataset that data comes from.
-        target: key of the dataset that it goes to.
+        source: key of the dataset that is read.
+        target: key of the dataset that is written.
         via: jobs that write the target from the source, the one seen last first; at most 10.
         via_total: number of these jobs.
-        columns: if asked for, the jobs' transformations of columns; at most 1,000.
-        columns_total: number of these transformations; None if not asked for.
+        columns: if the question asks, the jobs' transformations of columns; at most 1,000.
+        columns_total: number of these transformations; None if the question doesn't ask.
     """
 
     key: str
@@ -96,9 +96,9 @@ class DrawingMetadata:
     """Parameters of the question and totals of the answer.
 
     Attributes:
-        depth: as asked; None is all.
-        direction: as asked.
-        include_columns: as asked.
+        depth: most hops, as in the question; None is all.
+        direction: direction of the question.
+        include_columns: whether the question asks for columns.
         nodes_total: datasets within the depth, the start included.
         edges_total: edges between those of the answer.
         truncated: whether there is more beyond the depth, or beyond the most nodes.

@@ -50,7 +50,7 @@ def caveats(tx: Transaction, graph: StoredGraph, beginning: Beginning, hit: Impa
     - Where it hits nothing: datasets that are derived from its dataset all the same.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         graph: graph of the walk.
         beginning: start of the change.
         hit: assets that were hit.

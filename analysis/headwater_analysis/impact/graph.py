@@ -93,12 +93,12 @@ class StoredGraph:
     """`ImpactGraph` in Neo4j, asked within one transaction.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         former: whether to include edges of plans that no longer hold.
-        groups: groups that most datasets and jobs will be asked for: some are looked up ahead.
+        groups: groups that the policy needs of most datasets and jobs: some are looked up ahead.
 
     Attributes:
-        ended: keys of plans that no longer hold, by the column that they lead on from.
+        ended: keys of plans that no longer hold, by their source column.
         former: ids of edges met that no current plan has, or that belong to a dropped column whose name another column
             has now.
     """

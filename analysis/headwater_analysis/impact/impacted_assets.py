@@ -34,7 +34,7 @@ class ImpactHop:
     """Hop on the path to an impacted asset.
 
     Attributes:
-        asset: asset that the hop leads to.
+        asset: asset at the end of the hop.
         job: job that writes it.
         cause: reason why the asset is hit.
         transformation: for columns, the job's transformation; None between datasets.
@@ -59,7 +59,7 @@ class Decision:
         raised_by: number of the policy's `[[raise]]` that changed the severity, from 1; None: the rule's severity
             holds.
         because: conditions of the `[[raise]]` that the asset meets, in words.
-        inputs: everything known of the asset that a policy can ask for, whether it changed anything or not.
+        inputs: all facts of the asset that a policy can have conditions on, whether it changed anything or not.
         text: `raised from WARNING to BLOCKING: deadline 06:00 UTC`; empty where the rule's severity holds.
     """
 
@@ -183,8 +183,8 @@ class Impact:
         hit_consumers: declared consumers of the changed asset itself, the worst first. They aren't items.
         consumers: declared consumers to notify, by name: those of the changed and the hit assets, across all pages.
         max_hops: hops to the farthest item.
-        truncated: whether there is more beyond the depth asked for.
-        notes: sentences on what the answer rests on, and leaves open.
+        truncated: whether there is more beyond the depth of the question.
+        notes: sentences on the answer's assumptions, and what it leaves open.
         next_cursor: cursor of the next page; None on the last page.
         summary: the answer in Markdown, to paste into a ticket: this page's items and all totals.
     """

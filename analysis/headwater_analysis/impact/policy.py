@@ -336,7 +336,7 @@ def default_policy() -> Policy:
 
 
 def default_policy_text() -> str:
-    """Return the default policy's file, to begin one with."""
+    """Return the default policy's file: a beginning for a policy of one's own."""
     return files(__package__).joinpath("default_policy.toml").read_text(encoding="utf-8")
 
 

@@ -37,7 +37,7 @@ NOT_JUDGED = 15
 
 
 def start_visit(node: int) -> ImpactVisit:
-    """Return the visit that a change starts with."""
+    """Return the visit where a change starts."""
     return ImpactVisit(node, propagates=True, indirect=False, rank=NOT_JUDGED)
 
 
@@ -63,7 +63,7 @@ def raised(
     """Visits whose severity by the rules is replaced.
 
     Args:
-        graph: graph to look up in.
+        graph: graph to ask.
         policy: policy with the raises, in order.
         change: type of the change.
         makers: keys of the jobs that make the asset of each visit, by visit.
@@ -195,7 +195,7 @@ class ImpactSpread:
         return _rank(self.worst[node], self.raised)
 
     def ordered(self) -> list[tuple[int, int, int, str, int]]:
-        """List all assets: rank, whether INDIRECT, hops, key, which they are sorted by, and node.
+        """List all assets: rank, whether INDIRECT, hops and key, in their order, and node.
 
         The worst are first, and DIRECT ones before INDIRECT ones.
         """
@@ -366,7 +366,7 @@ class _Spreading:
                     fresh[there] = taken
 
     def _leaving(self, frontier: Iterable[ImpactVisit]) -> dict[int, ImpactVisit]:
-        """Visit of each node to continue from: a DIRECT one before an INDIRECT one, then the worst."""
+        """Visit of each node where the change goes on: a DIRECT one before an INDIRECT one, then the worst."""
         leaving: dict[int, ImpactVisit] = {}
         left = self._left
         for visit in sorted(frontier, key=_DIRECT_AND_WORST_FIRST):

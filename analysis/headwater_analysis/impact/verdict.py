@@ -56,12 +56,12 @@ def _raised(policy: Policy, beginning: Beginning, by_rule: Severity, consumer: C
 def severity_of(
     beginning: Beginning, hit: ImpactSpread, consumers: Sequence[ImpactedConsumer], *, certain: bool, unknown: bool
 ) -> Severity:
-    """The worst of what is affected; UNKNOWN where nobody is for certain, and not all is known.
+    """Worst severity of all that is affected; UNKNOWN where nobody is for certain, and not all is known.
 
     Args:
-        beginning: what changes.
-        hit: what was hit.
-        consumers: of what changes itself.
+        beginning: start and type of the change.
+        hit: assets that were hit.
+        consumers: declared consumers of what changes itself.
         certain: whether anything is hit for certain (`hits_for_certain`).
         unknown: whether something isn't known.
     """
@@ -109,7 +109,7 @@ def unknown_users(tx: Transaction, dataset: str, asset: Asset, *, hit: Sequence[
     """Sentences on who may use an asset, or what is made of it, without being seen.
 
     Args:
-        tx: transaction to look up in.
+        tx: read transaction.
         dataset: key of the asset's dataset.
         asset: dataset or column.
         hit: ids of what is known to be made of it, of which the first 1,000 are looked at.

@@ -53,8 +53,8 @@ def listed(assets: Sequence[Asset], *, of: int | None = None) -> str:
     """The first names, and how many more there are: `daily, hourly, weekly and 2 more`.
 
     Args:
-        assets: in order.
-        of: how many there are in all, where `assets` are the first of them.
+        assets: assets to name, in order.
+        of: number of all assets, where `assets` are the first of them.
     """
     more = (len(assets) if of is None else of) - MOST_NAMED
     return ", ".join(short(each.name) for each in assets[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")

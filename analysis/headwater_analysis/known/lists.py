@@ -98,7 +98,7 @@ class ListedConsumer:
         consumer: the consumer.
         owners: owners of the consumer.
         tags: tags of the consumer.
-        criticality: how much depends on it.
+        criticality: declared criticality.
         on_call: channel of the people on call.
         contact: address for questions.
     """

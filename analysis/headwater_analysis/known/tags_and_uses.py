@@ -23,7 +23,7 @@ class Tag:
         key: `pii`, say.
         value: '' for none.
         column: field path, for a tag of one column; None: the whole dataset or job.
-        source: who set it, where known.
+        source: person or program that set it, where known.
     """
 
     key: str

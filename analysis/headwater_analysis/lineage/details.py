@@ -34,7 +34,7 @@ class Mappings:
     """Column mappings along hops between datasets, by plans that hold.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         plans: plans as of the question's time.
         hops: ids of the source and the target dataset of each hop, and keys of its jobs.
         downstream: whether the target is the dataset that was reached.
@@ -93,7 +93,7 @@ class DatasetPageDetails:
     """`PageDetails` of datasets.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         scope: scope of the question.
         plans: plans as of its time, if it asks for columns; None: it doesn't.
     """
@@ -165,7 +165,7 @@ class ColumnPageDetails:
     """`PageDetails` of columns.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         plans: plans as of the question's time; those on its way are looked up already.
     """
 

@@ -47,7 +47,7 @@ class VisitPage:
 def page_of(
     reached: Reached, listed: list[LineageVisit], start: Asset, question: LineageQuestion, *, tenant: str
 ) -> VisitPage:
-    """Return the page that the question asks for. It begins after the cursor's item, even if that is no longer there.
+    """Return the question's page. It begins after the cursor's item, even if that is no longer there.
 
     Raises:
         QuestionError: the cursor is another question's.
@@ -140,12 +140,12 @@ def caveats(
     - A column from which nothing was reached: datasets next to its own were observed all the same.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         scope: scope of the question.
         plans: plans as of the question's time.
         dataset: key of the dataset asked about, or of the column's dataset.
         reached: visits reached from it.
-        depth: hops that were asked for; None: all.
+        depth: most hops of the question; None: all.
         of_columns: whether the question is about a column.
     """
     own = Identities.of(tx).members(dataset)
@@ -227,9 +227,9 @@ def readers_without_outputs(
     """Jobs that read one of these datasets, and have no known output from it; at most 1,000.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         datasets: keys of a dataset under each of its names.
-        jobs: keys of the jobs to look at; None: all.
+        jobs: keys of the only jobs that count; None: all.
         as_of: leave out reads that were first seen later.
         since: leave out reads that were last seen before.
     """

@@ -87,7 +87,7 @@ class ColumnMapping:
     """A column that is derived from another, along a hop between two datasets, in the direction that data flows.
 
     Attributes:
-        source: field path in the dataset that data comes from; None for the dataset as a whole, its rows.
+        source: field path in the dataset that is read; None for the dataset as a whole, its rows.
         target: field path in the other dataset; None for every column.
         job: key of the job.
         transformation: transformation by the job.
@@ -114,8 +114,8 @@ class LineageItem:
         via: jobs that make the hop, the one seen last first; at most 10. None for the columns of a whole dataset.
         via_total: number of jobs that make the hop.
         gone: whether the column has left its dataset's schema, or the dataset was dropped.
-        columns: if asked for, column mappings along the hop; at most 1,000.
-        columns_total: number of these mappings; None if not asked for.
+        columns: if the question asks, column mappings along the hop; at most 1,000.
+        columns_total: number of these mappings; None if the question doesn't ask.
     """
 
     asset: Asset
@@ -135,8 +135,8 @@ class LineageEdge:
     """A hop between two assets of a page, in the direction that data flows.
 
     Attributes:
-        source: key of the asset that data comes from.
-        target: key of the asset that it goes to.
+        source: key of the asset that is read.
+        target: key of the asset that is written.
         via: jobs that make the hop, the one seen last first; at most 10. None from a whole dataset to its columns.
         via_total: number of jobs that make the hop.
     """
@@ -155,14 +155,14 @@ class Lineage:
         start: asset asked about.
         gone: whether the start is a column that has left its dataset's schema, or a dataset that was dropped.
         known_as: other names of its dataset, under which the graph has parts of the answer, or a catalog the table.
-        direction: as asked.
-        depth: as asked; None is all.
-        as_of: as asked.
-        since: as asked.
+        direction: direction of the question.
+        depth: most hops, as in the question; None is all.
+        as_of: time of the question; None: now.
+        since: earliest activity that counts, as in the question.
         items: items of this page, the DIRECT before the INDIRECT, then by hops, then by key.
         through: assets between the start and the items that aren't on this page: filtered out, or on pages before. With
             them, every item's parent is known.
-        edges: unless not asked for, every hop between the start, `items` and `through`; by the keys of their ends.
+        edges: if the question asks, every hop between the start, `items` and `through`; by the keys of their ends.
         loops: hops from an asset to itself, as of a job that merges rows into the table that it reads: first the
             start's, then those of `items`.
         total: number of items on all pages.
@@ -176,8 +176,8 @@ class Lineage:
         next_cursor: cursor of the next page; None on the last page.
         unknown_until: first observation of the start, where that was after `as_of`: it was unknown then, and nothing is
             listed; else None.
-        quality: if asked for, results of the latest checks of the start and the items, or their datasets; `as_of` a
-            time, only of runs that were over by then.
+        quality: if the question asks, results of the latest checks of the start and the items, or their datasets;
+            `as_of` a time, only of runs that were over by then.
         consumers: downstream, declared consumers of the start or of an item of this page; none if asked `as_of` a time.
         notes: sentences on gaps in the lineage, or on observations though nothing is listed.
     """

@@ -41,14 +41,14 @@ class Plan:
 
     Attributes:
         job: key of its job.
-        digest: of its column lineage.
+        digest: digest of its column lineage.
         declared: whether the job declares it now.
-        first_seen, last_seen: its span.
-        active: when it was last active by the time asked of; None: not by then.
-        incomplete: why its lineage is incomplete; None where it isn't.
+        first_seen, last_seen: span in which it was observed.
+        active: its last activity until the time of the question; None: none until then.
+        incomplete: reason why its lineage is incomplete; None where it isn't.
         known: whether its lineage is known; else some run cites it, and that is all.
         outputs: keys of the datasets that it writes.
-        emptied: when those of them that ever were were last dropped or truncated, by that time.
+        emptied: time when each of its outputs was last dropped or truncated, until that time, where one was.
     """
 
     job: str
@@ -67,10 +67,10 @@ class Plans:
     """The plans that a question meets.
 
     Args:
-        tx: to look up in.
-        as_of: the time asked of; None is now.
+        tx: read transaction.
+        as_of: time of the question; None is now.
         since: leave out plans that weren't active at this time or later.
-        replaced: whether plans count that are REPLACED: what a job does, not what its outputs are made of.
+        replaced: whether plans count that are REPLACED: they tell what a job does, but not where its outputs come from.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Plans:
 
     @property
     def as_of(self) -> datetime | None:
-        """The time asked of; None is now."""
+        """Time of the question; None is now."""
         return self._as_of
 
     def __getitem__(self, key: str) -> Plan:

@@ -70,7 +70,7 @@ class Steps(Protocol):
 
         Args:
             nodes: nodes of the last hop.
-            found: all nodes that were found: their facts will be asked for.
+            found: all nodes that were found: their facts will be needed.
         """
 
     def members(self, nodes: Sequence[int], /) -> Edges:
@@ -100,7 +100,7 @@ class Reached:
     """Result of a search.
 
     Attributes:
-        start: node that it began at.
+        start: node where it began.
         found: visits by distance, the nearest first.
         facts: facts of the start and of every node in `found`.
         loops: edges from a node to itself, for the start and every node in `found` that has some.
@@ -131,7 +131,7 @@ class Reached:
         return int(visit.indirect), self.found[visit].hops, self.facts[visit.node].key
 
     def parent(self, visit: LineageVisit) -> LineageVisit:
-        """Parent of a visit: of those that it was reached from, the one whose node has the least key."""
+        """Parent of a visit: of the visits right before it, the one whose node has the least key."""
         parents = self.found[visit].parents
         # Mostly there is one, and a page asks for a thousand.
         if len(parents) == 1:
@@ -162,7 +162,7 @@ def search(start: int, start_key: str, steps: Steps, *, depth: int | None) -> Re
     """Find everything within `depth` hops of `start`, which itself is never found.
 
     Args:
-        start: node to begin at.
+        start: node where the search begins.
         start_key: key of this node.
         steps: the graph.
         depth: most hops; None: all.

@@ -27,9 +27,9 @@ class DatasetSteps:
     """Graph of datasets, for `search`.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         scope: scope of the question.
-        edges: whether the edges between all found nodes are asked for.
+        edges: whether the question asks for the edges between all found nodes.
     """
 
     def __init__(self, tx: Transaction, scope: Scope, *, edges: bool = True) -> None:
@@ -102,7 +102,7 @@ class ColumnSteps:
     """Graph of columns, for `search`.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         scope: scope of the question.
         plans: plans as of the same time.
         direct_only: leave INDIRECT edges out.

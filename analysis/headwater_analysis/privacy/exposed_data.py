@@ -19,7 +19,7 @@ class SensitiveSource:
 
     Attributes:
         asset: the column.
-        sensitivity: how sensitive it is, by its declaration, its dataset's, or the question.
+        sensitivity: sensitivity by its declaration, its dataset's, or the question.
     """
 
     asset: Asset
@@ -31,9 +31,9 @@ class PrivacyHop:
     """One step of a sensitive value.
 
     Attributes:
-        asset: where it leads.
-        job: who makes it.
-        operation: what the job does with the value.
+        asset: column or dataset at the end of the hop.
+        job: job that makes the step.
+        operation: operation of the job on the value.
         transformation: the edge of column lineage.
         possible: whether it isn't known that the value is passed on: a black box.
         former: whether the job does it no more; what it wrote before may still be there.
@@ -52,11 +52,11 @@ class Approved:
     """A reviewed approval.
 
     Attributes:
-        covers: the greatest sensitivity of sources that was reviewed.
-        sensitivity: of the column, by the review.
-        by: who approved it.
-        reason: why.
-        until: its last day; None: it has none.
+        covers: greatest sensitivity of sources that was reviewed.
+        sensitivity: sensitivity of the column, by the review.
+        by: person or team that approved it.
+        reason: reason of the approval.
+        until: last day of the approval; None: it has none.
         holds: whether it holds for the values that came here.
     """
 
@@ -73,19 +73,19 @@ class PrivacyItem:
     """A column, or a dataset as a whole, that sensitive values came to.
 
     Attributes:
-        asset: which.
-        source: where the values are from, by the way that is shown.
-        sensitivity: how sensitive they are here.
-        exposure: what a reader gets of them.
-        influence: DIRECT where they go into it, INDIRECT where some step only decides by them.
-        hops: from the source.
-        path: those hops, the first one first.
+        asset: the column or dataset.
+        source: column from which the shown path leads here.
+        sensitivity: sensitivity of the values here.
+        exposure: form in which a reader gets the values.
+        influence: DIRECT where the values go into it, INDIRECT where some step only decides by them.
+        hops: number of hops from the source.
+        path: these hops, the first one first.
         declared: its own declared sensitivity, or its dataset's; None: none is declared.
         classified: whether it has a classification in words of the organisation's own.
         lower: whether values go into it that are more sensitive than it is declared to be, or it isn't declared.
-        ending: what ended the spread here; None: nothing did.
-        smallest_group: from how many rows each of its values is made at least, as declared.
-        approval: as declared.
+        ending: end of the spread here; None: it goes on.
+        smallest_group: least number of rows that go into each of its values, as declared.
+        approval: declared approval.
         possible: whether a hop on the way is only possible.
         former: whether a hop on the way is made no more.
         gone: whether the dataset was dropped, or the column is in its schema no more.
@@ -114,9 +114,9 @@ class PrivacyExit:
     """A dataset with sensitive values that can be read and that nothing captured takes further.
 
     Attributes:
-        dataset: which.
+        dataset: the dataset.
         jobs: jobs that read it and are known to write nothing: what they do with the values isn't captured.
-        columns: how many sensitive columns it has that can be read.
+        columns: number of its sensitive columns that can be read.
     """
 
     dataset: Asset
@@ -129,8 +129,8 @@ class DroppedBy:
     """A job that reads a dataset with sensitive columns and passes none of them on to one that it writes.
 
     Attributes:
-        read, written: datasets.
-        job: which.
+        read, written: dataset that it reads, and dataset that it writes.
+        job: the job.
     """
 
     read: Asset
@@ -143,8 +143,8 @@ class UnknownUse:
     """A job that may pass sensitive values on: its column lineage is missing or incomplete. It isn't followed further.
 
     Attributes:
-        read, written: datasets.
-        job: which.
+        read, written: dataset that it reads, and dataset that it writes.
+        job: the job.
     """
 
     read: Asset
@@ -157,28 +157,28 @@ class Privacy:
     """Spread of sensitive columns.
 
     Attributes:
-        sources: the columns that are followed; at most 100.
-        sources_total: how many there are.
-        threshold: how many rows a group needs so that a statistic over it ends the spread.
-        items: of the page: what the values came to; what can be read goes before what can't, DIRECT before INDIRECT.
-        total: how many items there are on all pages.
-        readable: how many of them can be read.
-        protected: how many hold a hash, mask, token or cipher, or something computed of one.
-        indirect: how many the values only decide.
-        ended: how many end the spread.
-        lower: how many are classified lower than their sources, or not at all.
-        consumers: of columns that can be read, the sources included.
-        protected_consumers: of those that can't, and that read none that can.
-        exits: where values that can be read leave what is captured; at most 100.
-        exits_total: how many there are.
+        sources: columns that are followed; at most 100.
+        sources_total: number of columns that are followed.
+        threshold: number of rows that a group needs so that a statistic over it ends the spread.
+        items: columns and datasets of this page: readable ones before others, DIRECT before INDIRECT.
+        total: number of items on all pages.
+        readable: number of them that can be read.
+        protected: number of them that hold a hash, mask, token or cipher, or something computed from one.
+        indirect: number of them that the values only decide.
+        ended: number of them that end the spread.
+        lower: number of them that are classified lower than their sources, or not at all.
+        consumers: consumers of columns that can be read, the sources included.
+        protected_consumers: consumers of columns that can't be read, and of none that can.
+        exits: datasets where values that can be read leave what is captured; at most 100.
+        exits_total: number of these datasets.
         drops: jobs that leave the sensitive columns out; at most 100.
-        drops_total: how many there are.
+        drops_total: number of these jobs.
         unknown: jobs that may pass them on; at most 100. Where there is one, what isn't listed may have them too.
-        unknown_total: how many there are.
+        unknown_total: number of these jobs.
         max_hops: hops to the farthest item.
         truncated: whether there is more beyond the depth.
-        notes: what else to know.
-        next_cursor: of the next page; None: this is the last.
+        notes: further remarks, as sentences.
+        next_cursor: cursor of the next page; None on the last page.
     """
 
     sources: tuple[SensitiveSource, ...]

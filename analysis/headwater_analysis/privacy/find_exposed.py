@@ -54,7 +54,7 @@ class PrivacyQuestion:
         asset: a dataset, or a column as `dataset#path`; None: every column that is declared sensitive.
         column: field path of a column of the dataset.
         as_: follow it as if it had this sensitivity; None: as declared.
-        threshold: how many rows a group needs so that a statistic over it ends the spread.
+        threshold: number of rows that a group needs so that a statistic over it ends the spread.
         readable: list only what can be read.
         lower: list only what is classified lower than its sources.
     """
@@ -95,10 +95,10 @@ def privacy(reader: Reader, question: PrivacyQuestion, today: date, page: Privac
     """Follow sensitive columns: their copies, how those can be read, and columns classified lower than they are.
 
     Args:
-        reader: of the graph.
-        question: which columns.
-        today: which approvals hold.
-        page: which part of the answer.
+        reader: reader of the graph.
+        question: columns to follow, and filters.
+        today: day on which approvals have to hold.
+        page: page of the answer.
 
     Raises:
         QuestionError: a field of the question makes no sense, nothing of what is asked about is declared sensitive, or
@@ -192,7 +192,7 @@ def _is_column(graph: StoredPrivacyGraph, node: int) -> bool:
 def _starts(
     tx: Transaction, graph: StoredPrivacyGraph, question: PrivacyQuestion
 ) -> tuple[dict[int, int], str, tuple[str, ...]]:
-    """Levels of the columns that are followed; what is asked about; notes."""
+    """Levels of the columns that are followed; the subject of the question; notes."""
     identities = Identities.of(tx)
     if question.asset is None:
         declared_so = tx.one("privacy/sources", sensitive=[one.value for one in SENSITIVE])
@@ -321,10 +321,10 @@ class _Surroundings:
     """Exits, drops and unknown uses of the datasets of sensitive columns.
 
     Args:
-        tx: to look up in.
-        graph: that the values were followed in.
+        tx: read transaction.
+        graph: graph of the spread.
         columns: ids of the columns that hold the values, and whether they can be read.
-        every: all that the values came to.
+        every: worst visit of each node that the values came to.
     """
 
     def __init__(

@@ -134,9 +134,9 @@ def reviewed_edges(tx: Transaction, today: date, threshold: int, names: Mapping[
     """Ids of relationships: their target has an approval that holds, or they are statistics over large groups.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         today: day on which approvals have to hold.
-        threshold: how many rows a group needs so that a statistic over it hides a value.
+        threshold: number of rows that a group needs so that a statistic over it hides a value.
         names: all keys of each dataset with several names, by key.
     """
     found = tx.one("privacy/reviewed", sensitive=[each.value for each in SENSITIVE], names=names)["sources"]
@@ -160,7 +160,7 @@ def unknown_uses(tx: Transaction, exempt: Collection[str]) -> tuple[list[Asset],
     """Jobs that read datasets with columns that are declared sensitive, and whose column lineage isn't known.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         exempt: keys of datasets and jobs that are left out.
 
     Returns:

@@ -1,12 +1,12 @@
-"""Spread of sensitive values: breadth-first over columns, with what is known of the value at each. Pure.
+"""Spread of sensitive values: breadth-first over columns, with the facts of the value at each. Pure.
 
 `walk` goes between visits. A column has one for each way in which its value is there, since a second way may expose
 more than the shortest, or go on where the first ends. Levels and exposures are few, so visits are at most some times as
 many as columns.
 
-What ends it: an aggregate that hands out no row's value, over groups at least as large as the threshold; an approval
-that covers the source. Leaving a column out ends it, too; there is no edge then. A hash, mask, token or encryption
-doesn't: who has the hash can link it.
+The spread ends at an aggregate that hands out no row's value, over groups at least as large as the threshold, and at
+an approval that covers the source. Leaving a column out ends it, too; there is no edge then. A hash, mask, token or
+encryption doesn't: who has the hash can link it.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class PrivacyEdge(NamedTuple):
         edge: id of the relationship.
         whole: whether the target is a dataset.
         direct: whether the value goes into it.
-        job: key.
-        effect: what it does to the value.
+        job: key of the job.
+        effect: effect of the job on the value.
         former: whether no plan that holds now does it: what it wrote before may still be there.
     """
 
@@ -59,8 +59,8 @@ class DeclaredFacts:
     """Declarations of a column.
 
     Attributes:
-        level: of its own sensitivity, or else its dataset's; 0: none is declared. The greatest of several sets'.
-        smallest_group: from how many rows each of its values is made at least. The least of several sets'.
+        level: level of its own sensitivity, or else its dataset's; 0: none is declared. The greatest of several sets'.
+        smallest_group: least number of rows that go into each of its values. The least of several sets'.
         covers, approved: levels of its approval: the greatest of sources that it covers, the column's by it; 0: none.
         until: the last day of the approval; None: it has none.
         classified: whether it, or its dataset, has a classification in words of the organisation's own.
@@ -112,7 +112,7 @@ class PrivacyVisit(NamedTuple):
     Attributes:
         node: id of the column or dataset.
         level: sensitivity level of the value.
-        exposure: what a reader gets of the value.
+        exposure: form in which a reader gets the value.
         indirect: whether the path has an INDIRECT step: the value only decided something here.
         start: whether the spread begins here.
         ends: whether the spread doesn't go on from here.
@@ -157,10 +157,10 @@ def spread(
     """Follow sensitive values.
 
     Args:
-        graph: to ask.
-        starts: level of each column that it begins at, by id.
-        threshold: how many rows a group needs so that a statistic over it ends the spread.
-        today: which approvals hold.
+        graph: graph to ask.
+        starts: level of each column where the spread begins, by id.
+        threshold: number of rows that a group needs so that a statistic over it ends the spread.
+        today: day on which approvals have to hold.
         depth: most hops; None: all.
     """
     begun = [PrivacyVisit(node, level, Exposure.READABLE, start=True) for node, level in sorted(starts.items())]

@@ -56,9 +56,9 @@ def quality_turns(tx: Transaction, of: Asset, *, most: int | None = None) -> tup
     """Changes from good to bad quality in streaming queries and batch runs of a job or dataset, by assertions.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         of: the job or dataset.
-        most: most queries, and jobs, to look at, by key; None: all.
+        most: most queries, and jobs, that are read, by key; None: all.
     """
     queries = tx.rows(f"runs/queries_of_{'job' if of.kind is AssetKind.JOB else 'dataset'}", of=of_names(tx, of))
     turns = [_quality(tx, query) for query in queries[:most] if query["last"] is not None]

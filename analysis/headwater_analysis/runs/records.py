@@ -32,16 +32,16 @@ class Use:
         version: snapshot id, last version of a range, or digest of a manifest.
         from_version: for a range of a table's versions, the one before the first.
         partitions: partitions of a table, or known ones of files: `key=value/…`.
-        partition_columns: columns that an output is partitioned by.
+        partition_columns: partition columns of an output.
         partition_count: number of an output's partitions that got rows.
         branch: branch of the table that an output is.
         paths: listed paths of files.
         pattern: glob that matches all of the files and no others.
         uncommitted: for an output, whether only a failed run names it.
-        inputs: for an output, keys of the datasets that it was made from; None where its producer doesn't record them.
+        inputs: for an output, keys of the datasets that went into it; None where its producer doesn't record them.
         text: any other position, in words.
         rows, bytes, files: amounts, where known.
-        schema_digest: digest of the schema that it was read or written with, as in the dataset's schemas; None:
+        schema_digest: digest of the schema of that read or write, as in the dataset's schemas; None:
             unknown.
         schema_since: first report of that schema for the dataset; for a run's uses alone.
         facets: further facets that events had for this use, such as statistics and reports of a table format.
@@ -116,7 +116,7 @@ class Quality:
         dataset_namespace, dataset_name: dataset that it names.
         rule: kind of assertion: COMPLETENESS, UNIQUENESS …
         severity: severity of a failure.
-        suite, suite_version: suite that it belongs to.
+        suite, suite_version: suite of the assertion.
     """
 
     assertion: str
@@ -140,7 +140,7 @@ class IntervalItem:
         query_id: id of the streaming query.
         batch_id: Spark's batch id.
         provenance: OBSERVED, or RECONCILED from the checkpoint.
-        run_id: id of the run that it was observed in.
+        run_id: id of the run that reported it.
         processing_time: start of the micro-batch.
         duration_ms: duration of the micro-batch.
         rows_in, rows_out, rows_dropped_late, state_rows: numbers of rows, where known.
@@ -315,16 +315,16 @@ class RunDetails:
 
     Attributes:
         run: fields that lists show.
-        nominal_start, nominal_end: period that the run is for.
+        nominal_start, nominal_end: nominal period of the run.
         engine, engine_version, capture_version: engine of the run, and capture that reported it.
         parent, root: runs above it.
         children: number of runs that name it as their parent.
         error_stack: stack trace of the error that ended it.
         publication: whether its output was published whole.
         checkpoint_location: checkpoint of its streaming query.
-        script, repository, branch, package, image: code that it was started from.
-        user, service: user that its engine ran it as, and account that it accesses other systems with.
-        campaign: backfill or other campaign that it is part of.
+        script, repository, branch, package, image: code of the run.
+        user, service: user of its engine, and account with which it accesses other systems.
+        campaign: backfill or other campaign to which it belongs.
         statement: text of its SQL statement.
         rows_rejected: number of rows that it left out because of their content.
         provenance: RECONCILED for a run whose end was recovered; else null.
@@ -333,7 +333,7 @@ class RunDetails:
         inputs, outputs: parts of datasets that it read and wrote, by name; at most 20 of each. For a streaming run each
             goes from its first micro-batch's start to its last one's end.
         inputs_total, outputs_total: numbers of inputs and outputs.
-        business_versions: versions of reference data that its outputs were made with.
+        business_versions: versions of reference data that went into its outputs.
         first_seen, last_seen: the span in which it was observed.
         notes: further reports of capture, a sentence each: callbacks that became no lineage, micro-batches that were
             never reported, writes that weren't committed or have an unknown target, and the state of operators with the
@@ -403,11 +403,11 @@ class QualityTurn:
 
     Attributes:
         query_id: id of the query; None for batch runs, which have no micro-batches.
-        last_good: latest micro-batch without failed assertions; None: none among those looked at.
+        last_good: latest micro-batch without failed assertions; None: none of those that were read.
         first_bad: first micro-batch after it with a failed assertion; None: none.
-        last_good_run, first_bad_run: runs that they were observed in; for batch runs, the runs that are judged.
+        last_good_run, first_bad_run: runs that reported them; for batch runs, the runs that are judged.
         failed: failed assertions of the first bad one.
-        looked_back: most micro-batches or runs that were looked at, the latest ones; None: all.
+        looked_back: most micro-batches or runs that were read, the latest ones; None: all.
     """
 
     query_id: str | None

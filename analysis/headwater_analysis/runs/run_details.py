@@ -85,7 +85,7 @@ def details_of(tx: Transaction, item: RunItem) -> RunDetails:
 
 
 def business_versions_of(tx: Transaction, item: RunItem) -> tuple[BusinessVersion, ...]:
-    """Versions of reference data that a resolved run's outputs were made with."""
+    """Versions of reference data that went into a resolved run's outputs."""
     found = references(tx, uses_of(tx, item, Role.READ))
     return business_versions(item.run_id, found, uses_of(tx, item, Role.WROTE)) if found else ()
 
@@ -262,9 +262,9 @@ def references(tx: Transaction, read: Sequence[Use]) -> list[Reference]:
 
 
 def business_versions(run_id: str, found: Iterable[Reference], wrote: Sequence[Use]) -> tuple[BusinessVersion, ...]:
-    """Versions of reference data that a run's outputs were made with, in the order of its inputs.
+    """Versions of reference data that went into a run's outputs, in the order of its inputs.
 
-    Reference data are datasets that others look up in, and are declared so: currencies, airports, price lists. The
+    Reference data are datasets of look-ups, and are declared so: currencies, airports, price lists. The
     version that a run read explains its outputs, whenever it ran. The version of files is the list of files: one that
     is overwritten under its own name looks unchanged.
 

@@ -39,7 +39,7 @@ class RunFilter:
 
     Attributes:
         where: `name=value`, each of which has to hold.
-        period: a time in the period that the runs are for; for a period without an end, its start.
+        period: a time in the nominal period of the runs; for a period without an end, its start.
         statement: text of their SQL statement.
         rejected: whether to keep only runs that rejected rows.
     """

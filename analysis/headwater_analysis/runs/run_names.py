@@ -81,7 +81,7 @@ def id_prefixes(text: str) -> list[str]:
 
 
 def resolve_owner(tx: Transaction, job: str | None, dataset: str | None) -> Asset:
-    """Return the job or dataset that is asked about.
+    """Return the job or dataset of the question.
 
     Raises:
         QuestionError: neither is named, or both are.

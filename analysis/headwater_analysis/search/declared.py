@@ -34,7 +34,7 @@ def declared_rows(
     """Assets of a kind for which a set declares such an owner or such a tag, in order of key. Their scores are 0.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         kind: kind of asset; columns are found by their tags alone.
         is_owner: filter of owners; None: any.
         is_tag: filter of tags, by key and value ('' for none); None: any.

@@ -47,7 +47,7 @@ def read_rows(
     """Read rows of the index for a query.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         kind: kind of asset.
         query: query made by `search.query`.
         looked_at: most nodes to take from the index.

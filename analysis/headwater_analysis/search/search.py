@@ -88,7 +88,7 @@ class SearchPage:
         truncated: whether there are more than were counted.
         next_cursor: cursor of the next page; None on the last page.
         consumers: declared consumers by words of their names, by owner and tag; at most 20, on the first page alone,
-            and none where kinds, a column or a namespace are asked for. They aren't in `total`.
+            and none where the question names kinds, a column or a namespace. They aren't in `total`.
     """
 
     items: tuple[Hit, ...]

@@ -65,7 +65,7 @@ def in_bars(segments: Mapping[str, Sequence[OverviewBar]], most: int) -> tuple[l
     """Share at most `most` bars equally among the queries with segments; also return whether queries were left out.
 
     Args:
-        segments: by query's key, as for `merged`.
+        segments: bars of each query's segments, by its key, as for `merged`.
         most: at least 1. Of more queries than that, those with the latest micro-batches have a bar.
     """
     keys = [key for key, own in segments.items() if own]

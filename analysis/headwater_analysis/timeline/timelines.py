@@ -127,7 +127,7 @@ class TimelinePage:
 
     Attributes:
         intervals: micro-batches.
-        before: for each query, the batch before which the next page begins; None if there is no next page.
+        before: batch before which the next page begins, by query; None if there is no next page.
     """
 
     intervals: list[IntervalFacts]

@@ -188,7 +188,7 @@ def _uses(rows: Iterable[tuple[str, str, Mapping[str, Any]]]) -> tuple[StoredUse
 
 
 class RangesByPartition(Mapping[int, tuple[int, int]]):
-    """Offset ranges by partition, each parsed when it is asked for."""
+    """Offset ranges by partition, each parsed when it is first read."""
 
     def __init__(self, position: Mapping[str, Any]) -> None:
         self._places = {partition: place for place, partition in enumerate(position["partitions"])}

@@ -25,7 +25,7 @@ _SUREST = (Certainty.EXACT, Certainty.INFERRED, Certainty.UPPER_BOUND, Certainty
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A part that the trace continues from.
+    """A part where the trace continues.
 
     Attributes:
         number: number among the parts of its level.
@@ -49,10 +49,10 @@ class Taken:
     Attributes:
         query: query of the micro-batch.
         batch: the micro-batch.
-        part: overlap with the part that was asked about.
+        part: overlap with the wanted part.
         certainty: certainty of the use.
         why: reason, a sentence.
-        pending: the part that was asked about.
+        pending: the wanted part.
         piece: piece of the query's batches; offsets go back between two pieces.
     """
 
@@ -72,8 +72,8 @@ class Missing:
     Attributes:
         query: query of the micro-batches.
         hole: their batch ids, and the known micro-batches around them.
-        part: possible overlap with the part that was asked about.
-        pending: the part that was asked about.
+        part: possible overlap with the wanted part.
+        pending: the wanted part.
     """
 
     query: Query

@@ -19,7 +19,7 @@ from headwater_analysis.trace.traced_parts import Part, PartKind
 from headwater_graph.facts.spans import Spans, difference, flat, union
 
 _MOST_REWINDS = 8
-"""Most rewinds of a query to look at, the latest ones."""
+"""Most examined rewinds of a query, the latest ones."""
 
 
 class Incarnations:

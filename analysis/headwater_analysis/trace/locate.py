@@ -88,7 +88,7 @@ class Located:
     """Result of searching for a Want, and the state of the search.
 
     Attributes:
-        want: offsets that are searched for.
+        want: wanted offsets.
         hits: micro-batches that have wanted offsets, by batch id.
         guesses: micro-batches without a record that may have the missing offsets, by batch id.
         holes: missing batch ids that may have the missing offsets, by batch id.
@@ -326,7 +326,7 @@ def holes_among(
     """Find the holes of a query among its batch ids from `first` to `last`.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         query: the query; `first` and `last` lie within its first and last known batch.
         batches: all known batches from `first` to `last`, in order.
         first: first batch id.

@@ -34,7 +34,7 @@ class PartMatch:
 
 
 def spans_of_part(part: Part) -> Spans:
-    """Spans of a part that batches can be searched for: offsets, or versions that are numbers."""
+    """Searchable spans of a part: offsets, or versions that are numbers."""
     if part.kind is PartKind.OFFSETS:
         return spans_of(part.offsets)
     if part.kind is PartKind.CHANGES and part.version is not None:

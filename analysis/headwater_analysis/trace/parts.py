@@ -105,7 +105,7 @@ def given(
 ) -> tuple[Part, ...]:
     """Outputs of runs or micro-batches that may have been made from the datasets named beside each.
 
-    Backwards: inputs that these datasets may have been made from.
+    Backwards: inputs that may have gone into these datasets.
     """
     made = made_into if backward else made_from
     found = [(each, use, is_possible(use, each.uses, keys)) for each, keys in used for use in made(each.uses, keys)]

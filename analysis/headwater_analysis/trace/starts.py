@@ -134,8 +134,8 @@ def trace(
         direction: FORWARD or BACKWARD.
         depth: most hops from the part; None: all.
         limit: most steps.
-        horizon: how long behind its watermark the state of a query keeps a record, the watermark's delay and the length
-            of a window together; the graph may not have it. None: as long as there are batches.
+        horizon: longest time behind its watermark that the state of a query keeps a record: the watermark's delay and
+            the length of a window together; the graph may not have it. None: as long as there are batches.
         archive: archive of micro-batches that are no longer kept one by one; None: their summaries are used.
         arrivals: asks Kafka when records arrived, for `Times`; None: Kafka can't be asked.
 
@@ -209,7 +209,7 @@ def check(start: Starts, depth: int | None, limit: int) -> None:
 
 
 def parts_of_start(context: Context, start: Starts) -> list[Part]:
-    """Parts that the question is about."""
+    """Parts that are traced."""
     if isinstance(start, Sequence):
         return list(join(part for each in start for part in parts_of_start(context, each)))
     if isinstance(start, Path):

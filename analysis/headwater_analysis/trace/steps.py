@@ -257,7 +257,7 @@ def _given(
 
     Args:
         context: context of the trace.
-        used: batches, and keys of the datasets that they used parts of.
+        used: batches, and keys of the datasets whose parts they used.
         first: first batch id.
         last: last batch id.
         spread: whether all from `first` to `last` may have contributed, by way of the state.
@@ -277,7 +277,7 @@ def given_by_all(
     Args:
         context: context of the trace.
         query: key of the query.
-        used: keys of the datasets that some of them used parts of.
+        used: keys of the datasets whose parts some of them used.
         first: first batch id.
         last: last batch id.
         gone: micro-batches among them that aren't kept one by one.
@@ -292,7 +292,7 @@ def given_by_all(
 
 
 def _at_rest(context: Context, used: Sequence[tuple[Batch, frozenset[str]]]) -> list[Part]:
-    """Backwards: inputs of the query's starts besides its streams, such as static tables that are joined in."""
+    """Backwards: inputs of the query's starts besides its streams, such as static tables of a join."""
     batches = [batch for batch, _ in used]
     keys = {run_key(b.properties["tenant"], b.run.run_id) for b in batches if b.run is not None}
     if not context.backward or not keys:

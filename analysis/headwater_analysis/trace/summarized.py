@@ -36,8 +36,8 @@ class Summarized:
         summary: properties of the node.
         run: properties of its run, beside the id.
         uses: type, key of the dataset, and properties of each use.
-        part: overlap with the part that was asked about.
-        pending: the part that was asked about.
+        part: overlap with the wanted part.
+        pending: the wanted part.
     """
 
     query: Query

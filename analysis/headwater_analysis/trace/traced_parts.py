@@ -11,7 +11,7 @@ from headwater_schemas.events import Certainty
 
 
 class TraceDirection(StrEnum):
-    """Direction of a trace. FORWARD: steps that read a part. BACKWARD: steps that it came from."""
+    """Direction of a trace. FORWARD: steps that read a part. BACKWARD: steps that made it."""
 
     FORWARD = "FORWARD"
     BACKWARD = "BACKWARD"
@@ -74,7 +74,7 @@ class Part:
     | UNKNOWN  | none: some part of it, written after `since` or before `until`             |
 
     Attributes:
-        dataset: dataset that it is a part of.
+        dataset: the dataset.
         kind: see above.
         certainty: EXACT, INFERRED, UPPER_BOUND (the truth is within it) or UNKNOWN.
         topic_id: Kafka's id of the topic's incarnation, where known.
@@ -170,8 +170,8 @@ class Hop:
     """One step of a trace.
 
     Attributes:
-        number: from 1, in the order found.
-        depth: how many hops from the start.
+        number: number of the hop, from 1, in the order found.
+        depth: number of hops from the start.
         after: numbers of the hops that led to it; empty if it follows directly from the start.
         step: the micro-batches or the run.
         inputs: forwards, the traced parts that the step read; backwards, all parts that it read.
@@ -194,13 +194,13 @@ class Hop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """Steps that a part of a dataset went through, or came from.
+    """Steps that used a part of a dataset, or made it.
 
     Attributes:
         direction: FORWARD or BACKWARD.
-        start: part that was asked about.
+        start: part of the question.
         hops: the steps, breadth-first.
-        ends: parts that no known step continues from.
+        ends: parts that no known step used further.
         notes: further facts about the start, such as that nothing has read it yet.
         total: number of hops in `hops`.
         max_hops: depth of the farthest hop.

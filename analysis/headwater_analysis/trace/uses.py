@@ -50,7 +50,7 @@ class StoredUse:
 
     @property
     def inputs(self) -> frozenset[str] | None:
-        """Keys of the datasets that an output was made from; None where it may be any input."""
+        """Keys of the datasets that went into an output; None where it may be any input."""
         found = self.properties.get("inputs")
         return None if found is None else frozenset(found)
 
@@ -142,13 +142,13 @@ def made_from(uses: Iterable[StoredUse], read: frozenset[str]) -> list[StoredUse
 
 
 def made_into(uses: Collection[StoredUse], written: frozenset[str]) -> list[StoredUse]:
-    """Inputs that one of these datasets may have been made from."""
+    """Inputs that may have gone into one of these datasets."""
     sources = sources_of(uses, written)
     return [use for use in uses if not use.produced and (sources is None or use.dataset in sources)]
 
 
 def sources_of(uses: Iterable[StoredUse], written: frozenset[str]) -> frozenset[str] | None:
-    """Keys of the datasets that these outputs were made from; None where it may be any input."""
+    """Keys of the datasets that went into these outputs; None where it may be any input."""
     listed = [use.inputs for use in uses if use.produced and use.dataset in written]
     return union_of_known(listed) if listed else None
 

@@ -45,7 +45,7 @@ def _column(row: Mapping[str, Any]) -> str:
 
 
 def _differing(tx: Transaction, _: date, names: Mapping[str, list[str]]) -> Mapping[str, Any]:
-    """Declared types, each with those observed of its columns that it doesn't agree with."""
+    """Declared types, each with the observed types of its columns that contradict it."""
     found = {}
     for row in tx.rows("checks/declared_types", names=names):
         if others := [each for each in row["observed"] if not agree(row["declared"], each)]:

@@ -1,4 +1,4 @@
-"""Orphans: what nothing leads to or from."""
+"""Orphans: datasets and jobs without any edge."""
 
 from __future__ import annotations
 
