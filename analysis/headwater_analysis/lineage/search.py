@@ -10,7 +10,7 @@ Nodes and edges are integers, so that 30,000 steps take some hundredths of a sec
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -168,8 +168,8 @@ def search(start: int, start_key: str, steps: Steps, *, depth: int | None) -> Re
         depth: most hops; None: all.
     """
     found: dict[LineageVisit, LastSteps] = {}
-    # Both visits of the start are known: a cycle back to it adds nothing.
-    begin = {_direct(start), LineageVisit(start, indirect=True)}
+    # Nodes with a DIRECT visit, which needs no other. The start is one of them: a cycle back to it adds nothing.
+    done = {start}
     frontier, hops, truncated = [_direct(start)], 0, False
     loops: dict[int, list[int]] = {}
     met: list[Edges] = []
@@ -185,16 +185,18 @@ def search(start: int, start_key: str, steps: Steps, *, depth: int | None) -> Re
         for source, target, edge in zip(leaving.sources, leaving.targets, leaving.edges, strict=True):
             if source == target:
                 loops.setdefault(source, []).append(edge)
-        fresh = _fresh(leaving, frontier, begin, found, hops + 1)
+        fresh = _fresh(leaving, frontier, done, found, hops + 1)
         if depth is not None and hops == depth:
             truncated = bool(fresh)
             break
         hops += 1
         found |= fresh
+        done.update(visit.node for visit in fresh if not visit.indirect)
         of_members = steps.members(_nodes(fresh)) if fresh else Edges((), (), ())
         met.append(of_members)
-        members = _fresh(of_members, list(fresh), begin, found, hops)
+        members = _fresh(of_members, list(fresh), done, found, hops)
         found |= members
+        done.update(visit.node for visit in members if not visit.indirect)
         frontier = [*fresh, *members]
     facts = {start: SearchFacts(start_key, shown=False), **steps.facts(_nodes(found))}
     return Reached(start, found, facts, loops, met, truncated)
@@ -203,7 +205,7 @@ def search(start: int, start_key: str, steps: Steps, *, depth: int | None) -> Re
 def _fresh(
     edges: Edges,
     frontier: Sequence[LineageVisit],
-    begin: set[LineageVisit],
+    done: Container[int],
     known: Mapping[LineageVisit, LastSteps],
     hops: int,
 ) -> dict[LineageVisit, LastSteps]:
@@ -214,12 +216,14 @@ def _fresh(
     fresh: dict[LineageVisit, LastSteps] = {}
     direct = [True] * len(edges.edges) if edges.direct is None else edges.direct
     for source, target, edge, is_direct in zip(edges.sources, edges.targets, edges.edges, direct, strict=True):
+        if target in done:
+            continue
         for parent in visits[source]:
             visit = LineageVisit(target, parent.indirect or not is_direct)
             if (found := fresh.get(visit)) is not None:
                 found.parents.append(parent)
                 found.edges.append(edge)
-            elif not (visit in known or visit in begin or (visit.indirect and _direct(target) in known)):
+            elif visit not in known:
                 fresh[visit] = LastSteps(hops, [parent], [edge])
     return {visit: last for visit, last in fresh.items() if not (visit.indirect and _direct(visit.node) in fresh)}
 
