@@ -1,7 +1,6 @@
 """Rules that a lineage graph has to fulfil to be trusted, and what breaks them.
 
-rule        a rule, and a finding of it
-rules       the rules, a file for each concept; `RULES` is the registry
+rules       the rules; `RULES` is the registry
 findings    what breaks them: the answer
 exemptions  reviewed exemptions from a file
 run_checks  the rules against the graph

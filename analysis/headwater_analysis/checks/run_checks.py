@@ -18,8 +18,7 @@ from headwater_analysis.checks.findings import (
     UncheckedRule,
     UnusedExemption,
 )
-from headwater_analysis.checks.rule import CheckRule
-from headwater_analysis.checks.rules import RULES
+from headwater_analysis.checks.rules import RULES, CheckRule
 from headwater_analysis.declared import owners_by_key
 from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError, TimeLimitError
 from headwater_analysis.identity import Identities, several_names
