@@ -18,9 +18,8 @@ from headwater_analysis.trace.arrivals import Arrivals
 from headwater_analysis.trace.context import Context
 from headwater_analysis.trace.follow import follow
 from headwater_analysis.trace.parts import Datasets, is_empty, join
-from headwater_analysis.trace.spans import offsets, spans_of
 from headwater_analysis.trace.starts import Starts, check, parts_of_start
-from headwater_analysis.trace.traced_parts import Hop, Part, PartKind, weakest
+from headwater_analysis.trace.traced_parts import Hop, Part, PartKind, offsets, spans_of, weakest
 from headwater_graph.facts.spans import difference
 from headwater_schemas.events import Certainty
 

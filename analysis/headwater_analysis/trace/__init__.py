@@ -3,7 +3,6 @@
 traced_parts  parts of datasets, steps, hops
 starts        the question: where a trace starts
 arrivals      records by the time when they arrived in Kafka
-spans         offset ranges: intersections, unions, differences
 uses          stored CONSUMED and PRODUCED relationships ⇒ parts
 prefetch      batched look-up for the next hops
 batches       micro-batches and runs from the graph, by id or in order

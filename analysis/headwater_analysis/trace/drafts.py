@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from headwater_analysis.trace.batches import Batch, Query, Run
 from headwater_analysis.trace.locate import Hole
 from headwater_analysis.trace.parts import join
-from headwater_analysis.trace.spans import spans_of
-from headwater_analysis.trace.traced_parts import Hop, Part, RunBrief, Step, StepKind, weakest
+from headwater_analysis.trace.traced_parts import Hop, Part, RunBrief, Step, StepKind, spans_of, weakest
 from headwater_graph.facts.spans import Spans, flat, intersection, union
 from headwater_schemas.events import Certainty
 

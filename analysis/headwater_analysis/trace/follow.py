@@ -24,10 +24,9 @@ from headwater_analysis.trace.indexed import indexed_users
 from headwater_analysis.trace.locate import Located, Want, locate
 from headwater_analysis.trace.match import PartMatch, described, matched, narrowed, spans_of_part
 from headwater_analysis.trace.parts import given, is_empty, join
-from headwater_analysis.trace.spans import offsets, spans_of
 from headwater_analysis.trace.steps import group_drafts, missing_draft, without_drops
 from headwater_analysis.trace.summarized import summarized, summary_draft, taken_from_archive
-from headwater_analysis.trace.traced_parts import Hop, Part, PartKind, Trace, TraceDirection, weakest
+from headwater_analysis.trace.traced_parts import Hop, Part, PartKind, Trace, TraceDirection, offsets, spans_of, weakest
 from headwater_graph.facts.spans import Spans, difference, flat, union
 from headwater_graph.words import canonical_path
 from headwater_schemas.events import Certainty

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 from headwater_analysis.partitions import are_apart
 from headwater_analysis.trace.batches import Batch, Run, same_topic
-from headwater_analysis.trace.spans import offsets, spans_of
-from headwater_analysis.trace.traced_parts import Part, PartKind
+from headwater_analysis.trace.traced_parts import Part, PartKind, offsets, spans_of
 from headwater_analysis.trace.uses import (
     VERSIONS,
     StoredUse,

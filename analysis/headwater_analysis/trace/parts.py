@@ -12,8 +12,7 @@ from headwater_analysis.identity import Identities
 from headwater_analysis.reader import Transaction
 from headwater_analysis.trace.batches import Batch, Run
 from headwater_analysis.trace.prefetch import prefetch
-from headwater_analysis.trace.spans import offsets, spans_of
-from headwater_analysis.trace.traced_parts import Part, PartKind, weakest
+from headwater_analysis.trace.traced_parts import Part, PartKind, offsets, spans_of, weakest
 from headwater_analysis.trace.uses import StoredUse, is_possible, made_from, made_into, part_of, partitions_of
 from headwater_graph.facts.spans import union
 from headwater_schemas.events import Certainty

@@ -22,8 +22,7 @@ from headwater_analysis.trace.indexed import path_users
 from headwater_analysis.trace.match import described
 from headwater_analysis.trace.parts import Datasets, between, join, joined
 from headwater_analysis.trace.prefetch import prefetch
-from headwater_analysis.trace.spans import offsets
-from headwater_analysis.trace.traced_parts import OffsetSpan, Part, PartKind, Trace, TraceDirection
+from headwater_analysis.trace.traced_parts import OffsetSpan, Part, PartKind, Trace, TraceDirection, offsets
 from headwater_analysis.trace.uses import StoredUse, part_of
 from headwater_graph.facts.spans import union
 from headwater_graph.keys import dataset_key, version_key

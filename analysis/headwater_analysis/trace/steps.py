@@ -23,7 +23,6 @@ from headwater_analysis.trace.match import described
 from headwater_analysis.trace.parts import between, given, join, possible
 from headwater_analysis.trace.plans import asked_of_drops, dropping
 from headwater_analysis.trace.retired import NONE, Retired, retired_among
-from headwater_analysis.trace.spans import offsets
 from headwater_analysis.trace.state import (
     State,
     StateSpread,
@@ -32,7 +31,7 @@ from headwater_analysis.trace.state import (
     spread_forward,
     state_of,
 )
-from headwater_analysis.trace.traced_parts import Part, PartKind, Step, StepKind, weakest
+from headwater_analysis.trace.traced_parts import Part, PartKind, Step, StepKind, offsets, weakest
 from headwater_analysis.trace.uses import StoredUse, part_of, sources_of, union_of_known
 from headwater_graph.facts.spans import Spans, intersection, union
 from headwater_graph.keys import run_key

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from headwater_analysis.assets import Asset
+from headwater_graph.facts.spans import Spans, flat, union
 from headwater_schemas.events import Certainty
 
 
@@ -223,3 +225,13 @@ _STRENGTH = (Certainty.EXACT, Certainty.INFERRED, Certainty.UPPER_BOUND, Certain
 def weakest(*certainties: Certainty) -> Certainty:
     """Return the weakest of these certainties; EXACT if there are none."""
     return max(certainties, key=_STRENGTH.index, default=Certainty.EXACT)
+
+
+def spans_of(offsets: Iterable[OffsetSpan]) -> Spans:
+    """Convert ranges in any order, some of them overlapping, to Spans."""
+    return union((span.partition, span.start, span.end) for span in offsets)
+
+
+def offsets(spans: Spans) -> tuple[OffsetSpan, ...]:
+    """Convert Spans to the ranges of an answer."""
+    return tuple(OffsetSpan(*span) for span in flat(spans))

@@ -11,8 +11,7 @@ from typing import Any
 from headwater_analysis.assets import Asset
 from headwater_analysis.moments import written
 from headwater_analysis.partitions import partition_of, partitions_used
-from headwater_analysis.trace.spans import offsets
-from headwater_analysis.trace.traced_parts import Part, PartKind
+from headwater_analysis.trace.traced_parts import Part, PartKind, offsets
 from headwater_graph.facts.spans import Spans, union
 from headwater_graph.words import canonical_path
 from headwater_schemas.events import Certainty
