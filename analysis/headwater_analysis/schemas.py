@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from itertools import pairwise
 from typing import Any
 
-from headwater_analysis.change import DiffChange
 from headwater_analysis.moments import moment
 from headwater_analysis.reader import Transaction
 from headwater_graph.keys import schema_key
@@ -17,6 +17,14 @@ MOST_CHANGES = 100
 """Most changes of one schema to show."""
 
 _NULLABLE = {"true": True, "false": False, "": None}
+
+
+class DiffChange(StrEnum):
+    """Change from before to after."""
+
+    ADDED = "ADDED"
+    REMOVED = "REMOVED"
+    CHANGED = "CHANGED"
 
 
 @dataclass(frozen=True, slots=True)

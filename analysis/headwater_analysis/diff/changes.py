@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from headwater_analysis.assets import Asset
-from headwater_analysis.change import DiffChange
 from headwater_analysis.lineage.hops import Transformation
 from headwater_analysis.runs.records import Role
-from headwater_analysis.schemas import FieldType
+from headwater_analysis.schemas import DiffChange, FieldType
 
 
 @dataclass(frozen=True, slots=True)

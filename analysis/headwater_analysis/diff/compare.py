@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from headwater_analysis import paging
 from headwater_analysis.assets import Asset, column_asset, dataset_asset, job_asset
-from headwater_analysis.change import DiffChange
 from headwater_analysis.diff.changes import ColumnChange, DatasetChange, Diff, EdgeChange, Side
 from headwater_analysis.diff.sides import JobSide, Point, job_of_run, job_side
 from headwater_analysis.errors import QuestionError
@@ -23,7 +22,7 @@ from headwater_analysis.moments import moment
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.resolve import resolve_dataset, resolve_job
 from headwater_analysis.runs.records import Role
-from headwater_analysis.schemas import SchemaAt, changes, schemas_at, schemas_by_digest
+from headwater_analysis.schemas import DiffChange, SchemaAt, changes, schemas_at, schemas_by_digest
 from headwater_graph.keys import column_key
 from headwater_schemas.events import TransformationKind, TransformationType
 
