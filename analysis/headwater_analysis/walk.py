@@ -12,8 +12,8 @@ NamedTuple of the node's id and of how the path came there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, TypeVar
 
 V = TypeVar("V")
 """Id of a node, or visit of a node: where a step of a walk begins and ends."""
@@ -26,7 +26,7 @@ class WalkStep(NamedTuple, Generic[V]):
         source, target: nodes or visits, in the direction of the walk.
         edge: id of the relationship.
         hops: 1; 0 for an edge that only changes the point of view, from a dataset to its columns say.
-        facts: further values of the statement, for `admit`.
+        facts: further values of the step.
     """
 
     source: V
@@ -44,36 +44,17 @@ class Discovery(NamedTuple, Generic[V]):
     step: WalkStep[V]
 
 
-class Expand(Protocol[V]):
-    """Callable that lists every step that leaves these nodes, in an order that is the same for equal graphs."""
-
-    def __call__(self, frontier: Sequence[V], /) -> Iterable[WalkStep[V]]:
-        """See above."""
-
-
 @dataclass(frozen=True, slots=True)
 class Walk(Generic[V]):
     """Nodes or visits that were reached, in the order of discovery.
 
     Attributes:
-        starts: nodes where the walk begins; never among the discoveries.
-        found: each node once.
-        truncated: whether there is more beyond `depth` or `limit`.
+        found: each node once, without the starts.
+        truncated: whether there is more beyond the depth.
     """
 
-    starts: tuple[V, ...]
-    found: dict[V, Discovery[V]] = field(default_factory=dict)
-    truncated: bool = False
-
-    @property
-    def total(self) -> int:
-        """Number of nodes that were reached."""
-        return len(self.found)
-
-    @property
-    def max_hops(self) -> int:
-        """Hops to the farthest node."""
-        return max((discovery.hops for discovery in self.found.values()), default=0)
+    found: dict[V, Discovery[V]]
+    truncated: bool
 
     def path(self, node: V) -> list[WalkStep[V]]:
         """Steps from a start to a node that was reached."""
@@ -84,28 +65,17 @@ class Walk(Generic[V]):
         return steps[::-1]
 
 
-def walk(
-    starts: Iterable[V],
-    expand: Expand[V],
-    *,
-    depth: int | None = 1,
-    limit: int | None = None,
-    admit: Callable[[WalkStep[V], Walk[V]], bool] = lambda _step, _walk: True,
-) -> Walk[V]:
+def walk(starts: Iterable[V], expand: Callable[[Sequence[V]], Iterable[WalkStep[V]]], *, depth: int | None) -> Walk[V]:
     """Search breadth-first.
 
     Args:
         starts: nodes or visits where the walk begins.
-        expand: lists the steps that leave a level.
+        expand: lists every step that leaves a level, in an order that is the same for equal graphs.
         depth: most hops; None: all.
-        limit: most nodes to reach; None: all.
-        admit: whether to take a step to a node not reached yet, given the walk so far (of fewer hops).
     """
-    begin = tuple(dict.fromkeys(starts))
     found: dict[V, Discovery[V]] = {}
-    reached = Walk(begin, found)
-    nearest = dict.fromkeys(begin, 0)
-    levels: dict[int, list[V]] = {0: list(begin)}
+    nearest = dict.fromkeys(starts, 0)
+    levels: dict[int, list[V]] = {0: list(nearest)}
     beyond: set[V] = set()
     while levels:
         hops = min(levels)
@@ -113,13 +83,13 @@ def walk(
         frontier = [node for node in levels.pop(hops) if nearest[node] == hops]
         for step in expand(frontier) if frontier else ():
             there = hops + step.hops
-            if there >= nearest.get(step.target, there + 1) or not admit(step, reached):
+            if there >= nearest.get(step.target, there + 1):
                 continue
-            if (depth is not None and there > depth) or (limit is not None and len(found) >= limit):
+            if depth is not None and there > depth:
                 beyond.add(step.target)
                 continue
             found[step.target] = Discovery(step.target, there, step)
             nearest[step.target] = there
             levels.setdefault(there, []).append(step.target)
     ordered = sorted(found.values(), key=lambda discovery: discovery.hops)
-    return Walk(begin, {discovery.node: discovery for discovery in ordered}, not beyond <= found.keys())
+    return Walk({discovery.node: discovery for discovery in ordered}, not beyond <= found.keys())
