@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 from headwater_analysis.assets import Asset, column_asset, dataset_asset, spelling
 from headwater_analysis.column_names import ColumnNameChange, ColumnNames, column_names
 from headwater_analysis.moments import moment
-from headwater_analysis.reader import Reader, Transaction
+from headwater_analysis.reader import Transaction
 from headwater_graph.keys import dataset_key
 from headwater_schemas.naming import is_declared_cluster
 
@@ -511,31 +511,6 @@ def _rank(
         named.asset.namespace,
         named.asset.name,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class TwoNames:
-    """A Kafka cluster that jobs know by several names, so that each of its topics is several datasets in the graph.
-
-    Attributes:
-        cluster: id of the cluster, as a namespace.
-        namespaces: namespaces that datasets have for it.
-        topics: number of affected topics.
-    """
-
-    cluster: str
-    namespaces: tuple[str, ...]
-    topics: int
-
-
-def clusters_of_two_names(reader: Reader) -> tuple[TwoNames, ...]:
-    """Kafka clusters known by several names: to be given one with the setting `kafka_cluster_names`.
-
-    Raises:
-        TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
-    """
-    rows = reader.read(lambda tx: tx.rows("identity/two_names"))
-    return tuple(TwoNames(row["cluster"], tuple(row["namespaces"]), row["topics"]) for row in rows)
 
 
 def several_names(tx: Transaction) -> dict[str, list[str]]:
