@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from headwater_analysis.trace.batches import Batch, Query, Run
-from headwater_analysis.trace.locate import Hole
+from headwater_analysis.trace.locate import MissingBatches
 from headwater_analysis.trace.parts import join
 from headwater_analysis.trace.traced_parts import Hop, Part, RunBrief, Step, StepKind, spans_of, weakest
 from headwater_graph.facts.spans import Spans, flat, intersection, union
@@ -23,7 +23,7 @@ _SUREST = (Certainty.EXACT, Certainty.INFERRED, Certainty.UPPER_BOUND, Certainty
 
 
 @dataclass(frozen=True, slots=True)
-class Pending:
+class PendingPart:
     """A part where the trace continues.
 
     Attributes:
@@ -42,7 +42,7 @@ class Pending:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class PartUse:
     """A micro-batch that used a part.
 
     Attributes:
@@ -60,12 +60,12 @@ class Taken:
     part: Part
     certainty: Certainty
     why: str
-    pending: Pending
+    pending: PendingPart
     piece: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class PossibleUse:
     """Missing micro-batches of a query, one of which may have used a part.
 
     Attributes:
@@ -76,13 +76,13 @@ class Missing:
     """
 
     query: Query
-    hole: Hole
+    hole: MissingBatches
     part: Part
-    pending: Pending
+    pending: PendingPart
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class HopDraft:
     """A hop without its number.
 
     Attributes:
@@ -97,7 +97,7 @@ class Draft:
     certainty: Certainty
     overall: Certainty
     why: str
-    pendings: tuple[Pending, ...]
+    pendings: tuple[PendingPart, ...]
 
     def numbered(self, number: int, depth: int) -> Hop:
         """Build the hop."""
@@ -114,12 +114,12 @@ class Draft:
         )
 
 
-def groups(taken: Iterable[Taken]) -> list[list[Taken]]:
+def groups(taken: Iterable[PartUse]) -> list[list[PartUse]]:
     """Group by query and run, and by batches that are near to each other; each conflict by itself.
 
     Offsets that were used twice are in two groups: each of the micro-batches used them, whatever the other did.
     """
-    out: list[list[Taken]] = []
+    out: list[list[PartUse]] = []
     ordered = sorted(taken, key=lambda each: (each.query.key, each.batch.conflict, each.batch.first, each.batch.key))
     for each in ordered:
         last = out[-1][-1] if out else None
@@ -130,7 +130,7 @@ def groups(taken: Iterable[Taken]) -> list[list[Taken]]:
     return out
 
 
-def _is_next(one: Taken, other: Taken) -> bool:
+def _is_next(one: PartUse, other: PartUse) -> bool:
     return (
         one.query.key == other.query.key
         and not one.batch.conflict
@@ -142,13 +142,13 @@ def _is_next(one: Taken, other: Taken) -> bool:
     )
 
 
-def _used_again(one: Taken, other: Taken) -> bool:
+def _used_again(one: PartUse, other: PartUse) -> bool:
     """Return whether both certainly used some of the same offsets; two upper bounds may overlap without that."""
     mine, theirs = certainly_used([one]), certainly_used([other])
     return any(intersection(mine[topic], theirs[topic]) for topic in mine.keys() & theirs.keys())
 
 
-def certainly_used(taken: Iterable[Taken]) -> dict[tuple[str, str | None], Spans]:
+def certainly_used(taken: Iterable[PartUse]) -> dict[tuple[str, str | None], Spans]:
     """Offsets that some micro-batches certainly used, by the topic's key and incarnation."""
     out: dict[tuple[str, str | None], list[tuple[int, int, int]]] = defaultdict(list)
     for each in taken:
@@ -208,9 +208,9 @@ def run_step(run: Run) -> Step:
     return Step(kind=StepKind.RUN, job=run.job, runs=(run.brief,), started_at=run.started_at, ended_at=run.ended_at)
 
 
-def merged(drafts: Iterable[Draft]) -> list[Draft]:
+def merged(drafts: Iterable[HopDraft]) -> list[HopDraft]:
     """Merge drafts of one step, which was reached on several paths."""
-    out: dict[tuple[str, int, int], Draft] = {}
+    out: dict[tuple[str, int, int], HopDraft] = {}
     for draft in drafts:
         old = out.get(draft.key)
         if old is None:
@@ -227,7 +227,7 @@ def merged(drafts: Iterable[Draft]) -> list[Draft]:
     return list(out.values())
 
 
-def overall(certainty: Certainty, pendings: Iterable[Pending]) -> Certainty:
+def overall(certainty: Certainty, pendings: Iterable[PendingPart]) -> Certainty:
     """Weakest certainty on the path; of several paths to a step, the surest one counts."""
     ways = [weakest(certainty, pending.overall) for pending in pendings]
     return next(sure for sure in _SUREST if sure in ways)

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from headwater_analysis.trace.batches import Query, before, same_topic
 from headwater_analysis.trace.context import Context
-from headwater_analysis.trace.drafts import Pending
+from headwater_analysis.trace.drafts import PendingPart
 from headwater_analysis.trace.locate import Located, OffsetHit
 from headwater_analysis.trace.match import described, narrowed
 from headwater_analysis.trace.traced_parts import Part, PartKind
@@ -32,7 +32,7 @@ class Incarnations:
     """
 
     def __init__(
-        self, context: Context, found: Sequence[tuple[Pending, Located]], queries: Mapping[str, Sequence[Query]]
+        self, context: Context, found: Sequence[tuple[PendingPart, Located]], queries: Mapping[str, Sequence[Query]]
     ) -> None:
         self._context = context
         self._latest: dict[str, str] = {}
@@ -67,7 +67,7 @@ class Incarnations:
             "the latest incarnation." if found == [latest] else f"an earlier incarnation: the latest is {latest}."
         )
 
-    def note(self, found: Iterable[tuple[Pending, Located]]) -> None:
+    def note(self, found: Iterable[tuple[PendingPart, Located]]) -> None:
         """Note the offsets of the latest incarnation that no known step used."""
         left: dict[str, tuple[Part, Spans]] = {}
         for pending, located in found:

@@ -46,7 +46,7 @@ MOST_BATCHES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Want:
+class WantedOffsets:
     """Offsets of a dataset that a query may have read (or written)."""
 
     query: Query
@@ -66,7 +66,7 @@ class OffsetHit:
 
 
 @dataclass(frozen=True, slots=True)
-class Hole:
+class MissingBatches:
     """Consecutive missing batch ids; no known batch next to them has the wanted offsets.
 
     Attributes:
@@ -85,7 +85,7 @@ class Hole:
 
 @dataclass(slots=True)
 class Located:
-    """Result of searching for a Want, and the state of the search.
+    """Result of a search for wanted offsets, and its state.
 
     Attributes:
         want: wanted offsets.
@@ -103,10 +103,10 @@ class Located:
             in between are missing.
     """
 
-    want: Want
+    want: WantedOffsets
     hits: list[OffsetHit] = field(default_factory=list)
     guesses: list[Batch] = field(default_factory=list)
-    holes: list[Hole] = field(default_factory=list)
+    holes: list[MissingBatches] = field(default_factory=list)
     left: Spans = field(default_factory=dict)
     recorded: bool = False
     met_unknown: bool = False
@@ -117,7 +117,7 @@ class Located:
     cut: bool = False
 
 
-def locate(tx: Transaction, wants: Sequence[Want]) -> list[Located]:
+def locate(tx: Transaction, wants: Sequence[WantedOffsets]) -> list[Located]:
     """Find the micro-batches of every want, with as few round trips as for one."""
     out = [Located(want, left=want.spans) for want in wants]
     if not wants:
@@ -314,15 +314,15 @@ def _name(tx: Transaction, holes: Sequence[tuple[Job, int, int, Batch | None]]) 
             continue
         for at, hole in enumerate(located.holes):
             if (hole.first, hole.last) == (first, last):
-                located.holes[at] = Hole(first, last, earlier, later[0], _join(hole.spans, spans))
+                located.holes[at] = MissingBatches(first, last, earlier, later[0], _join(hole.spans, spans))
                 break
         else:
-            located.holes.append(Hole(first, last, earlier, later[0], spans))
+            located.holes.append(MissingBatches(first, last, earlier, later[0], spans))
 
 
 def holes_among(
     tx: Transaction, query: Query, batches: Sequence[Batch], first: int, last: int, retired: Ranges
-) -> list[Hole]:
+) -> list[MissingBatches]:
     """Find the holes of a query among its batch ids from `first` to `last`.
 
     Args:
@@ -339,7 +339,7 @@ def holes_among(
     earlier = before(tx, [(query.key, start) for start, _ in missing])
     later = stretches(tx, [(query.key, end + 1, query.last_batch) for _, end in missing], 1)
     return [
-        Hole(start, end, next(iter(one), None), other[0], {})
+        MissingBatches(start, end, next(iter(one), None), other[0], {})
         for (start, end), one, other in zip(missing, earlier, later, strict=True)
         if other
     ]

@@ -10,15 +10,15 @@ from headwater_analysis.assets import Asset
 from headwater_analysis.trace.batches import Batch, Run, before, listed, stretches
 from headwater_analysis.trace.context import Context
 from headwater_analysis.trace.drafts import (
-    Draft,
-    Missing,
-    Taken,
+    HopDraft,
+    PartUse,
+    PossibleUse,
     certainly_used,
     groups,
     micro_batches,
     overall,
 )
-from headwater_analysis.trace.locate import MOST_BATCHES, Hole
+from headwater_analysis.trace.locate import MOST_BATCHES, MissingBatches
 from headwater_analysis.trace.match import described
 from headwater_analysis.trace.parts import between, given, join, possible
 from headwater_analysis.trace.plans import asked_of_drops, dropping
@@ -39,7 +39,7 @@ from headwater_schemas.events import Certainty
 from headwater_schemas.ranges import batches_text
 
 
-def group_drafts(context: Context, taken: Sequence[Taken]) -> list[Draft]:
+def group_drafts(context: Context, taken: Sequence[PartUse]) -> list[HopDraft]:
     """Build the hops of these micro-batches."""
     found = groups(taken)
     batches = {id(each.batch): each.batch for each in taken}.values()
@@ -58,7 +58,7 @@ def group_drafts(context: Context, taken: Sequence[Taken]) -> list[Draft]:
 def _again(
     context: Context,
     n: int,
-    found: Sequence[Sequence[Taken]],
+    found: Sequence[Sequence[PartUse]],
     certain: Sequence[Mapping[tuple[str, str | None], Spans]],
 ) -> list[str]:
     """Sentences for other groups of the query's micro-batches that certainly used some of the same offsets."""
@@ -77,7 +77,7 @@ def _again(
     return out
 
 
-def missing_draft(context: Context, missing: Missing) -> Draft:
+def missing_draft(context: Context, missing: PossibleUse) -> HopDraft:
     """Build the hop of micro-batches that are missing in the graph."""
     query, hole = missing.query, missing.hole
     state = state_of(context.tx, query, [hole.after, *filter(None, [hole.before])], context.horizon)
@@ -101,7 +101,7 @@ def missing_draft(context: Context, missing: Missing) -> Draft:
     if spread is not None:
         sentences += [spread.why, gone.why]
     certainty = Certainty.UPPER_BOUND
-    return Draft(
+    return HopDraft(
         key=(f"{query.key} missing", hole.first, hole.last),
         step=Step(
             kind=StepKind.MISSING,
@@ -124,7 +124,7 @@ def missing_draft(context: Context, missing: Missing) -> Draft:
     )
 
 
-def _not_known(context: Context, missing: Missing) -> str:
+def _not_known(context: Context, missing: PossibleUse) -> str:
     verb, done = ("wrote", "written") if context.backward else ("read", "read")
     query, hole = missing.query, missing.hole
     several = hole.last > hole.first
@@ -142,7 +142,7 @@ def _not_known(context: Context, missing: Missing) -> str:
     )
 
 
-def missing_parts(context: Context, hole: Hole) -> tuple[Part, ...]:
+def missing_parts(context: Context, hole: MissingBatches) -> tuple[Part, ...]:
     """Possible outputs (backwards: inputs) of missing batches, by the known ones around them.
 
     Offsets of a topic are bounded, as they are used in order. Any other dataset gives an unknown part within the time.
@@ -182,7 +182,7 @@ def _between(earlier: StoredUse | None, later: StoredUse | None) -> Spans | None
     return union((partition, lows[partition], highs[partition]) for partition in lows)
 
 
-def _draft(context: Context, group: Sequence[Taken], again: Sequence[str]) -> Draft:
+def _draft(context: Context, group: Sequence[PartUse], again: Sequence[str]) -> HopDraft:
     query = group[0].query
     batches = list({each.batch.key: each.batch for each in group}.values())
     used = join(each.part for each in group)
@@ -215,7 +215,7 @@ def _draft(context: Context, group: Sequence[Taken], again: Sequence[str]) -> Dr
     others, dropped = without_drops(context, query.job, batches, others)
     sentences.append(dropped)
     pendings = tuple(dict.fromkeys(each.pending for each in group))
-    return Draft(
+    return HopDraft(
         key=(batches[0].key if batches[0].conflict else query.key, batches[0].first, batches[-1].last),
         step=micro_batches(query, batches, count=len(batches), keeps=state.keeps, spread=(first, last)),
         inputs=others if context.backward else used,
