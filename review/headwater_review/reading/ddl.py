@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from headwater_analysis.data_types import ArrayOf, Atom, DataType, MapOf, StructOf, TypedField, atom
-from headwater_analysis.declaring.problems import DeclarationError, Path, Problem
+from headwater_analysis.declaring.problems import DeclarationError, FileProblem, Path
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -192,4 +192,4 @@ def _parts(file: str, type_: exp.DataType, line: int, lines: _Lines) -> Iterator
 
 
 def _wrong(file: str, line: int, message: str, path: Path = ()) -> DeclarationError:
-    return DeclarationError([Problem(file, line, path, message)])
+    return DeclarationError([FileProblem(file, line, path, message)])
