@@ -121,7 +121,7 @@ class Reading(_Model):
     late_bound: tuple[Upper, ...] = ()
 
 
-class PolicyRule(_Model):
+class Rule(_Model):
     """A rule: the verdict on steps that it fits. A missing condition fits everything; of several values one has to fit.
 
     Attributes:
@@ -294,11 +294,11 @@ class Policy(_Model):
     Attributes:
         reading: behaviour of readers, by type of dataset.
         rules: `[[rule]]` in the file. The last one for each type of change fits every step.
-        raises: `[[raise]]`, tried in order on the rules' verdicts; the first that fits holds (`raising`).
+        raises: `[[raise]]`, tried in order on the rules' verdicts; the first that fits holds (`spread.raised`).
     """
 
     reading: Reading = Reading()
-    rules: Annotated[tuple[PolicyRule, ...], Field(alias="rule", min_length=1)]
+    rules: Annotated[tuple[Rule, ...], Field(alias="rule", min_length=1)]
     raises: Annotated[tuple[Raise, ...], Field(alias="raise")] = ()
 
     @model_validator(mode="after")
@@ -326,7 +326,7 @@ class Policy(_Model):
 _MOST_BYTES = 1_000_000
 _MOST_MISTAKES = 10
 _HEADING = re.compile(r"\s*\[\[?\s*(\w+)\s*\]\]?")
-_TABLES: dict[str, type[BaseModel]] = {"rule": PolicyRule, "raise": Raise, "reading": Reading}
+_TABLES: dict[str, type[BaseModel]] = {"rule": Rule, "raise": Raise, "reading": Reading}
 
 
 @cache

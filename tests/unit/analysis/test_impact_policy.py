@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.impact import Cause, ChangeType, Policy, SchemaChange, default_policy, load_policy
-from headwater_analysis.impact.policy import PolicyRule, default_policy_text, parse_policy
+from headwater_analysis.impact.policy import Rule, default_policy_text, parse_policy
 from headwater_analysis.impact.policy_inputs import StepFacts
 from headwater_analysis.lineage.scope import Influence
 from headwater_schemas.events import TransformationKind
@@ -352,7 +352,7 @@ def cases_of_the_tables() -> list[Case]:
     return found
 
 
-def looser_and_tighter(rule: PolicyRule) -> Iterator[tuple[str, PolicyRule]]:
+def looser_and_tighter(rule: Rule) -> Iterator[tuple[str, Rule]]:
     """The rule without one of its conditions, and without one of several values of a condition."""
     for field in ("change", "schema_change", "cause", "influence", "kind", "masking", "first", "parted"):
         value = getattr(rule, field)
@@ -382,7 +382,7 @@ def test_the_tables_have_a_case_for_each_condition_of_each_rule() -> None:
     assert missing == []
 
 
-def differs(policy: Policy, changed: Policy, rule: PolicyRule, other: PolicyRule, case: Case) -> bool:
+def differs(policy: Policy, changed: Policy, rule: Rule, other: Rule, case: Case) -> bool:
     """True when a case is decided otherwise with the changed rule."""
     return rule.fits(*case) != other.fits(*case) and policy.judge(*case)[:2] != changed.judge(*case)[:2]
 
