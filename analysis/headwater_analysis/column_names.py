@@ -18,7 +18,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 
-class ColumnChange(NamedTuple):
+class ColumnNameChange(NamedTuple):
     """A column that was renamed, or dropped.
 
     Attributes:
@@ -63,7 +63,7 @@ class ColumnNames:
     """Names of a dataset's columns.
 
     Attributes:
-        columns: columns that each path stood for; the last one is used where no time is given.
+        columns: columns that had each path; the last one is used where no time is given.
         paths: all paths of a column, by its current path, which is the first.
         former: end of the last other column of a path's name, by path.
         dropped: paths in `former` whose column was dropped. The others' columns were renamed.
@@ -75,7 +75,7 @@ class ColumnNames:
     dropped: set[str] = field(default_factory=set)
 
     def of(self, path: str) -> list[NamedFor]:
-        """Columns that a path stood for: mostly the one of this name."""
+        """Columns that had a path: mostly the one of this name."""
         return self.columns.get(path) or [NamedFor(path, None, None)]
 
     def all_of(self, shown: str) -> list[str]:
@@ -83,7 +83,7 @@ class ColumnNames:
         return self.paths.get(shown) or [shown]
 
 
-def column_names(changes: Iterable[ColumnChange], paths: Collection[str], current: Collection[str]) -> ColumnNames:
+def column_names(changes: Iterable[ColumnNameChange], paths: Collection[str], current: Collection[str]) -> ColumnNames:
     """Derive the names of a dataset's columns from their changes.
 
     Args:
@@ -142,7 +142,7 @@ def _last(each: NamedFor) -> float:
     return float("inf") if each.until is None else each.until.timestamp()
 
 
-def _is_back(path: str, later: Iterable[ColumnChange], current: Collection[str]) -> bool:
+def _is_back(path: str, later: Iterable[ColumnNameChange], current: Collection[str]) -> bool:
     """Check whether a name that was dropped was given to another column since."""
     return path in current or any(
         _within(path, change.path) or (change.renamed_to is not None and _within(path, change.renamed_to))

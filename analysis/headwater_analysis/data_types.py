@@ -53,19 +53,19 @@ class MapOf:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class TypedField:
     """A column, or a field of a struct.
 
     Attributes:
-        name: as it stands in the file.
-        type: of its values.
+        name: name in the file.
+        type: type of its values.
         nullable: whether it may be null, where the file states it.
         default: whether there is a value for rows that don't give one.
         enum: the only values that it may have, as text, sorted; None: any.
-        unit: of its values: `km`, `EUR`.
-        meaning: what it is declared to be: a term of a glossary.
-        description: for people.
-        line: of the file, from 1; 0: not known.
+        unit: unit of its values: `km`, `EUR`.
+        meaning: declared meaning: a term of a glossary.
+        description: description for people.
+        line: line in the file, from 1; 0: not known.
     """
 
     name: str
@@ -83,7 +83,7 @@ class Field:
 class StructOf:
     """A struct, its fields in order."""
 
-    fields: tuple[Field, ...]
+    fields: tuple[TypedField, ...]
 
 
 DataType: TypeAlias = Atom | ArrayOf | MapOf | StructOf
@@ -103,7 +103,7 @@ def atom(text: str) -> Atom:
     return Atom("decimal(10,0)" if word == "decimal" else word)
 
 
-def within(fields: Iterable[Field]) -> Iterator[DataType]:
+def within(fields: Iterable[TypedField]) -> Iterator[DataType]:
     """The types of fields, and of everything within them."""
     waiting = [field.type for field in fields]
     while waiting:
@@ -160,7 +160,7 @@ def _type(text: str, at: int, depth: int) -> tuple[DataType, int]:
 
 
 def _struct(text: str, at: int, depth: int) -> tuple[DataType, int]:
-    fields: list[Field] = []
+    fields: list[TypedField] = []
     while text[at : at + 1] != ">":
         if fields:
             at = _past(text, at, ",")
@@ -170,7 +170,7 @@ def _struct(text: str, at: int, depth: int) -> tuple[DataType, int]:
         name = found[0].strip()
         name = name[1:-1].replace("``", "`") if name.startswith("`") else name
         type_, at = _type(text, _past(text, found.end(), ":"), depth + 1)
-        fields.append(Field(name, type_))
+        fields.append(TypedField(name, type_))
     return StructOf(tuple(fields)), at + 1
 
 

@@ -22,7 +22,7 @@ def read_duration(value: Any) -> int:
 
 
 def duration_text(seconds: int) -> str:
-    """A duration in words, in the largest unit that it is a multiple of: `1 day`, `36 hours`, `90 s`."""
+    """A duration in words, in the largest unit that divides it: `1 day`, `36 hours`, `90 s`."""
     for size, unit in _UNITS:
         if seconds and not seconds % size:
             return f"{seconds // size:,} {unit}{'' if seconds == size else 's'}"

@@ -62,7 +62,7 @@ class TimeLimitError(AnalysisError):
 
     Attributes:
         seconds: the limit.
-        what: subject that took longer, to begin a sentence with.
+        what: subject that took longer: the beginning of a sentence.
     """
 
     def __init__(self, seconds: float, rule: str | None = None) -> None:

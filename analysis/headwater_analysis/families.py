@@ -33,7 +33,7 @@ class Relatives:
         return [*self.wholes, *self.fields]
 
     def of(self, node: int) -> list[int]:
-        """Columns asked about that a node is a parent or field of."""
+        """Columns asked about whose parent or field a node is."""
         return [*self.wholes.get(node, ()), *self.fields.get(node, ())]
 
 
@@ -41,7 +41,7 @@ class Families:
     """Lookup of parents and fields of columns; those of a dataset are looked up once.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
     """
 
     def __init__(self, tx: Transaction) -> None:

@@ -27,15 +27,15 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from headwater_analysis.assets import Asset, column_asset, dataset_asset, spelling
-from headwater_analysis.column_names import ColumnChange, ColumnNames, column_names
+from headwater_analysis.column_names import ColumnNameChange, ColumnNames, column_names
 from headwater_analysis.moments import moment
-from headwater_analysis.reader import Reader, Transaction
+from headwater_analysis.reader import Transaction
 from headwater_graph.keys import dataset_key
 from headwater_schemas.naming import is_declared_cluster
 
 _CATALOGS = frozenset({"TABLE", "VIEW"})
 MOST_NAMES = 1_000
-"""Most datasets of one class, and claims of one name, to look at."""
+"""Most datasets of one class, and claims of one name, that are read."""
 
 
 class NodeSpan(NamedTuple):
@@ -58,7 +58,7 @@ class NodeSpan(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class DatasetNode:
     """Names and state of a dataset, for the choice of the shown one."""
 
     id: int
@@ -92,7 +92,7 @@ def _spellings(columns: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
 class _Facts:
     """Facts about some datasets and all that may be one with them."""
 
-    datasets: dict[str, Named] = field(default_factory=dict)
+    datasets: dict[str, DatasetNode] = field(default_factory=dict)
     dropped_at: dict[str, datetime] = field(default_factory=dict)
     claims: dict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
     owns: dict[str, str] = field(default_factory=dict)
@@ -104,7 +104,7 @@ class _Facts:
 class _ColumnFacts:
     """Changes of the columns of one dataset, all paths that it had, and those that it has."""
 
-    changes: list[ColumnChange] = field(default_factory=list)
+    changes: list[ColumnNameChange] = field(default_factory=list)
     paths: set[str] = field(default_factory=set)
     current: set[str] = field(default_factory=set)
 
@@ -116,7 +116,7 @@ class Identities:
     """Identity classes of the datasets and columns in one question. Without aliases and renames, each dataset is alone.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
 
     Attributes:
         as_of: time for the names of columns; None is now. To be set before anything is looked up.
@@ -165,7 +165,7 @@ class Identities:
         """Keys of `members`, and of datasets that count only for a span of time, with that span."""
         return self._of(key) or [(key, None, None)]
 
-    def named(self, key: str) -> Named | None:
+    def named(self, key: str) -> DatasetNode | None:
         """Names and state of the dataset with this key; None where it is alone."""
         return self._facts.datasets.get(key)
 
@@ -230,7 +230,7 @@ class Identities:
                 self._node_spans[node] = tuple(counts)
 
     def node_spans(self, node: int) -> tuple[NodeSpan, ...]:
-        """Shown nodes that a looked-up node stands for, with their intervals: mostly itself."""
+        """Shown nodes of a looked-up node, with their intervals: mostly itself."""
         return self._node_spans.get(node) or (NodeSpan(node),)
 
     def shown_node(self, node: int) -> int:
@@ -281,7 +281,7 @@ class Identities:
         out: dict[int, None] = {}
         for node in nodes:
             out.update(dict.fromkeys(self._nodes.get(node, (node,))))
-        # Edges of these nodes are read next, and assigned to the nodes that they stand for.
+        # Edges of these nodes are read next, and assigned to the shown nodes.
         self.learn(out)
         return list(out)
 
@@ -346,7 +346,7 @@ class Identities:
         return {row["dataset"]: _Columns(row["columns"], row["by_case"]) for row in rows}
 
     def _counts(self, key: str) -> list[tuple[str, datetime | None, datetime | None]]:
-        """Shown datasets that a dataset stands for; its own class last."""
+        """Shown datasets whose name a dataset is, at some time; its own class last."""
         own = self._shown.get(key, key)
         found = [
             (shown, since, until)
@@ -371,7 +371,7 @@ class Identities:
                 # The first and the last time are known; all that is asked is before `as_of`.
                 for at in {moment(each) for each in seen}:
                     if at is not None and (self.as_of is None or at <= self.as_of):
-                        facts.changes.append(ColumnChange(at, path, renamed_to))
+                        facts.changes.append(ColumnNameChange(at, path, renamed_to))
             for path, first, last, is_current in row["columns"]:
                 facts.paths.add(path)
                 if is_current if self.as_of is None else _is_there(moment(first), moment(last), self.as_of):
@@ -413,7 +413,7 @@ class Identities:
                 properties: Mapping[str, Any] = row["properties"]
                 key = properties["key"]
                 dropped = bool(properties["dropped"]) and not row["revived"]
-                facts.datasets[key] = Named(row["id"], dataset_asset(properties), dropped)
+                facts.datasets[key] = DatasetNode(row["id"], dataset_asset(properties), dropped)
                 if dropped and (at := moment(row["dropped_at"])) is not None:
                     facts.dropped_at[key] = at
                 for alias, owned_by, claimant, type_, namespace, name in row["claims"]:
@@ -511,31 +511,6 @@ def _rank(
         named.asset.namespace,
         named.asset.name,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class TwoNames:
-    """A Kafka cluster that jobs know by several names, so that each of its topics is several datasets in the graph.
-
-    Attributes:
-        cluster: id of the cluster, as a namespace.
-        namespaces: namespaces that datasets have for it.
-        topics: number of affected topics.
-    """
-
-    cluster: str
-    namespaces: tuple[str, ...]
-    topics: int
-
-
-def clusters_of_two_names(reader: Reader) -> tuple[TwoNames, ...]:
-    """Kafka clusters known by several names: to be given one with the setting `kafka_cluster_names`.
-
-    Raises:
-        TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
-    """
-    rows = reader.read(lambda tx: tx.rows("identity/two_names"))
-    return tuple(TwoNames(row["cluster"], tuple(row["namespaces"]), row["topics"]) for row in rows)
 
 
 def several_names(tx: Transaction) -> dict[str, list[str]]:

@@ -80,8 +80,8 @@ class Stretch:
         )
 
 
-class Found:
-    """A micro-batch in a segment, decoded when it is asked for.
+class StoredMicroBatch:
+    """A micro-batch in a segment, decoded when it is first read.
 
     Attributes:
         query: key of its query.
@@ -137,15 +137,15 @@ class Found:
 
 
 class _Whole:
-    """A segment with all of its blocks, whose slots are read as they are asked for."""
+    """A segment with all of its blocks, whose slots are read when they are first needed."""
 
     def __init__(self, tx: Transaction, properties: Mapping[str, Any]) -> None:
         self._identities = Identities.of(tx)
         self._place, self._stored = _segment(properties, ())
-        self._blocks: dict[int, list[Found]] = {}
+        self._blocks: dict[int, list[StoredMicroBatch]] = {}
         self.first, self.last = int(properties["first_batch"]), int(properties["last_batch"])
 
-    def found(self, first: int, *, backwards: bool) -> Iterator[Found]:
+    def found(self, first: int, *, backwards: bool) -> Iterator[StoredMicroBatch]:
         """Micro-batches from a batch id on, or back from it."""
         if backwards:
             numbers = range(at(min(first, self.last)).block, at(self.first).block - 1, -1)
@@ -163,10 +163,12 @@ class _Whole:
             for each in self._block(number):
                 yield each.processing_time()
 
-    def _block(self, number: int) -> list[Found]:
+    def _block(self, number: int) -> list[StoredMicroBatch]:
         if number not in self._blocks:
             slots = self._stored.slots(self._place, number).items()
-            self._blocks[number] = [Found(self._identities, self._place, batch_id, slot) for batch_id, slot in slots]
+            self._blocks[number] = [
+                StoredMicroBatch(self._identities, self._place, batch_id, slot) for batch_id, slot in slots
+            ]
         return self._blocks[number]
 
 
@@ -225,9 +227,9 @@ class _Reading:
     of: Stretch
     first: int
     last: int
-    found: list[Found] = field(default_factory=list)
+    found: list[StoredMicroBatch] = field(default_factory=list)
 
-    def takes(self, each: Found, wanted: Wanted) -> bool:
+    def takes(self, each: StoredMicroBatch, wanted: Wanted) -> bool:
         """Add a micro-batch if the range includes it; return whether it does."""
         if not each.may_be(wanted) or not (self.of.at_any_time or self.of.has(each.processing_time())):
             return False
@@ -275,7 +277,7 @@ def following(
     """Return the first micro-batches of each range, in batch order.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         stretches: ranges to read.
         limit: most micro-batches of each range.
         wanted: filter of micro-batches.
@@ -283,7 +285,9 @@ def following(
     return [[each.interval() for each in found] for found in found_from(tx, stretches, limit, wanted=wanted)]
 
 
-def found_from(tx: Transaction, stretches: Sequence[Stretch], limit: int, *, wanted: Wanted = ANY) -> list[list[Found]]:
+def found_from(
+    tx: Transaction, stretches: Sequence[Stretch], limit: int, *, wanted: Wanted = ANY
+) -> list[list[StoredMicroBatch]]:
     """Return what `following` does, not decoded yet."""
     return _read(tx, stretches, limit, wanted, backwards=False)
 
@@ -297,14 +301,14 @@ def preceding(
 
 def found_before(
     tx: Transaction, stretches: Sequence[Stretch], limit: int, *, wanted: Wanted = ANY
-) -> list[list[Found]]:
+) -> list[list[StoredMicroBatch]]:
     """Return what `preceding` does, not decoded yet."""
     return _read(tx, stretches, limit, wanted, backwards=True)
 
 
 def _read(
     tx: Transaction, stretches: Sequence[Stretch], limit: int, wanted: Wanted, *, backwards: bool
-) -> list[list[Found]]:
+) -> list[list[StoredMicroBatch]]:
     readings = [_Reading(n, of, max(0, of.first), min(of.last, NO_LIMIT)) for n, of in enumerate(stretches)]
     open_ = [reading for reading in readings if reading.first <= reading.last] if limit > 0 else []
     known = _loaded(tx)
@@ -356,7 +360,8 @@ def _take(
         for batch_id, slot in _slots(place, blocks, numbers, backwards=backwards):
             if not reading.first <= batch_id <= reading.last:
                 continue
-            if reading.takes(Found(Identities.of(tx), place, batch_id, slot), wanted) and len(reading.found) == limit:
+            each = StoredMicroBatch(Identities.of(tx), place, batch_id, slot)
+            if reading.takes(each, wanted) and len(reading.found) == limit:
                 reading.first = reading.last + 1
                 return
         whole = min(numbers) <= 0 if backwards else max(numbers) >= segment.BLOCKS - 1
@@ -523,7 +528,7 @@ def befores(tx: Transaction, intervals: Sequence[IntervalFacts], *, every: bool 
     """Return the known micro-batch before each one.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         intervals: micro-batches by query, in batch order.
         every: whether they are all known ones of each query from its first to its last here.
     """

@@ -14,6 +14,7 @@ import base64
 import binascii
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -24,6 +25,21 @@ from headwater_analysis.reader import Reader, Transaction
 from headwater_schemas.identity import micros
 
 MOST_ON_A_PAGE = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Page of a list. A subclass for each list states the type of the items.
+
+    Attributes:
+        items: items of this page.
+        total: exact number of items on all pages.
+        next_cursor: cursor of the next page; None on the last page.
+    """
+
+    items: tuple[Any, ...]
+    total: int
+    next_cursor: str | None
 
 
 def check_depth(depth: int | None) -> None:

@@ -17,8 +17,8 @@ from headwater_analysis.assets import Asset, AssetKind, job_asset
 from headwater_analysis.identity import Identities
 from headwater_analysis.moments import EVER, moment
 from headwater_analysis.reader import Transaction
-from headwater_analysis.runs.answer import Quality
-from headwater_analysis.runs.rows import quality
+from headwater_analysis.runs.from_rows import quality
+from headwater_analysis.runs.records import Quality
 from headwater_graph.facts.model import RelType
 from headwater_graph.keys import dataset_key
 from headwater_graph.segments import segment
@@ -73,7 +73,7 @@ def quality_of(tx: Transaction, assets: Iterable[Asset], *, as_of: datetime | No
     """Return the results of the latest checks for the datasets that have any, in their order.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         assets: datasets as they are shown, or columns of such: results under their other names count, too.
         as_of: only runs that were over by then, and no micro-batches; None: now.
     """
@@ -95,7 +95,7 @@ def checks_of(tx: Transaction, datasets: Iterable[str], *, as_of: datetime | Non
     """Return the latest checks of datasets, under these names alone, by key. Unchecked ones are left out.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         datasets: keys.
         as_of: as in `quality_of`.
     """

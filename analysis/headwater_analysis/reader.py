@@ -107,7 +107,7 @@ class Transaction:
         several_names: whether any dataset may have several names.
         consumers: whether anything may have declared consumers.
         declarations: whether anything may be declared.
-        freshness: how far the graph is behind its topic.
+        freshness: distance of the graph from the end of its topic.
         shared: objects that parts of one question share, by a name or by class (`common`).
         elsewhere: answers of other servers for the question (`asked`).
     """

@@ -12,7 +12,7 @@ from headwater_analysis import micro_batches
 from headwater_analysis.micro_batches import Stretch
 from headwater_analysis.moments import EVER
 from headwater_analysis.reader import Reader, Transaction
-from headwater_analysis.runs.rows import heartbeat
+from headwater_analysis.runs.from_rows import heartbeat
 from headwater_graph.keys import dataset_key, query_key
 from headwater_schemas.events import DatasetRef, JobRef, ParentRun, Provenance
 from headwater_schemas.facets import SINK_FACET, WRITE_FACET

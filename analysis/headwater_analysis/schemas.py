@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from itertools import pairwise
 from typing import Any
 
-from headwater_analysis.change import DiffChange
 from headwater_analysis.moments import moment
 from headwater_analysis.reader import Transaction
 from headwater_graph.keys import schema_key
@@ -17,6 +17,14 @@ MOST_CHANGES = 100
 """Most changes of one schema to show."""
 
 _NULLABLE = {"true": True, "false": False, "": None}
+
+
+class DiffChange(StrEnum):
+    """Change from before to after."""
+
+    ADDED = "ADDED"
+    REMOVED = "REMOVED"
+    CHANGED = "CHANGED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +100,7 @@ class KnownSchema:
 
 @dataclass(frozen=True, slots=True)
 class SchemaAt:
-    """Schema that a dataset had at a time, or that a run used it with.
+    """Schema of a dataset at a time, or as a run used it.
 
     Attributes:
         dataset: properties of its node, for assets.
@@ -110,7 +118,7 @@ def schemas_of(tx: Transaction, keys: Sequence[str], *, most: int) -> tuple[tupl
     """Return the latest schemas of a dataset, the one reported last first, and their number.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         keys: keys of the dataset under all its names.
         most: most schemas to return.
     """
@@ -129,7 +137,7 @@ def schemas_at(tx: Transaction, keys: Iterable[str], time: datetime | None) -> d
     If several were reported both before and after the time, it is the one that was first reported last.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         keys: keys of datasets.
         time: time of the schemas; None: now.
     """

@@ -24,9 +24,9 @@ from headwater_analysis.impact.analyze import ImpactDetails
 from headwater_analysis.impact.graph import ImpactGraph, StoredGraph
 from headwater_analysis.impact.moves import ChangeStart
 from headwater_analysis.impact.policy import SEVERITIES
+from headwater_analysis.impact.policy_inputs import Cause
 from headwater_analysis.impact.spread import ImpactSpread, spread
 from headwater_analysis.impact.start import Beginning, columns_of
-from headwater_analysis.impact.steps import Cause
 from headwater_analysis.impact.verdict import unknown_users
 from headwater_analysis.impact.wording import short
 from headwater_analysis.reader import Reader, Transaction

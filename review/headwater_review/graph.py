@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from headwater_analysis.impact.graph import AssetFacts, Feed, ImpactGraph, StoredColumnEdge
-from headwater_analysis.impact.inputs import InputGroup, JobInput, SeverityInputs
+from headwater_analysis.impact.policy_inputs import InputGroup, JobInput, SeverityInputs
 
 
 class SharedGraph:

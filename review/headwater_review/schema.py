@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from headwater_analysis.data_types import ArrayOf, Atom, DataType, Field, MapOf, StructOf, type_text
+from headwater_analysis.data_types import ArrayOf, Atom, DataType, MapOf, StructOf, TypedField, type_text
 
 _STEP = re.compile(r"(?:`(?:[^`]|``)*`|[^.`])+")
 ELEMENT = "[]"
@@ -87,7 +87,7 @@ class Schema:
 
 def schema_of(
     source: str,
-    fields: Iterable[Field],
+    fields: Iterable[TypedField],
     states: Iterable[str],
     partitioning: tuple[str, ...] = (),
 ) -> Schema:
@@ -135,7 +135,7 @@ def shape_of(type_: DataType) -> str:
             return f"map<{type_text(key)}>"
 
 
-def _columns(fields: Iterable[Field], above: Steps, line: int = 0) -> Iterator[SchemaColumn]:
+def _columns(fields: Iterable[TypedField], above: Steps, line: int = 0) -> Iterator[SchemaColumn]:
     for each in fields:
         steps = (*above, step(each.name))
         yield SchemaColumn(

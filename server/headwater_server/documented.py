@@ -46,7 +46,9 @@ def describe(schemas: dict[str, Any], models: Iterable[Any]) -> None:
         schema, text = schemas.get(kind.__name__) or schemas.get(_qualified(kind)), kind.__doc__
         if schema is None or text is None:
             continue
-        described = attributes(text)
+        described: dict[str, str] = {}
+        for base in reversed(kind.__mro__):
+            described |= attributes(base.__doc__ or "")
         schema["description"] = inspect.cleandoc(text).partition("\n\nAttributes:")[0]
         for name, field in schema.get("properties", {}).items():
             if name in described:

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
-from headwater_analysis.runs.resolve import MOST_CANDIDATES, id_prefixes, resolve_run
-from headwater_analysis.trace.answer import Hop, Step, StepKind, weakest
+from headwater_analysis.runs.run_names import MOST_CANDIDATES, id_prefixes, resolve_run
 from headwater_analysis.trace.batches import Batch, Query, Run, read_run, stretches
 from headwater_analysis.trace.by_time import ends, first_after
 from headwater_analysis.trace.context import Context
+from headwater_analysis.trace.drafts import micro_batches, run_step
 from headwater_analysis.trace.locate import STRETCH, holes_among
 from headwater_analysis.trace.parts import between, join, joined
 from headwater_analysis.trace.retired import retired_among
 from headwater_analysis.trace.state import NO_STATE, State, spread_forward, state_of
 from headwater_analysis.trace.steps import missing_parts
-from headwater_analysis.trace.taken import micro_batches, run_step
+from headwater_analysis.trace.traced_parts import Hop, Step, StepKind, weakest
 from headwater_graph.keys import query_key
 from headwater_schemas.events import Certainty
 from headwater_schemas.ranges import batches_text, range_text

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from headwater_analysis.blast.answer import Superseded
+from headwater_analysis.blast.tainted import Superseded
 from headwater_analysis.moments import moment
 from headwater_analysis.partitions import is_inside, overwritten, partition_of
-from headwater_analysis.trace.answer import Part, PartKind, Step
 from headwater_analysis.trace.batches import Run, read_run, same_topic
 from headwater_analysis.trace.context import Context
+from headwater_analysis.trace.drafts import micro_batches, run_step
 from headwater_analysis.trace.prefetch import prefetch
-from headwater_analysis.trace.taken import micro_batches, run_step
+from headwater_analysis.trace.traced_parts import Part, PartKind, Step
 from headwater_analysis.trace.uses import StoredUse, partitions_of
 
 

@@ -1,12 +1,13 @@
 """Rules that a lineage graph has to fulfil to be trusted, and what breaks them.
 
-rule          a rule, and a finding of it
-rules         the rules, a file for each concept; `RULES` is the registry
-exemptions    reviewed exemptions from a file
-ask           the rules against the graph
+rules       the rules; `RULES` is the registry
+findings    what breaks them: the answer
+exemptions  reviewed exemptions from a file
+run_checks  the rules against the graph
 """
 
-from headwater_analysis.checks.answer import (
+from headwater_analysis.checks.exemptions import Exemption, ExemptionsError, read_exemptions
+from headwater_analysis.checks.findings import (
     CheckedRule,
     Checks,
     Finding,
@@ -14,9 +15,8 @@ from headwater_analysis.checks.answer import (
     UncheckedRule,
     UnusedExemption,
 )
-from headwater_analysis.checks.ask import check
-from headwater_analysis.checks.exemptions import Exemption, ExemptionsError, read_exemptions
 from headwater_analysis.checks.rules import RULES, rule_named
+from headwater_analysis.checks.run_checks import check
 
 __all__ = [
     "RULES",

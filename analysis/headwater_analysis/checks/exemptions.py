@@ -33,10 +33,10 @@ class Exemption:
     Attributes:
         rule: name of the rule.
         subject: the dataset, job or consumer, as questions take it: a name or a key.
-        reason: why it is accepted.
-        owner: who answers for that.
-        until: the last day of it.
-        line: where it stands in the file.
+        reason: reason why the finding is accepted.
+        owner: person or team that answers for that.
+        until: last day of the exemption.
+        line: line in the file.
     """
 
     rule: str
@@ -51,8 +51,8 @@ def read_exemptions(text: str, name: str) -> tuple[Exemption, ...]:
     """The exemptions of a file.
 
     Args:
-        text: the file.
-        name: of it, for messages.
+        text: content of the file.
+        name: name of the file, for messages.
 
     Raises:
         ExemptionsError: it isn't YAML, or has what none can; all mistakes, a line each.

@@ -99,11 +99,3 @@ WHERE EXISTS { (d)-[:RENAMED_TO]-() }
   OR EXISTS { MATCH (a:HwAlias {dataset: key}) MATCH (a)<-[:KNOWN_AS]-(o) WHERE o <> d }
   OR (path IS NOT NULL AND (EXISTS { (d)-[:DROPPED]->() } OR EXISTS { (d)-[:HAS_COLUMN]->()-[:RENAMED_TO]->() }))
 RETURN collect([node, key, path]) AS touched
-
-// two_names: Kafka clusters of which topics are known by several names, for `headwater check`
-MATCH (a:HwAlias)<-[k:KNOWN_AS {type: 'TOPIC'}]-(d:HwDataset) WHERE a.tenant = $given.tenant AND a.namespace STARTS WITH 'kafka://'
-WITH a.namespace AS cluster, collect(DISTINCT d.namespace) AS namespaces, count(DISTINCT a) AS topics
-WHERE size(namespaces) > 1
-UNWIND namespaces AS namespace
-WITH cluster, topics, namespace ORDER BY cluster, namespace
-RETURN cluster, topics, collect(namespace) AS namespaces ORDER BY cluster

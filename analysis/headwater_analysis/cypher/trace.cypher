@@ -1,4 +1,4 @@
-// ahead: Look-ups for the next hops: names of datasets, their readers and writers, steps of plans that keep state, and segments with wanted offsets
+// prefetch: Look-ups for the next hops: names of datasets, their readers and writers, steps of plans that keep state, and segments with wanted offsets
 CALL () {
   UNWIND $given.datasets AS key
   MATCH (d:HwDataset {key: key})

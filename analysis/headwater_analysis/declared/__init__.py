@@ -1,14 +1,19 @@
 """Declarations of datasets, jobs and consumers: by set, and for one subject by all sets that declare it.
 
-answer    the answers
-merge     one subject's declarations of several sets → values to show, and contradictions
-ask       the questions
-consumers consumers of some datasets or columns
-owners    owners of some datasets, jobs or consumers
+declaration          a set, a declaration, and what holds for one subject
+merge                one subject's declarations of several sets → values to show, and contradictions
+stored_declarations  declarations in the graph, and owners
+consumers            consumers of some datasets or columns
 """
 
-from headwater_analysis.declared.answer import Contradiction, Declaration, Declared, SetState
-from headwater_analysis.declared.ask import (
+from headwater_analysis.declared.consumers import (
+    ReadingConsumer,
+    consumers_of,
+    consumers_of_datasets,
+)
+from headwater_analysis.declared.declaration import Contradiction, Declaration, Declared, SetState
+from headwater_analysis.declared.merge import contradictions, merge, merged
+from headwater_analysis.declared.stored_declarations import (
     dataset_names,
     declarations,
     declared,
@@ -18,17 +23,11 @@ from headwater_analysis.declared.ask import (
     existing_declarations,
     feeds_elsewhere,
     holding_elsewhere,
+    owners_by_key,
     set_progress,
     set_state,
     unknown_datasets,
 )
-from headwater_analysis.declared.consumers import (
-    ReadingConsumer,
-    consumers_of,
-    consumers_of_datasets,
-)
-from headwater_analysis.declared.merge import contradictions, merge, merged
-from headwater_analysis.declared.owners import owners_by_key
 
 __all__ = [
     "Contradiction",

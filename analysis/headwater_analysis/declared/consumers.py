@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from headwater_analysis.assets import Asset, column_asset, dataset_asset
-from headwater_analysis.declared.ask import declared
+from headwater_analysis.declared.stored_declarations import declared
 from headwater_analysis.identity import Identities
 from headwater_analysis.owners import OwnerName, owners_of
 from headwater_analysis.reader import Transaction
@@ -26,7 +26,7 @@ class ReadingConsumer:
         owners: owners of the consumer.
         on_call: channel of the people on call.
         contact: address for questions.
-        criticality: how much depends on it.
+        criticality: declared criticality.
         notice_days: notice that its people need before a change.
         freshness_seconds: greatest age of its data.
         deadline: time of day when its data has to be there.
@@ -53,7 +53,7 @@ class ReadingConsumer:
 
 
 def consumers_of(tx: Transaction, nodes: Iterable[int]) -> tuple[ReadingConsumer, ...]:
-    """Consumers of datasets and columns, by Neo4j's ids, in order of name, whatever name they read these by.
+    """Consumers of datasets and columns, by Neo4j's ids, in order of name. They may declare any name of a dataset.
 
     A column is read by consumers that name it, and by those that read its dataset and name no column of it.
     """
@@ -65,7 +65,7 @@ def consumers_of(tx: Transaction, nodes: Iterable[int]) -> tuple[ReadingConsumer
 
 
 def consumers_of_datasets(tx: Transaction, keys: Iterable[str]) -> tuple[ReadingConsumer, ...]:
-    """Consumers of datasets, by key, in order of name, whatever name they read these by."""
+    """Consumers of datasets, by key, in order of name. They may declare any name of a dataset."""
     if not tx.consumers:
         return ()
     identities, asked = Identities.of(tx), sorted(keys)

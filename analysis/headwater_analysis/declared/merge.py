@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Any, Final
 
 from headwater_analysis.assets import spelling
-from headwater_analysis.declared.answer import Contradiction, Declaration, Declared
+from headwater_analysis.declared.declaration import Contradiction, Declaration, Declared
 from headwater_analysis.declared.types import agree
 
 PARALLEL: Final = {
@@ -30,7 +30,7 @@ _TAG_VALUES: Final = "tag_values"
 _ADDING_UP: Final = frozenset({"glossary", "reads"})
 """Lists that add up: each set may have its own."""
 _OWN: Final = frozenset({"plan"})
-"""Properties that each set may have its own of: column lineages add up."""
+"""Properties that add up as well, though they are no lists: column lineages."""
 
 
 def merge(declarations: Iterable[Declaration]) -> Declared:

@@ -26,7 +26,7 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 
 from headwater_analysis.declaring.json_lines import line_in_json
-from headwater_analysis.declaring.problems import DeclarationError, Problem
+from headwater_analysis.declaring.problems import DeclarationError, FileProblem
 from headwater_analysis.declaring.reading import Form, require_form
 from headwater_analysis.declaring.sets import DeclaredSet, by_digest
 from headwater_analysis.declaring.yaml_lines import LocatedDocument
@@ -76,12 +76,12 @@ def read_manifest(file: str, text: str, namespace: str | None, catalog: str | No
     """
     if namespace is None:
         message = "a manifest doesn't have the address of the database: give --namespace, e.g. postgres://host:5432"
-        raise DeclarationError([Problem(file, 1, (), message)])
+        raise DeclarationError([FileProblem(file, 1, (), message)])
     manifest = _parsed(file, text)
     columns = {} if catalog is None else _parsed(CATALOG, catalog)
     if not is_manifest(manifest):
         path = ("metadata", "dbt_schema_version")
-        raise DeclarationError([Problem(file, line_in_json(text, path), path, "isn't that of a manifest")])
+        raise DeclarationError([FileProblem(file, line_in_json(text, path), path, "isn't that of a manifest")])
     _require_form(file, text, manifest, _ManifestForm)
     _require_form(CATALOG, catalog or "", columns, _CatalogForm)
     return _Manifest(manifest, columns, namespace).declared()
@@ -93,11 +93,11 @@ def _parsed(file: str, text: str) -> Any:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         message = "has half of a surrogate pair, which isn't a character"
-        raise DeclarationError([Problem(file, 1, (), message)]) from error
+        raise DeclarationError([FileProblem(file, 1, (), message)]) from error
     except ValueError as error:
-        raise DeclarationError([Problem(file, getattr(error, "lineno", 1), (), f"not JSON: {error}")]) from error
+        raise DeclarationError([FileProblem(file, getattr(error, "lineno", 1), (), f"not JSON: {error}")]) from error
     except RecursionError as error:
-        raise DeclarationError([Problem(file, 1, (), "nested too deeply")]) from error
+        raise DeclarationError([FileProblem(file, 1, (), "nested too deeply")]) from error
     return value
 
 

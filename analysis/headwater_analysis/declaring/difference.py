@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from headwater_analysis.assets import spelling
 from headwater_analysis.declared import Contradiction, Declaration
-from headwater_analysis.declared.ask import edge_text, stated, with_column
+from headwater_analysis.declared.stored_declarations import edge_text, stated, with_column
 from headwater_analysis.declaring.sets import PRODUCER
 from headwater_graph import keys
 from headwater_graph.fold import fold
@@ -65,7 +65,7 @@ class SetResult:
         revision: number of the revision.
         declarations: number of declarations in the set.
         published: number of events that were published; 0: nothing changed, or publishing was off.
-        in_graph: whether the graph has this revision; false where it wasn't published, or not waited for.
+        in_graph: whether the graph has this revision; false where it wasn't published, or nobody waited.
         changes: declarations that change.
         unknown_datasets: datasets that the set names and that the graph didn't have, by namespace and name.
         contradictions: properties for which other sets declare other values.

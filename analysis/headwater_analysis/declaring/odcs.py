@@ -30,7 +30,7 @@ import msgspec
 from pydantic import Field
 
 from headwater_analysis.declaring.names import Names, UnresolvedNameError
-from headwater_analysis.declaring.problems import DeclarationError, Path, Problem
+from headwater_analysis.declaring.problems import DeclarationError, FileProblem, Path
 from headwater_analysis.declaring.reading import Form, column_lineage, require_form
 from headwater_analysis.declaring.sets import DeclaredSet, by_digest
 from headwater_analysis.declaring.yaml_lines import LocatedDocument, parse_yaml
@@ -93,7 +93,7 @@ def read_contract(file: str, text: str, namespace: str | None = None, names: Nam
     document = parse_yaml(file, text)
     if not isinstance(document.value, dict) or document.value.get("kind") != "DataContract":
         raise DeclarationError(
-            [Problem(file, document.line(("kind",)), ("kind",), "must be DataContract in a data contract")]
+            [FileProblem(file, document.line(("kind",)), ("kind",), "must be DataContract in a data contract")]
         )
     return _Contract(file, text, document, namespace, names).declared()
 
@@ -138,7 +138,7 @@ class _Contract:
         self._file, self._text, self._document, self._namespace = file, text, document, namespace
         self._names = names
         self._value: dict[str, Any] = document.value
-        self._problems: list[Problem] = []
+        self._problems: list[FileProblem] = []
 
     def declared(self) -> DeclaredSet:
         require_form(self._file, self._document, _Document)
@@ -170,7 +170,7 @@ class _Contract:
         return f"odcs:{self._value['id']}"
 
     def _wrong(self, path: Path, message: str) -> None:
-        self._problems.append(Problem(self._file, self._document.line(path), path, message))
+        self._problems.append(FileProblem(self._file, self._document.line(path), path, message))
 
     def _list(self, of: Mapping[str, Any], key: str, path: Path) -> list[Any]:
         found = of.get(key)

@@ -13,7 +13,7 @@ Path: TypeAlias = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class FileProblem:
     """A mistake in a file.
 
     Attributes:
@@ -57,6 +57,6 @@ class DeclarationError(Exception):
         problems: at least one, in order of line.
     """
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
+    def __init__(self, problems: Sequence[FileProblem]) -> None:
         super().__init__(str(problems[0]))
         self.problems = tuple(sorted(problems, key=lambda problem: (problem.file, problem.line)))

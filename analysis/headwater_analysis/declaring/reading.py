@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from headwater_analysis.declaring import model
 from headwater_analysis.declaring.names import Names, UnresolvedNameError
-from headwater_analysis.declaring.problems import DeclarationError, Path, Problem
+from headwater_analysis.declaring.problems import DeclarationError, FileProblem, Path
 from headwater_analysis.declaring.sets import MOST_DECLARATIONS, MOST_PAIRS, DeclaredSet
 from headwater_analysis.declaring.yaml_lines import LocatedDocument, parse_yaml
 from headwater_schemas.events import (
@@ -70,7 +70,7 @@ def read_set(file: str, text: str, names: Names | None = None) -> DeclaredSet:
     """
     document = parse_yaml(file, text)
     if not isinstance(document.value, dict):
-        raise DeclarationError([Problem(file, 1, (), "a declaration file is a mapping that begins with `set:`")])
+        raise DeclarationError([FileProblem(file, 1, (), "a declaration file is a mapping that begins with `set:`")])
     try:
         found = model.Declarations.model_validate(document.value)
     except ValidationError as error:
@@ -83,7 +83,7 @@ class _Builder:
 
     def __init__(self, file: str, document: LocatedDocument, found: model.Declarations, names: Names | None) -> None:
         self._file, self._document, self._found, self._names = file, document, found, names
-        self._problems: list[Problem] = []
+        self._problems: list[FileProblem] = []
 
     def made(self) -> DeclaredSet:
         declarations: dict[str, DeclarationEvent] = {}
@@ -111,7 +111,7 @@ class _Builder:
         return DeclaredSet(self._found.set, declarations, self._found.revision, lines=lines)
 
     def _wrong(self, path: Path, message: str) -> None:
-        self._problems.append(Problem(self._file, self._document.line(path), path, message))
+        self._problems.append(FileProblem(self._file, self._document.line(path), path, message))
 
     def _dataset(self, one: model.Dataset, path: Path) -> DeclarationEvent:
         return DeclarationEvent(
@@ -314,7 +314,7 @@ def require_form(file: str, document: LocatedDocument, form: type[Form]) -> None
         raise DeclarationError(_problems_of(file, document, error)) from error
 
 
-def _problems_of(file: str, document: LocatedDocument, error: ValidationError) -> list[Problem]:
+def _problems_of(file: str, document: LocatedDocument, error: ValidationError) -> list[FileProblem]:
     """Convert pydantic's errors to problems, one for each path, in the file's own words."""
     found: dict[Path, list[Any]] = {}
     for one in error.errors(include_url=False):
@@ -323,7 +323,7 @@ def _problems_of(file: str, document: LocatedDocument, error: ValidationError) -
     # A value that fits no form of a union has errors of its own, and one for each form.
     above = {place[:end] for place in found for end in range(len(place))}
     places = [place for place in found if place not in above]
-    return [Problem(file, document.line(place), place, _message(found[place])) for place in places[:_MOST_PROBLEMS]]
+    return [FileProblem(file, document.line(place), place, _message(found[place])) for place in places[:_MOST_PROBLEMS]]
 
 
 def _is_of_the_form_meant(value: Any, loc: Sequence[str | int]) -> bool:

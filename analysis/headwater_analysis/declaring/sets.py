@@ -28,7 +28,7 @@ class DeclaredSet:
         name: id of the set.
         declarations: declarations by digest, each subject once.
         revision: number in the file; None: the one after the graph's.
-        format: format that the set was read from.
+        format: format of the file.
         source: location of the file, for people.
         document: text of the file, where fields of it have no place in the declarations.
         lines: line of each declaration in the file, by digest.

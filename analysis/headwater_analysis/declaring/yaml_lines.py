@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 import yaml
 
-from headwater_analysis.declaring.problems import DeclarationError, Path, Problem
+from headwater_analysis.declaring.problems import DeclarationError, FileProblem, Path
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MOST_VALUES = 5_000_000
@@ -66,9 +66,9 @@ def parse_yaml(file: str, text: str) -> LocatedDocument:
         what = error.problem or error.context
         if _TAB.match(text.split("\n")[line - 1]):
             what = "a tab before the text; YAML is indented by spaces"
-        raise DeclarationError([Problem(file, line, (), f"not YAML: {what}")]) from error
+        raise DeclarationError([FileProblem(file, line, (), f"not YAML: {what}")]) from error
     except yaml.YAMLError as error:
-        raise DeclarationError([Problem(file, 1, (), f"not YAML: {' '.join(str(error).split())}")]) from error
+        raise DeclarationError([FileProblem(file, 1, (), f"not YAML: {' '.join(str(error).split())}")]) from error
 
 
 @dataclass(slots=True)
@@ -192,7 +192,7 @@ class _Reading:
         return self._rows[row] if row < len(self._rows) else ""
 
     def _error(self, event: Any, path: Path, message: str) -> DeclarationError:
-        return DeclarationError([Problem(self._file, _line(event), path, message)])
+        return DeclarationError([FileProblem(self._file, _line(event), path, message)])
 
 
 def _line(event: Any) -> int:

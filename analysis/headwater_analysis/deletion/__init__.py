@@ -1,10 +1,10 @@
 """Safe deletion of a dataset, or of one of its versions: dependants that still need it, and gaps in the lineage.
 
-answer  the answer
-ask     the question
+verdict         the answer: who still needs it
+deletion_check  the question
 """
 
-from headwater_analysis.deletion.answer import MayDelete, Verdict
-from headwater_analysis.deletion.ask import HOLDING, DeletionQuestion, may_delete
+from headwater_analysis.deletion.deletion_check import HOLDING, DeletionQuestion, may_delete
+from headwater_analysis.deletion.verdict import MayDelete, Verdict
 
 __all__ = ["HOLDING", "DeletionQuestion", "MayDelete", "Verdict", "may_delete"]

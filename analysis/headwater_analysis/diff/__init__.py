@@ -1,12 +1,12 @@
 """Differences in lineage between two times, two runs, or two code versions of a job.
 
-sides     one side of the comparison, as the question has it and as the graph has it
-diff      column edges of two sides compared
-answer    changes of edges, datasets and columns
+sides    one side of the comparison, as the question has it and as the graph has it
+compare  the question: column edges of two sides compared
+changes  the answer: changes of edges, datasets and columns
 """
 
-from headwater_analysis.diff.answer import ColumnChange, DatasetChange, Diff, EdgeChange, Side
-from headwater_analysis.diff.diff import diff
+from headwater_analysis.diff.changes import ColumnChange, DatasetChange, Diff, EdgeChange, Side
+from headwater_analysis.diff.compare import diff
 from headwater_analysis.diff.sides import Point
 
 __all__ = ["ColumnChange", "DatasetChange", "Diff", "EdgeChange", "Point", "Side", "diff"]

@@ -9,13 +9,13 @@ from typing import Any
 
 from headwater_analysis.assets import Asset, dataset_asset
 from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
-from headwater_analysis.lineage.holding import PlanUse, Standing, standings
+from headwater_analysis.lineage.holding import PlanState, PlanUse, plan_states
 from headwater_analysis.lineage.plans import Plans, read_plan_use
 from headwater_analysis.moments import moment
 from headwater_analysis.reader import Transaction
-from headwater_analysis.runs.answer import Role
-from headwater_analysis.runs.one import uses_of
-from headwater_analysis.runs.resolve import resolve_run
+from headwater_analysis.runs.records import Role
+from headwater_analysis.runs.run_details import uses_of
+from headwater_analysis.runs.run_names import resolve_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +77,8 @@ class JobSide:
         plans: plans that were active by then, by key.
         holding: pairs of keys of a plan and a dataset that it writes.
         datasets: datasets that the job read and wrote.
-        schemas: for a run or code version, digests of the schemas that its latest run read and wrote them with; without
-            those that no use names.
+        schemas: for a run or code version, digests of the schemas with which its latest run read and wrote them;
+            without those that no use names.
     """
 
     time: datetime | None
@@ -170,8 +170,8 @@ def _side_of_runs(tx: Transaction, job: str, runs: list[str], time: datetime | N
     holding = frozenset(
         (plan, dataset)
         for dataset, found in uses.items()
-        for plan, standing in standings(found).items()
-        if standing is Standing.HOLDS
+        for plan, state in plan_states(found).items()
+        if state is PlanState.HOLDS
     )
     return JobSide(time, plans, holding, _datasets(tx.rows("diff/links_of_runs", runs=runs)), _schemas(tx, runs))
 

@@ -1,10 +1,11 @@
 """Graph around a dataset, for drawing: nodes, and every edge between them.
 
-answer      nodes, edges, metadata
-draw        the question answered
+drawing  the answer: nodes, edges, metadata
+draw     the question
 """
 
-from headwater_analysis.drawing.answer import (
+from headwater_analysis.drawing.draw import MOST_NODES, draw, keys_around
+from headwater_analysis.drawing.drawing import (
     Drawing,
     DrawingMetadata,
     DrawnColumn,
@@ -12,7 +13,6 @@ from headwater_analysis.drawing.answer import (
     DrawnNode,
     Reach,
 )
-from headwater_analysis.drawing.draw import MOST_NODES, draw, keys_around
 
 __all__ = [
     "MOST_NODES",

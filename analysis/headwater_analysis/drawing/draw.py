@@ -7,7 +7,7 @@ from typing import Any
 
 from headwater_analysis.assets import dataset_asset
 from headwater_analysis.declared import Declared, declared_of_datasets
-from headwater_analysis.drawing.answer import (
+from headwater_analysis.drawing.drawing import (
     Drawing,
     DrawingMetadata,
     DrawnColumn,
@@ -16,8 +16,8 @@ from headwater_analysis.drawing.answer import (
     Reach,
 )
 from headwater_analysis.identity import Identities
-from headwater_analysis.lineage.answer import ColumnMapping, Via, transformation
 from headwater_analysis.lineage.details import jobs_by_key, latest_first
+from headwater_analysis.lineage.hops import ColumnMapping, Via, transformation
 from headwater_analysis.lineage.plans import Plans
 from headwater_analysis.moments import moment
 from headwater_analysis.paging import check_depth, check_limit
@@ -219,7 +219,9 @@ def _reached(tx: Transaction, start: int, direction: Reach, depth: int | None) -
         if direction not in (way, Reach.BOTH):
             continue
 
-        def leaving(nodes: Sequence[int], /, statement: str = f"lineage/datasets_{way.lower()}") -> Iterator[WalkStep]:
+        def leaving(
+            nodes: Sequence[int], /, statement: str = f"lineage/datasets_{way.lower()}"
+        ) -> Iterator[WalkStep[int]]:
             identities = Identities.of(tx)
             identities.learn(nodes)
             row = tx.row(statement, nodes=identities.expanded(nodes), jobs=None, as_of=None, since=None)

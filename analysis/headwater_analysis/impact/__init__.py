@@ -1,21 +1,22 @@
 """Impact of a change: hit assets, severity, reasons, and actions for their owners.
 
-change        changes that can be asked about
-policy        severity of each step of a change; default_policy.toml is the default policy
-inputs        further inputs of a severity: consumers, criticality, promises, sensitivity; stored_inputs reads them
-start         nodes where a change begins in the graph; reach: how far a part of the data got
-graph         small facts of the graph, a level at a time
-moves         steps that leave an asset
-spread        walk through the graph, judged by the policy; steps: causes of hits, and the places of the walk
-raising       rules that replace a severity, by the asset's dependants and state
-verdict       overall answer: consumers of the change itself, and gaps in the lineage
-wording       sentences, and Markdown for a ticket
-answer        the answer
-analyze       the question answered, with caveats and the names, owners and hops of one page
+change           changes that can be asked about
+policy           severity of each step of a change; default_policy.toml is the default policy
+policy_inputs    inputs of a policy: causes and facts of a step; consumers, criticality, promises, sensitivity
+stored_inputs    those of assets in the graph
+start            nodes where a change begins in the graph, and how far a part of the data got
+graph            small facts of the graph, a level at a time
+moves            steps that leave an asset
+spread           walk through the graph, judged by the policy; severities that the asset's dependants or state replace
+verdict          overall answer: consumers of the change itself, and gaps in the lineage
+wording          sentences, and Markdown for a ticket
+impacted_assets  the answer
+analyze          the question answered, with caveats and the names, owners and hops of one page
 """
 
 from headwater_analysis.impact.analyze import ImpactPage, analyze
-from headwater_analysis.impact.answer import (
+from headwater_analysis.impact.change import ChangeType, Extent, ImpactChange, SchemaChange
+from headwater_analysis.impact.impacted_assets import (
     Decision,
     Impact,
     ImpactedConsumer,
@@ -25,7 +26,6 @@ from headwater_analysis.impact.answer import (
     Owner,
     SeverityTotal,
 )
-from headwater_analysis.impact.change import ChangeType, Extent, ImpactChange, SchemaChange
 from headwater_analysis.impact.policy import (
     Policy,
     Severity,
@@ -33,7 +33,7 @@ from headwater_analysis.impact.policy import (
     default_policy_text,
     load_policy,
 )
-from headwater_analysis.impact.steps import Cause
+from headwater_analysis.impact.policy_inputs import Cause
 
 __all__ = [
     "Cause",

@@ -14,7 +14,9 @@ from headwater_analysis import paging
 from headwater_analysis.assets import Asset, column_asset, dataset_asset, job_asset
 from headwater_analysis.declared import consumers_of
 from headwater_analysis.impact import wording
-from headwater_analysis.impact.answer import (
+from headwater_analysis.impact.change import ImpactChange, SchemaChange
+from headwater_analysis.impact.graph import StoredGraph
+from headwater_analysis.impact.impacted_assets import (
     Decision,
     Impact,
     ImpactedJob,
@@ -23,17 +25,15 @@ from headwater_analysis.impact.answer import (
     Owner,
     SeverityTotal,
 )
-from headwater_analysis.impact.change import ImpactChange, SchemaChange
-from headwater_analysis.impact.graph import StoredGraph
-from headwater_analysis.impact.inputs import InputGroup, JobInput, SeverityInputs
 from headwater_analysis.impact.policy import SEVERITIES, Policy, default_policy
-from headwater_analysis.impact.spread import HitStep, ImpactSpread, spread
+from headwater_analysis.impact.policy_inputs import Cause, InputGroup, JobInput, SeverityInputs
+from headwater_analysis.impact.spread import HitStep, ImpactSpread, ImpactVisit, spread
 from headwater_analysis.impact.start import Beginning, begin, named
-from headwater_analysis.impact.steps import Cause, Influence, is_indirect, node_of, propagates, rank_of
 from headwater_analysis.impact.stored_inputs import StoredInputs
 from headwater_analysis.impact.verdict import hit_consumers, hits_for_certain, severity_of, unknowns
 from headwater_analysis.impact.wording import called, short, summary_of
-from headwater_analysis.lineage.answer import transformation
+from headwater_analysis.lineage.hops import transformation
+from headwater_analysis.lineage.scope import Influence
 from headwater_analysis.owners import owners_of
 from headwater_analysis.paging import check_depth, check_limit
 from headwater_analysis.reader import Reader, Transaction
@@ -50,7 +50,7 @@ def caveats(tx: Transaction, graph: StoredGraph, beginning: Beginning, hit: Impa
     - Where it hits nothing: datasets that are derived from its dataset all the same.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         graph: graph of the walk.
         beginning: start of the change.
         hit: assets that were hit.
@@ -143,14 +143,14 @@ class ImpactDetails:
         self.rows = ImpactRows({}, {}, {}, {}, {})
         # Paths to a thousand assets have most of their steps in common.
         self._known_assets: dict[int, Asset] = {}
-        self._known_hops: dict[int, ImpactHop] = {}
+        self._known_hops: dict[ImpactVisit, ImpactHop] = {}
 
     @staticmethod
     def look_up(tx: Transaction, several: Sequence[ImpactDetails]) -> None:
         """Look up the names of nodes and jobs for several changes at once."""
         # Paths to a thousand assets have most of their steps in common.
         steps = {step for each in several for path in each.paths.values() for step in path}
-        on_paths = {node_of(place) for step in steps for place in (step.source, step.target)}
+        on_paths = {visit.node for step in steps for visit in (step.source, step.target)}
         jobs = dict.fromkeys([*(job for each in several for job in each.shown_jobs), *(_hit(s).job for s in steps)])
         of = {node: (each.spread.facts[node], each) for each in several for node in each.paths}
         stored = StoredInputs.of(tx)
@@ -185,14 +185,14 @@ class ImpactDetails:
             shown.append(ImpactedJob(self._job(key), severity, fails, hit.hops, why, owners, criticality))
         return tuple(shown)
 
-    def _item(self, node: int, path: Sequence[WalkStep]) -> ImpactItem:
-        place, last = self.spread.worst[node], path[-1]
+    def _item(self, node: int, path: Sequence[WalkStep[ImpactVisit]]) -> ImpactItem:
+        visit, last = self.spread.worst[node], path[-1]
         hit = _hit(last)
         asset, row, rule = self._asset(node), self.rows.assets[node], self._policy.rules[hit.rule]
         hops = tuple(self._hop(step) for step in path)
         names = {
             "changed": self._changed,
-            "source": wording.called(self._asset(node_of(last.source))),
+            "source": wording.called(self._asset(last.source.node)),
             "asset": wording.called(asset),
             "job": wording.short(hops[-1].job.name),
         }
@@ -201,7 +201,7 @@ class ImpactDetails:
         return ImpactItem(
             asset,
             SEVERITIES[self.spread.rank(node)],
-            Influence.INDIRECT if is_indirect(place) else Influence.DIRECT,
+            Influence.INDIRECT if visit.indirect else Influence.DIRECT,
             hit.cause,
             len(path),
             hops,
@@ -215,32 +215,32 @@ class ImpactDetails:
             ),
             rule.action.format_map(names),
             _owners(row, dataset) or self._owners_of_job(hit.job),
-            propagates(place),
-            self._decision(node, place, hit.rule),
+            visit.propagates,
+            self._decision(node, visit, hit.rule),
             row["criticality"],
             bool(row["gone"]),
             self._parts.get(dataset.key, ()),
             any(hop.possible for hop in hops),
         )
 
-    def _decision(self, node: int, place: int, rule: int) -> Decision:
-        """Explain the severity at a place."""
-        makers = (self.rows.critical_jobs.get(job) for job in self.spread.makers[place])
+    def _decision(self, node: int, visit: ImpactVisit, rule: int) -> Decision:
+        """Explain the severity of a visit."""
+        makers = (self.rows.critical_jobs.get(job) for job in self.spread.makers[visit])
         jobs = sorted((job for job in makers if job is not None), key=lambda job: (job.name, job.criticality))
         inputs = replace(self.rows.inputs[node], jobs=tuple(jobs)) if jobs else self.rows.inputs[node]
-        by_rule, changed = SEVERITIES[rank_of(place)], self.spread.raised.get(place)
+        by_rule, changed = SEVERITIES[visit.rank], self.spread.raised.get(visit)
         if changed is None:
             return Decision(by_rule, rule + 1, None, (), inputs, "")
         because = wording.because(self._policy.raises[changed.number], inputs)
         text = wording.raise_text(by_rule, SEVERITIES[changed.rank], because)
         return Decision(by_rule, rule + 1, changed.number + 1, because, inputs, text)
 
-    def _hop(self, step: WalkStep) -> ImpactHop:
+    def _hop(self, step: WalkStep[ImpactVisit]) -> ImpactHop:
         hop = self._known_hops.get(step.target)
         if hop is None:
             row, hit = self.rows.edges[step.edge], _hit(step)
             done = None if row["kind"] is None else transformation(row, whole=row["whole"])
-            hop = ImpactHop(self._asset(node_of(step.target)), self._job(hit.job), hit.cause, done, row["possible"])
+            hop = ImpactHop(self._asset(step.target.node), self._job(hit.job), hit.cause, done, row["possible"])
             self._known_hops[step.target] = hop
         return hop
 
@@ -259,7 +259,7 @@ class ImpactDetails:
         return _owners(self.rows.jobs[key], self._job(key))
 
 
-def _hit(step: WalkStep) -> HitStep:
+def _hit(step: WalkStep[ImpactVisit]) -> HitStep:
     return HitStep(*step.facts)
 
 
@@ -348,7 +348,7 @@ def _answer(
     details = ImpactDetails(hit, [node for *_, node in shown], policy, beginning)
     details.look_up(tx, [details])
     counts = Counter(rank for rank, *_ in ordered)
-    indirect = sum(is_indirect for _, is_indirect, *_ in ordered)
+    indirect = sum(indirect for _, indirect, *_ in ordered)
     datasets = {node: hit.facts[node].dataset for node in hit.worst}
     readers = hit_consumers(tx, beginning, change, policy)
     certain = hits_for_certain(tx, hit)

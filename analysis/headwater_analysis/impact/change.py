@@ -1,4 +1,4 @@
-"""Changes whose impact can be asked for."""
+"""Changes, and the parts of the data that they concern: subjects of impact questions."""
 
 from __future__ import annotations
 

@@ -7,9 +7,9 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from headwater_analysis.families import Families
 from headwater_analysis.identity import Identities
-from headwater_analysis.impact.inputs import InputGroup, JobInput, SeverityInputs
+from headwater_analysis.impact.policy_inputs import InputGroup, JobInput, SeverityInputs
 from headwater_analysis.impact.stored_inputs import StoredInputs
-from headwater_analysis.lineage.plans import Plan, Plans, Written
+from headwater_analysis.lineage.plans import Plan, Plans, WrittenDataset
 from headwater_analysis.reader import Transaction
 
 _COPIES = ("COPY", "RENAME")
@@ -96,12 +96,12 @@ class StoredGraph:
     """`ImpactGraph` in Neo4j, asked within one transaction.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         former: whether to include edges of plans that no longer hold.
-        groups: groups that most datasets and jobs will be asked for: some are looked up ahead.
+        groups: groups that the policy needs of most datasets and jobs: some are looked up ahead.
 
     Attributes:
-        ended: keys of plans that no longer hold, by the column that they lead on from.
+        ended: keys of plans that no longer hold, by their source column.
         former: ids of edges met that no current plan has, or that belong to a dropped column whose name another column
             has now.
     """
@@ -228,7 +228,7 @@ class StoredGraph:
             facts = self.facts(list(dict.fromkeys(target for _, target in new)))
             names = {target: self._identities.members(found.key) for target, found in facts.items()}
             unseen = self._plans.unseen_under(
-                {(job, target): [Written(job, name) for name in names[target]] for job, target in new}
+                {(job, target): [WrittenDataset(job, name) for name in names[target]] for job, target in new}
             )
             self._unseen |= {pair: pair in unseen for pair in new}
         return {pair for pair in asked if self._unseen[pair]}

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from headwater_analysis.impact.change import SchemaChange
 from headwater_analysis.impact.graph import AssetFacts, Feed, ImpactGraph
-from headwater_analysis.impact.steps import Cause
+from headwater_analysis.impact.policy_inputs import Cause
 
 _JOIN = "JOIN_DEPENDENCY"
 _BLACK_BOXES = ("EXTERNAL", "UNKNOWN")

@@ -23,8 +23,15 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from headwater_analysis.durations import read_duration
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.impact.change import ChangeType, SchemaChange
-from headwater_analysis.impact.inputs import ConsumerInput, InputGroup, QualityState, SeverityInputs
-from headwater_analysis.impact.steps import Cause, Influence, StepFacts
+from headwater_analysis.impact.policy_inputs import (
+    Cause,
+    ConsumerInput,
+    InputGroup,
+    QualityState,
+    SeverityInputs,
+    StepFacts,
+)
+from headwater_analysis.lineage.scope import Influence
 from headwater_schemas.events import ConsumerType, PublicationState, Sensitivity, TransformationKind
 
 
@@ -287,7 +294,7 @@ class Policy(_Model):
     Attributes:
         reading: behaviour of readers, by type of dataset.
         rules: `[[rule]]` in the file. The last one for each type of change fits every step.
-        raises: `[[raise]]`, tried in order on the rules' verdicts; the first that fits holds (`raising`).
+        raises: `[[raise]]`, tried in order on the rules' verdicts; the first that fits holds (`spread.raised`).
     """
 
     reading: Reading = Reading()
@@ -329,7 +336,7 @@ def default_policy() -> Policy:
 
 
 def default_policy_text() -> str:
-    """Return the default policy's file, to begin one with."""
+    """Return the default policy's file: a beginning for a policy of one's own."""
     return files(__package__).joinpath("default_policy.toml").read_text(encoding="utf-8")
 
 

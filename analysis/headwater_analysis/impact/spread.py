@@ -3,29 +3,138 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from operator import itemgetter
+from dataclasses import dataclass, field, replace
+from operator import attrgetter, itemgetter
 from typing import NamedTuple, TypeAlias
 
 from headwater_analysis.impact.change import ChangeType, SchemaChange
 from headwater_analysis.impact.graph import AssetFacts, Feed, ImpactGraph
 from headwater_analysis.impact.moves import ChangeStart, Moves
-from headwater_analysis.impact.policy import Policy
-from headwater_analysis.impact.raising import Raised, raised
-from headwater_analysis.impact.steps import (
-    NODE_SHIFT,
-    Cause,
-    Influence,
-    StepFacts,
-    is_indirect,
-    node_of,
-    order_of,
-    place_of,
-    propagates,
-    rank_of,
-    start_place,
-)
+from headwater_analysis.impact.policy import SEVERITIES, Policy
+from headwater_analysis.impact.policy_inputs import Cause, InputGroup, SeverityInputs, StepFacts
+from headwater_analysis.lineage.scope import Influence
 from headwater_analysis.walk import Walk, WalkStep, walk
+
+
+class ImpactVisit(NamedTuple):
+    """An asset that is hit, and how it is hit.
+
+    Attributes:
+        node: id of the asset.
+        propagates: whether the change goes on from here.
+        indirect: whether the path has an INDIRECT step.
+        rank: rank of the severity; `NOT_JUDGED` where a change starts.
+    """
+
+    node: int
+    propagates: bool
+    indirect: bool
+    rank: int
+
+
+NOT_JUDGED = 15
+"""Rank of what changes itself."""
+
+
+def start_visit(node: int) -> ImpactVisit:
+    """Return the visit where a change starts."""
+    return ImpactVisit(node, propagates=True, indirect=False, rank=NOT_JUDGED)
+
+
+class Raised(NamedTuple):
+    """Replacement of a severity.
+
+    Attributes:
+        rank: rank of the new severity.
+        number: number of the policy's `[[raise]]`, from 0.
+    """
+
+    rank: int
+    number: int
+
+
+def raised(
+    graph: ImpactGraph,
+    policy: Policy,
+    change: ChangeType,
+    makers: Mapping[ImpactVisit, Iterable[str]],
+    facts: Mapping[int, AssetFacts],
+) -> dict[ImpactVisit, Raised]:
+    """Visits whose severity by the rules is replaced.
+
+    Args:
+        graph: graph to ask.
+        policy: policy with the raises, in order.
+        change: type of the change.
+        makers: keys of the jobs that make the asset of each visit, by visit.
+        facts: facts of every node.
+    """
+    about = _may_fit(policy, change, makers, facts)
+    if not about:
+        return {}
+    groups = {
+        numbers: frozenset[InputGroup]().union(*(policy.raises[number].groups for number in numbers))
+        for numbers in set(about.values())
+    }
+    inputs = _inputs(graph, {visit: groups[numbers] for visit, numbers in about.items()})
+    by_jobs = [visit for visit, numbers in about.items() if InputGroup.JOBS in groups[numbers]]
+    jobs = graph.critical_jobs({job for visit in by_jobs for job in makers[visit]}) if by_jobs else {}
+    # Most assets have no inputs, or equal ones: `inputs` has one shared object for these, which is judged once.
+    decided: dict[tuple[tuple[int, ...], int], int | None] = {}
+    out = {}
+    for visit, numbers in about.items():
+        known = inputs[visit.node]
+        if jobs and (made_by := [jobs[job] for job in makers[visit] if job in jobs]):
+            known = replace(known, jobs=tuple(sorted(made_by, key=lambda job: (job.name, job.criticality))))
+            number = _first_that_fits(policy, numbers, known)
+        elif (numbers, id(known)) in decided:
+            number = decided[numbers, id(known)]
+        else:
+            number = decided[numbers, id(known)] = _first_that_fits(policy, numbers, known)
+        if number is not None:
+            out[visit] = Raised(policy.raises[number].to.rank, number)
+    return out
+
+
+def _inputs(graph: ImpactGraph, groups_of: Mapping[ImpactVisit, frozenset[InputGroup]]) -> dict[int, SeverityInputs]:
+    """Inputs of the visited assets, each with the groups that its visits need."""
+    asked: dict[int, frozenset[InputGroup]] = {}
+    for visit, wanted in groups_of.items():
+        node = visit.node
+        asked[node] = asked[node] | wanted if node in asked else wanted
+    groups: dict[frozenset[InputGroup], list[int]] = {}
+    for node, wanted in asked.items():
+        groups.setdefault(wanted, []).append(node)
+    inputs: dict[int, SeverityInputs] = {}
+    for wanted, nodes in groups.items():
+        inputs |= graph.inputs(nodes, wanted)
+    return inputs
+
+
+def _first_that_fits(policy: Policy, numbers: Iterable[int], known: SeverityInputs) -> int | None:
+    return next((number for number in numbers if policy.raises[number].fits(known)), None)
+
+
+def _may_fit(
+    policy: Policy, change: ChangeType, visits: Iterable[ImpactVisit], facts: Mapping[int, AssetFacts]
+) -> dict[ImpactVisit, tuple[int, ...]]:
+    """Numbers of the raises that may apply, by visit. Most visits repeat an earlier combination."""
+    found: dict[tuple[int, str, str], tuple[int, ...]] = {}
+    out = {}
+    for visit in visits:
+        of = facts[visit.node]
+        kind = (visit.rank, of.type, of.criticality)
+        numbers = found.get(kind)
+        if numbers is None:
+            severity = SEVERITIES[kind[0]]
+            numbers = found[kind] = tuple(
+                number
+                for number, each in enumerate(policy.raises)
+                if each.may_fit(change, of.type, of.criticality, severity)
+            )
+        if numbers:
+            out[visit] = numbers
+    return out
 
 
 class HitStep(NamedTuple):
@@ -49,14 +158,14 @@ class JobHit:
     Attributes:
         hops: least hops from the start to its outputs.
         rank: rank of the worst severity that it passes on.
-        places: places that it makes.
+        visits: visits of what it makes.
         causes: causes of its steps.
         kinds: kinds of transformation in its first hop.
     """
 
     hops: int
     rank: int
-    places: set[int] = field(default_factory=set)
+    visits: set[ImpactVisit] = field(default_factory=set)
     causes: set[Cause] = field(default_factory=set)
     kinds: set[str] = field(default_factory=set)
 
@@ -66,34 +175,34 @@ class ImpactSpread:
     """Assets that were hit.
 
     Attributes:
-        walk: walk from place to place.
-        worst: each asset's worst place, by its node.
+        walk: walk from visit to visit.
+        worst: each asset's worst visit, by its node.
         facts: facts of every node.
         jobs: jobs on the paths, by key.
-        raised: places whose severity by the rules is replaced.
-        makers: keys of the jobs that make the asset of each place, by place.
+        raised: visits whose severity by the rules is replaced.
+        makers: keys of the jobs that make the asset of each visit, by visit.
     """
 
-    walk: Walk
-    worst: dict[int, int]
+    walk: Walk[ImpactVisit]
+    worst: dict[int, ImpactVisit]
     facts: dict[int, AssetFacts]
     jobs: dict[str, JobHit]
-    raised: dict[int, Raised]
-    makers: dict[int, set[str]]
+    raised: dict[ImpactVisit, Raised]
+    makers: dict[ImpactVisit, set[str]]
 
     def rank(self, node: int) -> int:
         """Rank of an asset's severity."""
         return _rank(self.worst[node], self.raised)
 
     def ordered(self) -> list[tuple[int, int, int, str, int]]:
-        """List all assets: rank, whether INDIRECT, hops, key, which they are sorted by, and node.
+        """List all assets: rank, whether INDIRECT, hops and key, in their order, and node.
 
         The worst are first, and DIRECT ones before INDIRECT ones.
         """
         found, facts, raises = self.walk.found, self.facts, self.raised
         return sorted(
-            (_rank(place, raises), int(is_indirect(place)), found[place].hops, facts[node].key, node)
-            for node, place in self.worst.items()
+            (_rank(visit, raises), int(visit.indirect), found[visit].hops, facts[node].key, node)
+            for node, visit in self.worst.items()
         )
 
     def hops(self, node: int) -> int:
@@ -121,48 +230,49 @@ def spread(
         depth: most hops; None: all.
     """
     spreading = _Spreading(graph, start, change, schema, policy, depth)
-    places = [start_place(node) for node in start.nodes or start.wholes]
-    reached = walk(places, spreading.expand, depth=depth)
-    makers: dict[int, set[str]] = {place: set() for place in reached.found}
+    starts = [start_visit(node) for node in start.nodes or start.wholes]
+    reached = walk(starts, spreading.expand, depth=depth)
+    makers: dict[ImpactVisit, set[str]] = {visit: set() for visit in reached.found}
     for key, job in spreading.jobs.items():
-        for place in job.places:
-            makers[place].add(key)
+        for visit in job.visits:
+            makers[visit].add(key)
     raises = raised(graph, policy, change, makers, spreading.known)
-    worst: dict[int, int] = {}
-    for place, found in reached.found.items():
-        known = worst.setdefault(node_of(place), place)
-        if known != place and _order(place, found.hops, raises) < _order(known, reached.found[known].hops, raises):
-            worst[node_of(place)] = place
+    worst: dict[int, ImpactVisit] = {}
+    for visit, found in reached.found.items():
+        known = worst.setdefault(visit.node, visit)
+        if known != visit and _order(visit, found.hops, raises) < _order(known, reached.found[known].hops, raises):
+            worst[visit.node] = visit
     for job in spreading.jobs.values():
-        job.rank = min(_rank(place, raises) for place in job.places)
+        job.rank = min(_rank(visit, raises) for visit in job.visits)
     return ImpactSpread(reached, worst, spreading.known, spreading.jobs, raises, makers)
 
 
-def _rank(place: int, raises: Mapping[int, Raised]) -> int:
-    """Rank of a place's severity."""
-    changed = raises.get(place)
-    return rank_of(place) if changed is None else changed.rank
+def _rank(visit: ImpactVisit, raises: Mapping[ImpactVisit, Raised]) -> int:
+    """Rank of a visit's severity."""
+    changed = raises.get(visit)
+    return visit.rank if changed is None else changed.rank
 
 
-def _order(place: int, hops: int, raises: Mapping[int, Raised]) -> tuple[int, bool, int, bool, int]:
-    """Sort key for the places of one node, the worst first; no two are equal, whatever the order of discovery."""
-    return _rank(place, raises), is_indirect(place), hops, not propagates(place), rank_of(place)
+def _order(visit: ImpactVisit, hops: int, raises: Mapping[ImpactVisit, Raised]) -> tuple[int, bool, int, bool, int]:
+    """Sort key for the visits of one node, the worst first; no two are equal, whatever the order of discovery."""
+    return _rank(visit, raises), visit.indirect, hops, not visit.propagates, visit.rank
 
 
-_Taken: TypeAlias = tuple[str, int, Cause, str, str, int, int]
-"""A step to a new place: key of the source, source place, cause, kind, job, edge; and the rule's number.
+_Taken: TypeAlias = tuple[str, ImpactVisit, Cause, str, str, int, int]
+"""A step to a new visit: key of the source, its visit, cause, kind, job, edge; and the rule's number.
 
-Of several steps to one place the least is shown: the same for equal graphs, whatever the order of rows.
+Of several steps to one visit the least is shown: the same for equal graphs, whatever the order of rows.
 """
 
 
+_DIRECT_AND_WORST_FIRST = attrgetter("indirect", "rank")
 _TARGET = itemgetter(1)
 _JOB_AND_TARGET = itemgetter(3, 1)
 
 
-def _by_way(flows: Sequence[Feed], leaving: Mapping[int, int]) -> Iterator[tuple[bool, Sequence[Feed]]]:
-    """Moves by FLOW that leave DIRECT places, and those that leave INDIRECT ones."""
-    indirect = {node for node, place in leaving.items() if is_indirect(place)}
+def _by_way(flows: Sequence[Feed], leaving: Mapping[int, ImpactVisit]) -> Iterator[tuple[bool, Sequence[Feed]]]:
+    """Moves by FLOW that leave DIRECT visits, and those that leave INDIRECT ones."""
+    indirect = {node for node, visit in leaving.items() if visit.indirect}
     if indirect:
         yield True, [feed for feed in flows if feed[0] in indirect]
     if len(indirect) < len(leaving):
@@ -188,17 +298,17 @@ class _Spreading:
         self._policy = policy
         self._depth = depth
         self._hops = 0
-        self._left: set[int] = set()  # twice the node, and one more for INDIRECT
+        self._left: set[tuple[int, bool]] = set()  # nodes, and whether INDIRECT
         # Of tens of thousands of steps all but a few hundred repeat an earlier combination: those are cached.
-        self._verdicts: dict[tuple[object, ...], tuple[int, int]] = {}
-        self._placed: set[int] = set()
+        self._verdicts: dict[tuple[object, ...], tuple[bool, int, int]] = {}
+        self._visited: set[ImpactVisit] = set()
         self.known: dict[int, AssetFacts] = dict(graph.facts([*start.nodes, *start.wholes, start.dataset]))
         fails = not policy.binds_late(start.type)
         self._moves = Moves(graph, start, schema, fails=fails, known=self.known)
         self.jobs: dict[str, JobHit] = {}
 
-    def expand(self, frontier: Sequence[int]) -> Iterable[WalkStep]:
-        """Steps from these places, one to each new place by the policy."""
+    def expand(self, frontier: Sequence[ImpactVisit]) -> Iterable[WalkStep[ImpactVisit]]:
+        """Steps from these visits, one to each new visit by the policy."""
         self._hops += 1
         leaving = self._leaving(frontier)
         moves, flows = self._moves.leaving(list(leaving), first=self._hops == 1), self._moves.flows(leaving)
@@ -208,15 +318,15 @@ class _Spreading:
             moves = [move for move in moves if self.known[move.target].dataset in within]
             flows = [feed for feed in flows if feed[1] in within]
         counts = self._depth is None or self._hops <= self._depth
-        fresh: dict[int, _Taken] = {}
+        fresh: dict[ImpactVisit, _Taken] = {}
         for move in moves:
-            place = leaving[move.source]
-            indirect = is_indirect(place) or not move.direct
+            visit = leaving[move.source]
+            indirect = visit.indirect or not move.direct
             target, rule = self._judge(move.target, move.cause, move.kind, masking=move.masking, indirect=indirect)
             if counts:
                 self._note_job(move.job, move.cause, move.kind, target)
-            if target not in self._placed:
-                taken = self.known[move.source].key, place, move.cause, move.kind or "", move.job, move.edge, rule
+            if target not in self._visited:
+                taken = self.known[move.source].key, visit, move.cause, move.kind or "", move.job, move.edge, rule
                 fresh[target] = min(taken, fresh.get(target, taken))
         for indirect, feeds in _by_way(flows, leaving):
             verdicts = self._judge_flows(feeds, indirect=indirect)
@@ -224,14 +334,14 @@ class _Spreading:
                 for job, to in dict.fromkeys(map(_JOB_AND_TARGET, feeds)):
                     self._note_job(job, Cause.FLOW, None, verdicts[to][0])
             self._flow(feeds, verdicts, leaving, fresh)
-        self._placed |= fresh.keys()
+        self._visited |= fresh.keys()
         return [
-            WalkStep(place, target, edge, facts=HitStep(cause, job, rule))
-            for target, (_, place, cause, _, job, edge, rule) in fresh.items()
+            WalkStep(visit, target, edge, facts=HitStep(cause, job, rule))
+            for target, (_, visit, cause, _, job, edge, rule) in fresh.items()
         ]
 
-    def _judge_flows(self, feeds: Iterable[Feed], *, indirect: bool) -> dict[int, tuple[int, int]]:
-        """Places and rules that moves by FLOW lead to, by node: most repeat an earlier combination."""
+    def _judge_flows(self, feeds: Iterable[Feed], *, indirect: bool) -> dict[int, tuple[ImpactVisit, int]]:
+        """Visits and rules that moves by FLOW lead to, by node: most repeat an earlier combination."""
         return {
             target: self._judge(target, Cause.FLOW, None, masking=False, indirect=indirect)
             for target in dict.fromkeys(map(_TARGET, feeds))
@@ -240,13 +350,13 @@ class _Spreading:
     def _flow(
         self,
         feeds: Iterable[Feed],
-        verdicts: Mapping[int, tuple[int, int]],
-        leaving: Mapping[int, int],
-        fresh: dict[int, _Taken],
+        verdicts: Mapping[int, tuple[ImpactVisit, int]],
+        leaving: Mapping[int, ImpactVisit],
+        fresh: dict[ImpactVisit, _Taken],
     ) -> None:
-        """Take the moves by FLOW to places that are new."""
+        """Take the moves by FLOW to visits that are new."""
         known = self.known
-        new = {target: verdict for target, verdict in verdicts.items() if verdict[0] not in self._placed}
+        new = {target: verdict for target, verdict in verdicts.items() if verdict[0] not in self._visited}
         for source, target, edge, job in feeds:
             if target in new:
                 there, rule = new[target]
@@ -255,22 +365,24 @@ class _Spreading:
                 if first is None or taken < first:
                     fresh[there] = taken
 
-    def _leaving(self, frontier: Iterable[int]) -> dict[int, int]:
-        """Place of each node to continue from: a DIRECT one before an INDIRECT one, then the worst."""
-        leaving: dict[int, int] = {}
+    def _leaving(self, frontier: Iterable[ImpactVisit]) -> dict[int, ImpactVisit]:
+        """Visit of each node where the change goes on: a DIRECT one before an INDIRECT one, then the worst."""
+        leaving: dict[int, ImpactVisit] = {}
         left = self._left
-        for place in sorted(frontier, key=order_of):
-            node, indirect = node_of(place), is_indirect(place)
-            if propagates(place) and node << 1 not in left and not (indirect and node << 1 | 1 in left):
-                left.add(node << 1 | indirect)
-                leaving[node] = place
+        for visit in sorted(frontier, key=_DIRECT_AND_WORST_FIRST):
+            node, _, indirect, _ = visit
+            if visit.propagates and (node, False) not in left and not (indirect and (node, True) in left):
+                left.add((node, indirect))
+                leaving[node] = visit
         return leaving
 
     def _look_up(self, nodes: set[int]) -> None:
         self.known |= self._graph.facts([node for node in nodes if node not in self.known])
 
-    def _judge(self, target: int, cause: Cause, kind: str | None, *, masking: bool, indirect: bool) -> tuple[int, int]:
-        """Return the place that a move leads to, and the number of the rule."""
+    def _judge(
+        self, target: int, cause: Cause, kind: str | None, *, masking: bool, indirect: bool
+    ) -> tuple[ImpactVisit, int]:
+        """Return the visit that a move leads to, and the number of the rule."""
         facts = self.known[target]
         first, parted = self._hops == 1, facts.parted
         asked = (first, cause, indirect, kind, masking, facts.type, facts.criticality, parted)
@@ -279,16 +391,15 @@ class _Spreading:
             influence = Influence.INDIRECT if indirect else Influence.DIRECT
             step = StepFacts(cause, influence, kind, masking, first, facts.type, facts.criticality, parted)
             severity, goes_on, rule = self._policy.judge(self._change, self._schema, step)
-            verdict = place_of(0, indirect=indirect, rank=severity.rank, propagates=goes_on), rule
-            self._verdicts[asked] = verdict
-        how, rule = verdict
-        return target << NODE_SHIFT | how, rule
+            verdict = self._verdicts[asked] = goes_on, severity.rank, rule
+        goes_on, rank, rule = verdict
+        return ImpactVisit(target, goes_on, indirect, rank), rule
 
-    def _note_job(self, key: str, cause: Cause, kind: str | None, place: int) -> None:
+    def _note_job(self, key: str, cause: Cause, kind: str | None, visit: ImpactVisit) -> None:
         job = self.jobs.get(key)
         if job is None:
-            job = self.jobs[key] = JobHit(self._hops, rank_of(place))
-        job.places.add(place)
+            job = self.jobs[key] = JobHit(self._hops, visit.rank)
+        job.visits.add(visit)
         if job.hops == self._hops:
             job.causes.add(cause)
             if kind:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from headwater_analysis.declared import Declared, declared
 from headwater_analysis.identity import Identities
-from headwater_analysis.impact.inputs import ConsumerInput, InputGroup, JobInput, QualityState, SeverityInputs
+from headwater_analysis.impact.policy_inputs import ConsumerInput, InputGroup, JobInput, QualityState, SeverityInputs
 from headwater_analysis.quality import checks_of
 from headwater_analysis.reader import Transaction
 from headwater_analysis.sensitivity import LEVELS, level_of
@@ -67,7 +67,7 @@ class StoredInputs:
     """Severity inputs in Neo4j, asked within one transaction. Facts under other names of a dataset count, too.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
     """
 
     def __init__(self, tx: Transaction) -> None:
@@ -111,7 +111,7 @@ class StoredInputs:
         return {job: found for job in asked if (found := self._jobs[job]) is not None}
 
     def expect(self, jobs: Iterable[str], datasets: Iterable[int]) -> None:
-        """Start the lookup of these jobs' criticality and these datasets' publication, which will be asked for.
+        """Start the lookup of these jobs' criticality and these datasets' publication, which will be needed.
 
         Neo4j looks up missing values while Python goes on.
         """

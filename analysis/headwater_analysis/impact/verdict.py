@@ -7,16 +7,16 @@ from typing import Final
 
 from headwater_analysis.assets import Asset, job_asset
 from headwater_analysis.identity import Identities
-from headwater_analysis.impact.answer import ImpactedConsumer
 from headwater_analysis.impact.change import ImpactChange
-from headwater_analysis.impact.inputs import ConsumerInput, SeverityInputs
+from headwater_analysis.impact.impacted_assets import ImpactedConsumer
 from headwater_analysis.impact.policy import SEVERITIES, Policy, Severity
+from headwater_analysis.impact.policy_inputs import Cause, ConsumerInput, SeverityInputs, StepFacts
 from headwater_analysis.impact.spread import ImpactSpread
 from headwater_analysis.impact.start import Beginning
-from headwater_analysis.impact.steps import Cause, Influence, StepFacts
 from headwater_analysis.impact.stored_inputs import StoredInputs
 from headwater_analysis.impact.wording import MOST_NAMED, called, listed
-from headwater_analysis.lineage.ask import MOST_LOOKED_AT, readers_without_outputs, under_all_names
+from headwater_analysis.lineage.find_lineage import MOST_LOOKED_AT, readers_without_outputs, under_all_names
+from headwater_analysis.lineage.scope import Influence
 from headwater_analysis.reader import Transaction
 
 _PATHS_AT_ONCE: Final = 500
@@ -56,12 +56,12 @@ def _raised(policy: Policy, beginning: Beginning, by_rule: Severity, consumer: C
 def severity_of(
     beginning: Beginning, hit: ImpactSpread, consumers: Sequence[ImpactedConsumer], *, certain: bool, unknown: bool
 ) -> Severity:
-    """The worst of what is affected; UNKNOWN where nobody is for certain, and not all is known.
+    """Worst severity of all that is affected; UNKNOWN where nobody is for certain, and not all is known.
 
     Args:
-        beginning: what changes.
-        hit: what was hit.
-        consumers: of what changes itself.
+        beginning: start and type of the change.
+        hit: assets that were hit.
+        consumers: declared consumers of what changes itself.
         certain: whether anything is hit for certain (`hits_for_certain`).
         unknown: whether something isn't known.
     """
@@ -109,7 +109,7 @@ def unknown_users(tx: Transaction, dataset: str, asset: Asset, *, hit: Sequence[
     """Sentences on who may use an asset, or what is made of it, without being seen.
 
     Args:
-        tx: transaction to look up in.
+        tx: read transaction.
         dataset: key of the asset's dataset.
         asset: dataset or column.
         hit: ids of what is known to be made of it, of which the first 1,000 are looked at.

@@ -9,12 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from headwater_analysis.assets import Asset
 from headwater_analysis.declared import ReadingConsumer
 from headwater_analysis.durations import duration_text
-from headwater_analysis.impact.answer import Decision, Impact, ImpactItem, Owner
 from headwater_analysis.impact.change import ChangeType, ImpactChange, SchemaChange
-from headwater_analysis.impact.inputs import ConsumerInput, JobInput, QualityState, SeverityInputs
+from headwater_analysis.impact.impacted_assets import Decision, Impact, ImpactItem, Owner
 from headwater_analysis.impact.policy import Raise, Severity
+from headwater_analysis.impact.policy_inputs import Cause, ConsumerInput, JobInput, QualityState, SeverityInputs
 from headwater_analysis.impact.spread import JobHit
-from headwater_analysis.impact.steps import Cause
 from headwater_schemas.ranges import range_text
 from headwater_schemas.visible import visible
 
@@ -54,8 +53,8 @@ def listed(assets: Sequence[Asset], *, of: int | None = None) -> str:
     """The first names, and how many more there are: `daily, hourly, weekly and 2 more`.
 
     Args:
-        assets: in order.
-        of: how many there are in all, where `assets` are the first of them.
+        assets: assets to name, in order.
+        of: number of all assets, where `assets` are the first of them.
     """
     more = (len(assets) if of is None else of) - MOST_NAMED
     return ", ".join(short(each.name) for each in assets[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")

@@ -1,14 +1,15 @@
 """Details of one dataset, column, job or consumer, and lists of all of them.
 
-dataset     details of one dataset
-column      details of one column
-job         details of one job
-consumer    details of one dashboard, report, team …
-one         details of any asset by its name, a run too
-lists       datasets, jobs and consumers, paged by key; runs of all jobs, the latest first; every broken chain
-rows        parts of a node that several of these read: owners, tags, uses
+dataset        details of one dataset
+column         details of one column
+job            details of one job
+consumer       details of one dashboard, report, team …
+by_name        details of any asset by its name, a run too
+lists          datasets, jobs and consumers, paged by key; runs of all jobs, the latest first; every broken chain
+tags_and_uses  parts of a node that several of these read
 """
 
+from headwater_analysis.known.by_name import Known, KnownKind, known
 from headwater_analysis.known.column import ColumnDetails, column_details
 from headwater_analysis.known.consumer import ConsumerDetails, consumer_details
 from headwater_analysis.known.dataset import DatasetDetails, dataset_details
@@ -26,7 +27,6 @@ from headwater_analysis.known.lists import (
     estate_runs,
     jobs,
 )
-from headwater_analysis.known.one import Known, KnownKind, known
 
 __all__ = [
     "BrokenChain",

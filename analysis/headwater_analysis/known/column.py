@@ -10,9 +10,9 @@ from headwater_analysis.declared import declared_together
 from headwater_analysis.errors import NotFoundError
 from headwater_analysis.identity import Identities
 from headwater_analysis.known.dataset import KnownColumn, known_column
-from headwater_analysis.known.rows import Tag, tags_of
+from headwater_analysis.known.tags_and_uses import Tag, tags_of
 from headwater_analysis.lineage import Lineage, LineageDirection, LineageQuestion
-from headwater_analysis.lineage.ask import lineage_in
+from headwater_analysis.lineage.find_lineage import lineage_in
 from headwater_analysis.owners import OwnerName, owners_of
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.resolve import resolve_asset, resolve_dataset

@@ -14,7 +14,7 @@ from headwater_analysis.assets import Asset, dataset_asset
 from headwater_analysis.declared import Declared, declared_together, owners_by_key
 from headwater_analysis.errors import AmbiguousError, NotFoundError
 from headwater_analysis.identity import Identities
-from headwater_analysis.known.rows import JobUse, Tag, job_uses
+from headwater_analysis.known.tags_and_uses import JobUse, Tag, job_uses
 from headwater_analysis.owners import OwnerName, owners_of
 from headwater_analysis.quality import Check, quality_of
 from headwater_analysis.reader import Reader, Transaction
@@ -82,7 +82,7 @@ class ConsumerDetails:
         description: description, if any.
         owners: owners of the consumer.
         tags: tags of the consumer.
-        criticality: how much depends on it.
+        criticality: declared criticality.
         on_call: channel of the people on call.
         contact: address for questions.
         notice_days: notice that its people need before a change.
@@ -181,7 +181,7 @@ def details_of(tx: Transaction, consumer: ConsumerName) -> ConsumerDetails:
 
 
 def _reads(tx: Transaction, key: str) -> tuple[tuple[ConsumedDataset, ...], int]:
-    """Datasets that a consumer reads, each once whatever names it is declared by; and their number."""
+    """Datasets that a consumer reads, each once, under whatever names it is declared; and their number."""
     rows = tx.rows("known/datasets_of_consumer", key=key, most=MOST_DATASETS, most_columns=MOST_COLUMNS)
     if not rows:
         return (), 0

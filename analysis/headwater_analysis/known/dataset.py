@@ -17,7 +17,7 @@ from headwater_analysis.declared import (
 )
 from headwater_analysis.facets import Facet, facets_of
 from headwater_analysis.identity import Identities
-from headwater_analysis.known.rows import (
+from headwater_analysis.known.tags_and_uses import (
     JobUse,
     Tag,
     job_uses,
@@ -28,10 +28,10 @@ from headwater_analysis.owners import OwnerName, owners_of
 from headwater_analysis.quality import Check, quality_of
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.resolve import resolve_dataset
-from headwater_analysis.runs.answer import BusinessVersion, QualityTurn, Role, RunItem
-from headwater_analysis.runs.listed import ask_runs
-from headwater_analysis.runs.one import business_versions_of
-from headwater_analysis.runs.turn import quality_turns
+from headwater_analysis.runs.last_good_run import quality_turns
+from headwater_analysis.runs.list_runs import ask_runs
+from headwater_analysis.runs.records import BusinessVersion, QualityTurn, Role, RunItem
+from headwater_analysis.runs.run_details import business_versions_of
 from headwater_analysis.runs.versions import VersionItem, latest_versions
 from headwater_analysis.schemas import KnownSchema, schemas_of
 from headwater_schemas.events import RunEventType

@@ -12,7 +12,7 @@ from headwater_analysis.declared import Declared, declared_together
 from headwater_analysis.facets import Facet, facets_of
 from headwater_analysis.identity import Identities
 from headwater_analysis.known.dataset import MOST_RUNS
-from headwater_analysis.known.rows import (
+from headwater_analysis.known.tags_and_uses import (
     DatasetUse,
     Tag,
     dataset_use,
@@ -22,9 +22,9 @@ from headwater_analysis.moments import moment
 from headwater_analysis.owners import OwnerName, owners_of
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.resolve import resolve_job
-from headwater_analysis.runs.answer import QualityTurn, Role, RunItem
-from headwater_analysis.runs.listed import ask_runs
-from headwater_analysis.runs.turn import quality_turns
+from headwater_analysis.runs.last_good_run import quality_turns
+from headwater_analysis.runs.list_runs import ask_runs
+from headwater_analysis.runs.records import QualityTurn, Role, RunItem
 from headwater_graph.keys import retention_key
 
 MOST_DATASETS = 100

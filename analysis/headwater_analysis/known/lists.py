@@ -19,15 +19,15 @@ from headwater_analysis.declared import Declared, declared, declared_of_datasets
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.identity import Identities, several_names
 from headwater_analysis.known.consumer import ConsumerName
-from headwater_analysis.known.rows import Tag, tags_of
+from headwater_analysis.known.tags_and_uses import Tag, tags_of
 from headwater_analysis.micro_batches import Stretch
 from headwater_analysis.moments import moment
 from headwater_analysis.owners import OwnerName, owners_of
-from headwater_analysis.paging import check_limit
+from headwater_analysis.paging import Page, check_limit
 from headwater_analysis.reader import Reader, Transaction
-from headwater_analysis.runs.answer import Joint, RunItem
-from headwater_analysis.runs.context import ALL_RUNS, RunFilter
-from headwater_analysis.runs.rows import job_of, joints, run_item
+from headwater_analysis.runs.from_rows import job_of, joints, run_item
+from headwater_analysis.runs.records import Joint, RunItem
+from headwater_analysis.runs.run_filter import ALL_RUNS, RunFilter
 from headwater_graph.facts.nodes import IntervalFacts
 from headwater_schemas.events import RunEventType
 
@@ -57,18 +57,10 @@ class ListedDataset:
 
 
 @dataclass(frozen=True, slots=True)
-class DatasetList:
-    """Datasets, in order of key, which means nothing and stays the same.
-
-    Attributes:
-        items: datasets of this page.
-        total: exact number of datasets.
-        next_cursor: cursor of the next page; None on the last page.
-    """
+class DatasetList(Page):
+    """Datasets, in order of key, which means nothing and stays the same."""
 
     items: tuple[ListedDataset, ...]
-    total: int
-    next_cursor: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,18 +84,10 @@ class ListedJob:
 
 
 @dataclass(frozen=True, slots=True)
-class JobList:
-    """Jobs, in order of key, which means nothing and stays the same.
-
-    Attributes:
-        items: jobs of this page.
-        total: exact number of jobs.
-        next_cursor: cursor of the next page; None on the last page.
-    """
+class JobList(Page):
+    """Jobs, in order of key, which means nothing and stays the same."""
 
     items: tuple[ListedJob, ...]
-    total: int
-    next_cursor: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +98,7 @@ class ListedConsumer:
         consumer: the consumer.
         owners: owners of the consumer.
         tags: tags of the consumer.
-        criticality: how much depends on it.
+        criticality: declared criticality.
         on_call: channel of the people on call.
         contact: address for questions.
     """
@@ -128,33 +112,17 @@ class ListedConsumer:
 
 
 @dataclass(frozen=True, slots=True)
-class ConsumerList:
-    """Declared consumers, in order of key, which means nothing and stays the same.
-
-    Attributes:
-        items: consumers of this page.
-        total: exact number of consumers.
-        next_cursor: cursor of the next page; None on the last page.
-    """
+class ConsumerList(Page):
+    """Declared consumers, in order of key, which means nothing and stays the same."""
 
     items: tuple[ListedConsumer, ...]
-    total: int
-    next_cursor: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class RunList:
-    """Runs of all jobs, the one seen last first.
-
-    Attributes:
-        items: runs of this page.
-        total: exact number of runs.
-        next_cursor: cursor of the next page; None on the last page.
-    """
+class RunList(Page):
+    """Runs of all jobs, the one seen last first."""
 
     items: tuple[RunItem, ...]
-    total: int
-    next_cursor: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,18 +153,10 @@ class BrokenChain:
 
 
 @dataclass(frozen=True, slots=True)
-class BrokenChainPage:
-    """Broken chains, query by query, each in order of its batches.
-
-    Attributes:
-        items: broken chains of this page.
-        total: exact number of broken chains.
-        next_cursor: cursor of the next page; None on the last page.
-    """
+class BrokenChainPage(Page):
+    """Broken chains, query by query, each in order of its batches."""
 
     items: tuple[BrokenChain, ...]
-    total: int
-    next_cursor: str | None
 
 
 def datasets(

@@ -1,16 +1,17 @@
 """Lineage upstream and downstream of a dataset or a column.
 
-question          the question, and its bounds
-answer            the answer
-ask               the question answered: a page, the hops between its assets, caveats
-search            breadth-first, DIRECT and INDIRECT apart; pure
-steps             the steps from dataset to dataset, and from column to column
-holding           the rule by which plans hold; pure
-plans             the plans that a question meets, and whether they hold, now or at a time
-details           names, jobs and columns, looked up for a page alone
+scope         the question, and its bounds
+hops          the answer: assets, the hops between them, and the jobs that make these
+find_lineage  the question answered: a page, the hops between its assets, caveats
+search        breadth-first, DIRECT and INDIRECT apart; pure
+steps         the steps from dataset to dataset, and from column to column
+holding       the rule by which plans hold; pure
+plans         the plans that a question meets, and whether they hold, now or at a time
+details       names, jobs and columns, looked up for a page alone
 """
 
-from headwater_analysis.lineage.answer import (
+from headwater_analysis.lineage.find_lineage import lineage
+from headwater_analysis.lineage.hops import (
     ColumnMapping,
     Lineage,
     LineageEdge,
@@ -18,8 +19,7 @@ from headwater_analysis.lineage.answer import (
     Transformation,
     Via,
 )
-from headwater_analysis.lineage.ask import lineage
-from headwater_analysis.lineage.question import (
+from headwater_analysis.lineage.scope import (
     ALL_HOPS,
     Filters,
     Influence,

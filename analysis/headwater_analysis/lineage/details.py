@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from headwater_analysis.assets import Asset, AssetKind, column_asset, dataset_asset, job_asset, table_of
 from headwater_analysis.identity import Identities
-from headwater_analysis.lineage.answer import (
+from headwater_analysis.lineage.hops import (
     ColumnMapping,
     DeclaredPartitions,
     LineageItem,
@@ -18,8 +18,8 @@ from headwater_analysis.lineage.answer import (
     transformation,
 )
 from headwater_analysis.lineage.plans import Plans
-from headwater_analysis.lineage.question import Influence, LineageDirection, Scope
-from headwater_analysis.lineage.search import Reached
+from headwater_analysis.lineage.scope import Influence, LineageDirection, Scope
+from headwater_analysis.lineage.search import LineageVisit, Reached
 from headwater_analysis.moments import moment_of
 from headwater_analysis.reader import Transaction
 
@@ -34,7 +34,7 @@ class Mappings:
     """Column mappings along hops between datasets, by plans that hold.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         plans: plans as of the question's time.
         hops: ids of the source and the target dataset of each hop, and keys of its jobs.
         downstream: whether the target is the dataset that was reached.
@@ -80,10 +80,10 @@ _INFLUENCES = (Influence.DIRECT, Influence.INDIRECT)
 
 
 class PageDetails(Protocol):
-    """Places of a search ⇒ items of an answer."""
+    """Visits of a search ⇒ items of an answer."""
 
-    def items(self, reached: Reached, places: Sequence[int]) -> list[LineageItem]:
-        """Build an item for each place, in order."""
+    def items(self, reached: Reached, visits: Sequence[LineageVisit]) -> list[LineageItem]:
+        """Build an item for each visit, in order."""
 
     def vias(self, hops: Sequence[Sequence[int]]) -> list[list[Via]]:
         """Jobs that make each hop, given the edges of each."""
@@ -93,7 +93,7 @@ class DatasetPageDetails:
     """`PageDetails` of datasets.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         scope: scope of the question.
         plans: plans as of its time, if it asks for columns; None: it doesn't.
     """
@@ -103,9 +103,9 @@ class DatasetPageDetails:
         self._scope = scope
         self._plans = plans
 
-    def items(self, reached: Reached, places: Sequence[int]) -> list[LineageItem]:
+    def items(self, reached: Reached, visits: Sequence[LineageVisit]) -> list[LineageItem]:
         """See `PageDetails`."""
-        found_nodes, vias = self._page([place >> 1 for place in places], [reached.edges(place) for place in places])
+        found_nodes, vias = self._page([visit.node for visit in visits], [reached.edges(visit) for visit in visits])
         assets = {
             node: (
                 Asset(AssetKind.DATASET, key, namespace, name, None, title, type_, table_of(name, links, kinds)),
@@ -113,13 +113,13 @@ class DatasetPageDetails:
             )
             for node, key, namespace, name, title, type_, links, kinds, gone in found_nodes
         }
-        mappings = self._mappings(reached, places, vias)
+        mappings = self._mappings(reached, visits, vias)
         items = []
-        for place, via in zip(places, vias, strict=True):
-            found, (asset, gone) = reached.found[place], assets[place >> 1]
-            columns, total = mappings.of(place >> 1) if mappings else ((), None)
+        for visit, via in zip(visits, vias, strict=True):
+            found, (asset, gone) = reached.found[visit], assets[visit.node]
+            columns, total = mappings.of(visit.node) if mappings else ((), None)
             shown = latest_first(via, self._scope.as_of)
-            parent = reached.marks[reached.parent(place) >> 1].key
+            parent = reached.facts[reached.parent(visit).node].key
             items.append(LineageItem(asset, found.hops, None, parent, None, shown, len(via), gone, columns, total))
         return items
 
@@ -147,13 +147,15 @@ class DatasetPageDetails:
         }
         return datasets, [_by_job(vias[edge] for edge in edges) for edges in hops]
 
-    def _mappings(self, reached: Reached, places: Sequence[int], vias: Sequence[Sequence[Via]]) -> Mappings | None:
+    def _mappings(
+        self, reached: Reached, visits: Sequence[LineageVisit], vias: Sequence[Sequence[Via]]
+    ) -> Mappings | None:
         if self._plans is None:
             return None
         downstream = self._scope.direction is LineageDirection.DOWNSTREAM
         hops = []
-        for place, via in zip(places, vias, strict=True):
-            near, far = reached.parent(place) >> 1, place >> 1
+        for visit, via in zip(visits, vias, strict=True):
+            near, far = reached.parent(visit).node, visit.node
             jobs = sorted({each.job.key for each in via})
             hops.append((near, far, jobs) if downstream else (far, near, jobs))
         return Mappings(self._tx, self._plans, hops, downstream=downstream)
@@ -163,7 +165,7 @@ class ColumnPageDetails:
     """`PageDetails` of columns.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         plans: plans as of the question's time; those on its way are looked up already.
     """
 
@@ -171,9 +173,9 @@ class ColumnPageDetails:
         self._tx = tx
         self._plans = plans
 
-    def items(self, reached: Reached, places: Sequence[int]) -> list[LineageItem]:
+    def items(self, reached: Reached, visits: Sequence[LineageVisit]) -> list[LineageItem]:
         """See `PageDetails`."""
-        nodes = list(dict.fromkeys(place >> 1 for place in places))
+        nodes = list(dict.fromkeys(visit.node for visit in visits))
         assets = {
             row["node"]: (
                 column_asset(row["dataset"], row["properties"])
@@ -183,14 +185,16 @@ class ColumnPageDetails:
             )
             for row in self._tx.rows("lineage/columns", nodes=nodes)
         }
-        vias = self.vias([reached.edges(place) for place in places])
+        vias = self.vias([reached.edges(visit) for visit in visits])
         items = []
-        for place, via in zip(places, vias, strict=True):
-            found, (asset, gone) = reached.found[place], assets[place >> 1]
-            near, shown = reached.parent(place), latest_first(via, self._plans.as_of)
-            way = None if near >> 1 == reached.start else _INFLUENCES[near & 1]
-            parent = reached.marks[near >> 1].key
-            items.append(LineageItem(asset, found.hops, _INFLUENCES[place & 1], parent, way, shown, len(via), gone))
+        for visit, via in zip(visits, vias, strict=True):
+            found, (asset, gone) = reached.found[visit], assets[visit.node]
+            near, shown = reached.parent(visit), latest_first(via, self._plans.as_of)
+            way = None if near.node == reached.start else _INFLUENCES[near.indirect]
+            parent = reached.facts[near.node].key
+            items.append(
+                LineageItem(asset, found.hops, _INFLUENCES[visit.indirect], parent, way, shown, len(via), gone)
+            )
         return items
 
     def vias(self, hops: Sequence[Sequence[int]]) -> list[list[Via]]:

@@ -24,7 +24,7 @@ from datetime import datetime
 from enum import Enum
 
 
-class Standing(Enum):
+class PlanState(Enum):
     """Status of a plan at a time: ENDED, a later complete application run is without it; else see above."""
 
     HOLDS = "HOLDS"
@@ -53,7 +53,7 @@ class PlanUse:
     replaces: bool = False
 
 
-def standings(uses: Iterable[PlanUse], *, emptied: datetime | None = None) -> dict[str, Standing]:
+def plan_states(uses: Iterable[PlanUse], *, emptied: datetime | None = None) -> dict[str, PlanState]:
     """Status of the plans by which one job wrote one dataset.
 
     Args:
@@ -68,7 +68,7 @@ def standings(uses: Iterable[PlanUse], *, emptied: datetime | None = None) -> di
     last, began = _last_complete(uses)
     since = [use for use in uses if began is None or use.ended >= began]
     overwrites = [use for use in since if use.replaces]
-    out = dict.fromkeys((use.plan for use in uses), Standing.ENDED)
+    out = dict.fromkeys((use.plan for use in uses), PlanState.ENDED)
     for use in since:
         gone = (emptied is not None and use.ended < emptied) or any(
             other.ended > use.ended
@@ -77,9 +77,9 @@ def standings(uses: Iterable[PlanUse], *, emptied: datetime | None = None) -> di
             for other in overwrites
         )
         if not gone:
-            out[use.plan] = Standing.HOLDS
-        elif out[use.plan] is Standing.ENDED:
-            out[use.plan] = Standing.REPLACED
+            out[use.plan] = PlanState.HOLDS
+        elif out[use.plan] is PlanState.ENDED:
+            out[use.plan] = PlanState.REPLACED
     return out
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypeVar
 
-from headwater_analysis.lineage.holding import PlanUse, Standing, standings
+from headwater_analysis.lineage.holding import PlanState, PlanUse, plan_states
 from headwater_analysis.moments import moment_of
 from headwater_analysis.reader import Transaction
 from headwater_analysis.trace.uses import read_use
@@ -25,10 +25,10 @@ _Asked = TypeVar("_Asked")
 _BRANCH = "headwater_branch"
 _BEGIN = datetime(1, 1, 1, tzinfo=UTC)
 _END = datetime(9999, 12, 31, tzinfo=UTC)
-_ADMITTED = {False: (Standing.HOLDS,), True: (Standing.HOLDS, Standing.REPLACED)}
+_ADMITTED = {False: (PlanState.HOLDS,), True: (PlanState.HOLDS, PlanState.REPLACED)}
 
 
-class Written(NamedTuple):
+class WrittenDataset(NamedTuple):
     """A dataset as a job writes it; keys of both."""
 
     job: str
@@ -41,14 +41,14 @@ class Plan:
 
     Attributes:
         job: key of its job.
-        digest: of its column lineage.
+        digest: digest of its column lineage.
         declared: whether the job declares it now.
-        first_seen, last_seen: its span.
-        active: when it was last active by the time asked of; None: not by then.
-        incomplete: why its lineage is incomplete; None where it isn't.
+        first_seen, last_seen: span in which it was observed.
+        active: its last activity until the time of the question; None: none until then.
+        incomplete: reason why its lineage is incomplete; None where it isn't.
         known: whether its lineage is known; else some run cites it, and that is all.
         outputs: keys of the datasets that it writes.
-        emptied: when those of them that ever were were last dropped or truncated, by that time.
+        emptied: time when each of its outputs was last dropped or truncated, until that time, where one was.
     """
 
     job: str
@@ -67,10 +67,10 @@ class Plans:
     """The plans that a question meets.
 
     Args:
-        tx: to look up in.
-        as_of: the time asked of; None is now.
+        tx: read transaction.
+        as_of: time of the question; None is now.
         since: leave out plans that weren't active at this time or later.
-        replaced: whether plans count that are REPLACED: what a job does, not what its outputs are made of.
+        replaced: whether plans count that are REPLACED: they tell what a job does, but not where its outputs come from.
     """
 
     def __init__(
@@ -87,13 +87,13 @@ class Plans:
         self._admitted = _ADMITTED[replaced]
         self._plans: dict[str, Plan] = {}
         self._of_jobs: dict[str, list[str]] = {}
-        self._standings: dict[Written, Mapping[str, Standing]] = {}
-        self._last_active: dict[Written, datetime | None] = {}
+        self._states: dict[WrittenDataset, Mapping[str, PlanState]] = {}
+        self._last_active: dict[WrittenDataset, datetime | None] = {}
         self._datasets: dict[int, str] = {}
 
     @property
     def as_of(self) -> datetime | None:
-        """The time asked of; None is now."""
+        """Time of the question; None is now."""
         return self._as_of
 
     def __getitem__(self, key: str) -> Plan:
@@ -113,16 +113,16 @@ class Plans:
         self._judge(dict.fromkeys(pairs))
         return [self._counts(key, dataset) for key, dataset in pairs]
 
-    def of_jobs(self, jobs: Iterable[str]) -> dict[Written, list[str]]:
+    def of_jobs(self, jobs: Iterable[str]) -> dict[WrittenDataset, list[str]]:
         """By which plans, of those that count, these jobs write which datasets; keys."""
         asked = list(dict.fromkeys(jobs))
         self._read([], [job for job in asked if job not in self._of_jobs])
         pairs = [(key, dataset) for job in asked for key in self._of_jobs[job] for dataset in self._plans[key].outputs]
         self._judge(pairs)
-        out: dict[Written, list[str]] = {}
+        out: dict[WrittenDataset, list[str]] = {}
         for key, dataset in pairs:
             if self._counts(key, dataset):
-                out.setdefault(Written(self._plans[key].job, dataset), []).append(key)
+                out.setdefault(WrittenDataset(self._plans[key].job, dataset), []).append(key)
         return out
 
     def of_job(self, job: str) -> dict[str, Plan]:
@@ -130,7 +130,7 @@ class Plans:
         plans = {key: self._plans[key] for key in self._of_jobs[job]}
         return {key: plan for key, plan in plans.items() if plan.active is not None or plan.declared}
 
-    def incomplete(self, made: Iterable[Written]) -> dict[Written, str]:
+    def incomplete(self, made: Iterable[WrittenDataset]) -> dict[WrittenDataset, str]:
         """List the reasons why a job's column lineage to a dataset is incomplete, by the plans that count."""
         asked = list(made)
         counting = self.of_jobs(written.job for written in asked)
@@ -141,7 +141,7 @@ class Plans:
             if (reason := self._plans[key].incomplete) is not None
         }
 
-    def unseen(self, made: Iterable[Written]) -> set[Written]:
+    def unseen(self, made: Iterable[WrittenDataset]) -> set[WrittenDataset]:
         """Find datasets whose column lineage by a job is missing or incomplete.
 
         So it is where one of the plans that count is incomplete, where no plan of the job writes that dataset, and
@@ -153,7 +153,7 @@ class Plans:
         unseen = {written for written in asked if self._is_unseen(written, counting.get(written, ()))}
         return unseen | self._written_since([written for written in asked if written not in unseen])
 
-    def _written_since(self, made: Sequence[Written]) -> set[Written]:
+    def _written_since(self, made: Sequence[WrittenDataset]) -> set[WrittenDataset]:
         """Find datasets that a job wrote after its plans for them were last active."""
         active = {
             written: max(
@@ -170,9 +170,9 @@ class Plans:
         if not asked:
             return set()
         rows = self._tx.rows("lineage/written_since", made=asked, as_of=self._as_of, most=MOST_USES)
-        return {Written(*row.values()) for row in rows}
+        return {WrittenDataset(*row.values()) for row in rows}
 
-    def unseen_under(self, made: Mapping[_Asked, Sequence[Written]]) -> set[_Asked]:
+    def unseen_under(self, made: Mapping[_Asked, Sequence[WrittenDataset]]) -> set[_Asked]:
         """Find missing column lineage of datasets with several names, by the names that the job writes under."""
         each = list(dict.fromkeys(written for under in made.values() for written in under))
         unseen = self.unseen(each)
@@ -183,10 +183,10 @@ class Plans:
                 out.add(asked)
         return out
 
-    def _has_written(self, written: Written) -> bool:
+    def _has_written(self, written: WrittenDataset) -> bool:
         return any(written.dataset in plan.outputs for plan in self.of_job(written.job).values())
 
-    def _is_unseen(self, written: Written, counting: Sequence[str]) -> bool:
+    def _is_unseen(self, written: WrittenDataset, counting: Sequence[str]) -> bool:
         there = self.of_job(written.job)
         newest = max(there.values(), key=lambda plan: plan.active or _BEGIN, default=None)
         if newest is None or not newest.known:
@@ -234,17 +234,17 @@ class Plans:
             return True
         if plan.active is None or (self._since is not None and plan.active < self._since):
             return False
-        return self._standing(key, Written(plan.job, dataset)) in self._admitted
+        return self._state(key, WrittenDataset(plan.job, dataset)) in self._admitted
 
-    def _standing(self, key: str, written: Written) -> Standing:
+    def _state(self, key: str, written: WrittenDataset) -> PlanState:
         active = self._plans[key].active
         if active is not None and active == self._newest(written):
             # Nothing of the job has come since.
             emptied = self._plans[key].emptied.get(written.dataset)
-            return Standing.REPLACED if emptied is not None and active < emptied else Standing.HOLDS
-        return self._standings[written].get(key, Standing.ENDED)
+            return PlanState.REPLACED if emptied is not None and active < emptied else PlanState.HOLDS
+        return self._states[written].get(key, PlanState.ENDED)
 
-    def _newest(self, written: Written) -> datetime | None:
+    def _newest(self, written: WrittenDataset) -> datetime | None:
         """Latest time at which a known plan that writes this was active."""
         if written not in self._last_active:
             active = (self._plans[key].active for key in self._writers(written))
@@ -253,29 +253,29 @@ class Plans:
 
     def _judge(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Find out what became of the plans that weren't the last ones by which their job wrote the dataset."""
-        doubtful: dict[Written, None] = {}
+        doubtful: dict[WrittenDataset, None] = {}
         for key, dataset in pairs:
-            written = Written(self._plans[key].job, dataset)
-            if written not in self._standings and self._plans[key].active not in (None, self._newest(written)):
+            written = WrittenDataset(self._plans[key].job, dataset)
+            if written not in self._states and self._plans[key].active not in (None, self._newest(written)):
                 doubtful[written] = None
         if doubtful:
             self._look_up_uses(list(doubtful))
 
-    def _writers(self, written: Written) -> list[str]:
+    def _writers(self, written: WrittenDataset) -> list[str]:
         return [key for key in self._of_jobs[written.job] if written.dataset in self._plans[key].outputs]
 
-    def _look_up_uses(self, doubtful: list[Written]) -> None:
+    def _look_up_uses(self, doubtful: list[WrittenDataset]) -> None:
         # In UTC: to Neo4j the same moment in another zone is later, or earlier.
         until = _END if self._as_of is None else self._as_of.astimezone(UTC)
         begun = {
-            Written(row["job"], row["dataset"]): moment_of(row["began"]) or _BEGIN
+            WrittenDataset(row["job"], row["dataset"]): moment_of(row["began"]) or _BEGIN
             for row in self._tx.rows(
                 "lineage/last_complete", pairs=[list(written) for written in doubtful], until=until, most=MOST_USES
             )
         }
         asked = [[*written, begun.get(written, _BEGIN)] for written in doubtful]
         for row in self._tx.rows("lineage/uses", pairs=asked, until=until, most=MOST_USES):
-            written = Written(row["job"], row["dataset"])
+            written = WrittenDataset(row["job"], row["dataset"])
             began, writers = begun.get(written, _BEGIN), self._writers(written)
             uses = [read_plan_use(written.dataset, use) for use in row["uses"]]
             seen = {use.plan for use in uses}
@@ -286,7 +286,7 @@ class Plans:
                     uses.append(PlanUse(key, "", active, active, complete=False))
             emptied = next((self._plans[key].emptied.get(written.dataset) for key in writers), None)
             # Where no run is known to have used one of them, the one that was active last stands for all.
-            self._standings[written] = standings(uses, emptied=emptied)
+            self._states[written] = plan_states(uses, emptied=emptied)
 
 
 def read_plan_use(dataset: str, row: Sequence[Any]) -> PlanUse:

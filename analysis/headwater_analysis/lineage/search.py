@@ -1,16 +1,16 @@
 """Breadth-first search that keeps DIRECT and INDIRECT apart.
 
-A node has two places: DIRECT, reached by a path that is DIRECT all along, and INDIRECT, reached by a path with an
-INDIRECT step. It is found at most once in each, at its least hops, and in the second only if that is nearer than the
-first: nodes that are reached from there are reached from the first as well, no later.
+A node has two visits: DIRECT, by a path that is DIRECT all along, and INDIRECT, by a path with an INDIRECT step. Each
+is found at most once, at its least hops, and the second only if that is nearer than the first: nodes that are reached
+from there are reached from the first as well, no later.
 
-Nodes and edges are integers, so that 30,000 steps take some hundredths of a second; a place is an integer too, twice
-the node, and one more for INDIRECT. Nothing here asks a database: `Steps` does.
+Nodes and edges are integers, so that 30,000 steps take some hundredths of a second. Nothing here asks a database:
+`Steps` does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -28,7 +28,14 @@ class Edges(NamedTuple):
     direct: Sequence[bool] | None = None
 
 
-class Mark(NamedTuple):
+class LineageVisit(NamedTuple):
+    """A node, and whether the path to it has an INDIRECT step."""
+
+    node: int
+    indirect: bool
+
+
+class SearchFacts(NamedTuple):
     """Properties of a node that the search needs.
 
     Attributes:
@@ -63,28 +70,28 @@ class Steps(Protocol):
 
         Args:
             nodes: nodes of the last hop.
-            found: all nodes that were found: their marks will be asked for.
+            found: all nodes that were found: their facts will be needed.
         """
 
     def members(self, nodes: Sequence[int], /) -> Edges:
         """Edges from those of these nodes that stand for others, as a dataset for its columns: no hop."""
 
-    def marks(self, nodes: Sequence[int], /) -> Mapping[int, Mark]:
-        """Marks of these nodes."""
+    def facts(self, nodes: Sequence[int], /) -> Mapping[int, SearchFacts]:
+        """Facts of these nodes."""
 
 
 @dataclass(slots=True)
-class ReachedPlace:
-    """A place that was reached.
+class LastSteps:
+    """Last steps of the shortest paths to a visit.
 
     Attributes:
         hops: least hops from the start.
-        parents: places that it was reached from, one for each edge; all that are equally near.
-        edges: edges from these places.
+        parents: visits before it, one for each edge; all that are equally near.
+        edges: edges from these visits.
     """
 
     hops: int
-    parents: list[int]
+    parents: list[LineageVisit]
     edges: list[int]
 
 
@@ -93,9 +100,9 @@ class Reached:
     """Result of a search.
 
     Attributes:
-        start: node that it began at.
-        found: places by distance, the nearest first.
-        marks: marks of every node in `found`.
+        start: node where it began.
+        found: visits by distance, the nearest first.
+        facts: facts of the start and of every node in `found`.
         loops: edges from a node to itself, for the start and every node in `found` that has some.
         leaving: every edge that was met, in order: all that leave the start and the found nodes, also beyond the depth;
             for the last hop's nodes only loops, where the steps need no more.
@@ -103,45 +110,48 @@ class Reached:
     """
 
     start: int
-    found: dict[int, ReachedPlace]
-    marks: Mapping[int, Mark]
+    found: dict[LineageVisit, LastSteps]
+    facts: Mapping[int, SearchFacts]
     loops: Mapping[int, list[int]]
     leaving: Sequence[Edges]
     truncated: bool
 
-    def listed(self) -> list[int]:
-        """Places of shown nodes, each node once: DIRECT before INDIRECT, then by hops, then by key."""
-        found, marks = self.found, self.marks
-        places = [place for place in found if marks[place >> 1].shown and not (place & 1 and place - 1 in found)]
-        places.sort(key=self.order)
-        return places
+    def listed(self) -> list[LineageVisit]:
+        """Visits of shown nodes, each node once: DIRECT before INDIRECT, then by hops, then by key."""
+        visits = [
+            visit
+            for visit in self.found
+            if self.facts[visit.node].shown and not (visit.indirect and _direct(visit.node) in self.found)
+        ]
+        visits.sort(key=self.order)
+        return visits
 
-    def order(self, place: int) -> tuple[int, int, str]:
-        """Sort key of a place."""
-        return place & 1, self.found[place].hops, self.marks[place >> 1].key
+    def order(self, visit: LineageVisit) -> tuple[int, int, str]:
+        """Sort key of a visit."""
+        return int(visit.indirect), self.found[visit].hops, self.facts[visit.node].key
 
-    def parent(self, place: int) -> int:
-        """Parent of a place: of those that it was reached from, the one whose node has the least key."""
-        parents = self.found[place].parents
+    def parent(self, visit: LineageVisit) -> LineageVisit:
+        """Parent of a visit: of the visits right before it, the one whose node has the least key."""
+        parents = self.found[visit].parents
         # Mostly there is one, and a page asks for a thousand.
         if len(parents) == 1:
             return parents[0]
-        return min(parents, key=lambda parent: (self.marks[parent >> 1].key, parent))
+        return min(parents, key=lambda parent: (self.facts[parent.node].key, parent))
 
-    def edges(self, place: int) -> list[int]:
-        """All edges from a place's parent."""
-        found, parent = self.found[place], self.parent(place)
+    def edges(self, visit: LineageVisit) -> list[int]:
+        """All edges from a visit's parent."""
+        found, parent = self.found[visit], self.parent(visit)
         if len(found.parents) == 1:
             return found.edges
         return [edge for edge, near in zip(found.edges, found.parents, strict=True) if near == parent]
 
-    def between(self, places: Sequence[int]) -> list[int]:
-        """Places on the paths to these, except themselves and the start, in order."""
-        seen = set(places)
-        more: list[int] = []
-        for place in places:
-            parent = self.parent(place)
-            while parent >> 1 != self.start and parent not in seen:
+    def between(self, visits: Sequence[LineageVisit]) -> list[LineageVisit]:
+        """Visits on the paths to these, except themselves and the start, in order."""
+        seen = set(visits)
+        more: list[LineageVisit] = []
+        for visit in visits:
+            parent = self.parent(visit)
+            while parent.node != self.start and parent not in seen:
                 seen.add(parent)
                 more.append(parent)
                 parent = self.parent(parent)
@@ -152,15 +162,15 @@ def search(start: int, start_key: str, steps: Steps, *, depth: int | None) -> Re
     """Find everything within `depth` hops of `start`, which itself is never found.
 
     Args:
-        start: node to begin at.
+        start: node where the search begins.
         start_key: key of this node.
         steps: the graph.
         depth: most hops; None: all.
     """
-    found: dict[int, ReachedPlace] = {}
-    # The start is known in both its places: a cycle back to it adds nothing.
-    begin = {start << 1, start << 1 | 1}
-    frontier, hops, truncated = [start << 1], 0, False
+    found: dict[LineageVisit, LastSteps] = {}
+    # Nodes with a DIRECT visit, which needs no other. The start is one of them: a cycle back to it adds nothing.
+    done = {start}
+    frontier, hops, truncated = [_direct(start)], 0, False
     loops: dict[int, list[int]] = {}
     met: list[Edges] = []
     while frontier:
@@ -168,64 +178,59 @@ def search(start: int, start_key: str, steps: Steps, *, depth: int | None) -> Re
             met.append(beyond.loops)
             for source, edge in zip(beyond.loops.sources, beyond.loops.edges, strict=True):
                 loops.setdefault(source, []).append(edge)
-            truncated = not {start, *(place >> 1 for place in found)}.issuperset(beyond.targets)
+            truncated = not {start, *(visit.node for visit in found)}.issuperset(beyond.targets)
             break
         leaving = steps.leaving(_nodes(frontier))
         met.append(leaving)
         for source, target, edge in zip(leaving.sources, leaving.targets, leaving.edges, strict=True):
             if source == target:
                 loops.setdefault(source, []).append(edge)
-        fresh = _fresh(leaving, frontier, begin, found, hops + 1)
+        fresh = _fresh(leaving, frontier, done, found, hops + 1)
         if depth is not None and hops == depth:
             truncated = bool(fresh)
             break
         hops += 1
         found |= fresh
+        done.update(visit.node for visit in fresh if not visit.indirect)
         of_members = steps.members(_nodes(fresh)) if fresh else Edges((), (), ())
         met.append(of_members)
-        members = _fresh(of_members, list(fresh), begin, found, hops)
+        members = _fresh(of_members, list(fresh), done, found, hops)
         found |= members
+        done.update(visit.node for visit in members if not visit.indirect)
         frontier = [*fresh, *members]
-    marks = {start: Mark(start_key, shown=False), **steps.marks(_nodes(found))}
-    return Reached(start, found, marks, loops, met, truncated)
+    facts = {start: SearchFacts(start_key, shown=False), **steps.facts(_nodes(found))}
+    return Reached(start, found, facts, loops, met, truncated)
 
 
 def _fresh(
-    edges: Edges, frontier: Sequence[int], begin: set[int], known: Mapping[int, ReachedPlace], hops: int
-) -> dict[int, ReachedPlace]:
-    """Places that these edges lead to and that weren't reached before."""
-    if edges.direct is None and not any(place & 1 for place in frontier):
-        return _fresh_direct(edges, begin, known, hops)
-    places: dict[int, list[int]] = {}
-    for place in frontier:
-        places.setdefault(place >> 1, []).append(place)
-    fresh: dict[int, ReachedPlace] = {}
+    edges: Edges,
+    frontier: Sequence[LineageVisit],
+    done: Container[int],
+    known: Mapping[LineageVisit, LastSteps],
+    hops: int,
+) -> dict[LineageVisit, LastSteps]:
+    """Visits that these edges lead to and that weren't reached before."""
+    visits: dict[int, list[LineageVisit]] = {}
+    for visit in frontier:
+        visits.setdefault(visit.node, []).append(visit)
+    fresh: dict[LineageVisit, LastSteps] = {}
     direct = [True] * len(edges.edges) if edges.direct is None else edges.direct
     for source, target, edge, is_direct in zip(edges.sources, edges.targets, edges.edges, direct, strict=True):
-        for parent in places[source]:
-            place = target << 1 | (parent & 1 if is_direct else 1)
-            if (found := fresh.get(place)) is not None:
+        if target in done:
+            continue
+        for parent in visits[source]:
+            visit = LineageVisit(target, parent.indirect or not is_direct)
+            if (found := fresh.get(visit)) is not None:
                 found.parents.append(parent)
                 found.edges.append(edge)
-            elif not (place in known or place in begin or (place & 1 and place - 1 in known)):
-                fresh[place] = ReachedPlace(hops, [parent], [edge])
-    return {place: reached for place, reached in fresh.items() if not (place & 1 and place - 1 in fresh)}
+            elif visit not in known:
+                fresh[visit] = LastSteps(hops, [parent], [edge])
+    return {visit: last for visit, last in fresh.items() if not (visit.indirect and _direct(visit.node) in fresh)}
 
 
-def _fresh_direct(
-    edges: Edges, begin: set[int], known: Mapping[int, ReachedPlace], hops: int
-) -> dict[int, ReachedPlace]:
-    """`_fresh` where all edges are DIRECT, as among datasets."""
-    fresh: dict[int, ReachedPlace] = {}
-    for source, target, edge in zip(edges.sources, edges.targets, edges.edges, strict=True):
-        place = target << 1
-        if (found := fresh.get(place)) is not None:
-            found.parents.append(source << 1)
-            found.edges.append(edge)
-        elif place not in known and place not in begin:
-            fresh[place] = ReachedPlace(hops, [source << 1], [edge])
-    return fresh
+def _direct(node: int) -> LineageVisit:
+    return LineageVisit(node, indirect=False)
 
 
-def _nodes(places: Iterable[int]) -> list[int]:
-    return list(dict.fromkeys(place >> 1 for place in places))
+def _nodes(visits: Iterable[LineageVisit]) -> list[int]:
+    return list(dict.fromkeys(visit.node for visit in visits))

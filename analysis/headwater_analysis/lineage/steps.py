@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 from headwater_analysis.families import Families
 from headwater_analysis.identity import Identities
 from headwater_analysis.lineage.plans import Plans
-from headwater_analysis.lineage.question import LineageDirection, Scope
-from headwater_analysis.lineage.search import Beyond, Edges, Mark
+from headwater_analysis.lineage.scope import LineageDirection, Scope
+from headwater_analysis.lineage.search import Beyond, Edges, SearchFacts
 from headwater_analysis.reader import Transaction
 
 _NOTHING = Edges((), (), ())
@@ -27,9 +27,9 @@ class DatasetSteps:
     """Graph of datasets, for `search`.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         scope: scope of the question.
-        edges: whether the edges between all found nodes are asked for.
+        edges: whether the question asks for the edges between all found nodes.
     """
 
     def __init__(self, tx: Transaction, scope: Scope, *, edges: bool = True) -> None:
@@ -76,15 +76,15 @@ class DatasetSteps:
         """No edges: a dataset stands for itself."""
         return _NOTHING
 
-    def marks(self, nodes: Sequence[int], /) -> Mapping[int, Mark]:
+    def facts(self, nodes: Sequence[int], /) -> Mapping[int, SearchFacts]:
         """Keys, and whether the filters show the node."""
         if self._keys and not self._scope.filters_nodes:
-            return {node: Mark(self._keys[node], shown=True) for node in nodes}
-        return marks(self._tx, self._scope, nodes, keys="lineage/dataset_keys", shown="lineage/datasets_shown")
+            return {node: SearchFacts(self._keys[node], shown=True) for node in nodes}
+        return facts(self._tx, self._scope, nodes, keys="lineage/dataset_keys", shown="lineage/datasets_shown")
 
 
-def marks(tx: Transaction, scope: Scope, nodes: Sequence[int], *, keys: str, shown: str) -> dict[int, Mark]:
-    """Build marks from two statements: one for keys, one for filters, which runs only if there is a filter."""
+def facts(tx: Transaction, scope: Scope, nodes: Sequence[int], *, keys: str, shown: str) -> dict[int, SearchFacts]:
+    """Build facts from two statements: one for keys, one for filters, which runs only if there is a filter."""
     row = tx.row(keys, nodes=nodes)
     if row is None:
         return {}
@@ -95,14 +95,14 @@ def marks(tx: Transaction, scope: Scope, nodes: Sequence[int], *, keys: str, sho
         asked = identities.expanded(nodes)
         found = tx.row(shown, nodes=asked, namespaces=scope.namespaces, types=scope.types, tags=scope.tags)
         left = {identities.shown_node(node) for node in found["nodes"]} if found is not None else set()
-    return {node: Mark(key, node in left) for node, key in zip(row["nodes"], row["keys"], strict=True)}
+    return {node: SearchFacts(key, node in left) for node, key in zip(row["nodes"], row["keys"], strict=True)}
 
 
 class ColumnSteps:
     """Graph of columns, for `search`.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         scope: scope of the question.
         plans: plans as of the same time.
         direct_only: leave INDIRECT edges out.
@@ -193,9 +193,9 @@ class ColumnSteps:
         ends = dict.fromkeys(zip(map(shown, row["sources"]), map(shown, row["targets"]), row["edges"], strict=True))
         return Edges(*(list(each) for each in zip(*ends, strict=True))) if ends else _NOTHING
 
-    def marks(self, nodes: Sequence[int], /) -> Mapping[int, Mark]:
+    def facts(self, nodes: Sequence[int], /) -> Mapping[int, SearchFacts]:
         """Keys, and whether the filters show the node."""
-        return marks(self._tx, self._scope, nodes, keys="lineage/column_keys", shown="lineage/columns_shown")
+        return facts(self._tx, self._scope, nodes, keys="lineage/column_keys", shown="lineage/columns_shown")
 
     def _held(self, rows: Sequence[_Row], written: Sequence[int]) -> list[_Row]:
         """Rows whose plans hold, given the node that each writes."""

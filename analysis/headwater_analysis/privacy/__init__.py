@@ -1,16 +1,16 @@
 """Spread of sensitive columns: their copies, how those can be read, and columns classified lower than their sources.
 
 sensitivity which sensitivities there are, and which count as sensitive
-operations  what a transformation does to a sensitive value
-spread      how far it goes: pure
-graph       the same graph in Neo4j
-one_step    what `headwater check` asks of sensitive columns
-answer      the answer
-ask         the question
+operations    what a transformation does to a sensitive value
+spread        how far it goes: pure
+graph         the same graph in Neo4j
+one_step      what `headwater check` asks of sensitive columns
+exposed_data  the answer
+find_exposed  the question answered
 """
 
-from headwater_analysis.privacy.answer import Privacy
-from headwater_analysis.privacy.ask import DEFAULT_THRESHOLD, PrivacyPage, PrivacyQuestion, privacy
+from headwater_analysis.privacy.exposed_data import Privacy
+from headwater_analysis.privacy.find_exposed import DEFAULT_THRESHOLD, PrivacyPage, PrivacyQuestion, privacy
 from headwater_analysis.privacy.operations import Exposure, Operation
 from headwater_analysis.sensitivity import SENSITIVE
 

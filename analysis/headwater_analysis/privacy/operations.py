@@ -42,7 +42,7 @@ class Exposure(StrEnum):
 
     - READABLE: the value, or something computed from it.
     - LINKABLE: what stands for it: two that are equal belong to one person.
-    - MASKED: something that it can't be read back from.
+    - MASKED: something from which it can't be read back.
     - ENCRYPTED: nothing without the key.
     """
 
@@ -66,7 +66,7 @@ _STATISTICS: Final = frozenset(
         *("covar_samp", "skewness", "kurtosis", "regr_slope", "regr_intercept", "regr_r2", "regr_avgx", "regr_avgy"),
     }
 )
-"""Aggregates that no value of a single row can be read from, if there are enough rows."""
+"""Aggregates from which no value of a single row can be read, if there are enough rows."""
 _SELECTS: Final = frozenset(
     {
         *("max", "min", "first", "last", "first_value", "last_value", "any_value", "nth_value", "max_by", "min_by"),
@@ -100,10 +100,10 @@ class Effect:
     """Effect of an edge on a sensitive value.
 
     Attributes:
-        operation: see there.
-        exposure: what a reader gets of it at most from now on; None: what one got before.
+        operation: operation on the value.
+        exposure: form in which a reader gets the value from here on; None: as before.
         decrypts: whether it makes an encrypted value readable.
-        statistic: of AGGREGATE: whether it hands out no value of a row, so that a group that is large enough hides it.
+        statistic: whether an AGGREGATE hands out no value of a row, so that a group that is large enough hides it.
         possible: whether it isn't known that the value is passed on at all: a black box.
     """
 
@@ -124,7 +124,7 @@ def effect_of(kind: str, *, masking: bool, expression: str | None, field: str | 
     """Effect of an edge on the value of its input.
 
     Args:
-        kind: of the transformation.
+        kind: kind of the transformation.
         masking: whether the input's value can't be read back.
         expression: the output's formula in terms of input fields, where known.
         field: the input's path.

@@ -1,13 +1,12 @@
-"""Spread of sensitive values: breadth-first over columns, with what is known of the value at each. Pure.
+"""Spread of sensitive values: breadth-first over columns, with the facts of the value at each. Pure.
 
-A place is a column, how sensitive its value is there, what a reader gets of it, and whether an INDIRECT step led to it:
-an integer, so that `walk` goes from one to the next. A column has a place for each, since a second way may expose more
-than the shortest, or go on where the first ends. Levels and exposures are few, so places are at most some times as many
-as columns.
+`walk` goes between visits. A column has one for each way in which its value is there, since a second way may expose
+more than the shortest, or go on where the first ends. Levels and exposures are few, so visits are at most some times as
+many as columns.
 
-What ends it: an aggregate that hands out no row's value, over groups at least as large as the threshold; an approval
-that covers the source. Leaving a column out ends it, too; there is no edge then. A hash, mask, token or encryption
-doesn't: who has the hash can link it.
+The spread ends at an aggregate that hands out no row's value, over groups at least as large as the threshold, and at
+an approval that covers the source. Leaving a column out ends it, too; there is no edge then. A hash, mask, token or
+encryption doesn't: who has the hash can link it.
 """
 
 from __future__ import annotations
@@ -22,8 +21,6 @@ from typing import NamedTuple, Protocol
 from headwater_analysis.privacy.operations import EXPOSURES, Effect, Exposure, Operation
 from headwater_analysis.sensitivity import LEAST_SENSITIVE
 from headwater_analysis.walk import Walk, WalkStep, walk
-
-_SHIFT = 8
 
 
 class Ending(StrEnum):
@@ -42,8 +39,8 @@ class PrivacyEdge(NamedTuple):
         edge: id of the relationship.
         whole: whether the target is a dataset.
         direct: whether the value goes into it.
-        job: key.
-        effect: what it does to the value.
+        job: key of the job.
+        effect: effect of the job on the value.
         former: whether no plan that holds now does it: what it wrote before may still be there.
     """
 
@@ -62,8 +59,8 @@ class DeclaredFacts:
     """Declarations of a column.
 
     Attributes:
-        level: of its own sensitivity, or else its dataset's; 0: none is declared. The greatest of several sets'.
-        smallest_group: from how many rows each of its values is made at least. The least of several sets'.
+        level: level of its own sensitivity, or else its dataset's; 0: none is declared. The greatest of several sets'.
+        smallest_group: least number of rows that go into each of its values. The least of several sets'.
         covers, approved: levels of its approval: the greatest of sources that it covers, the column's by it; 0: none.
         until: the last day of the approval; None: it has none.
         classified: whether it, or its dataset, has a classification in words of the organisation's own.
@@ -109,24 +106,30 @@ class SpreadStep(NamedTuple):
     ending: Ending | None
 
 
-@dataclass(frozen=True, slots=True)
-class Reached:
-    """The worst that is known of a column, or of a dataset as a whole.
+class PrivacyVisit(NamedTuple):
+    """A column that a sensitive value came to, or a dataset as a whole, and how it came there.
 
     Attributes:
-        place: for `Walk.path`.
-        node: its id.
-        level: how sensitive the value is.
-        exposure: what a reader gets of it.
-        indirect: whether it was only decided by it.
-        ending: what ended it here; None: it goes on.
+        node: id of the column or dataset.
+        level: sensitivity level of the value.
+        exposure: form in which a reader gets the value.
+        indirect: whether the path has an INDIRECT step: the value only decided something here.
+        start: whether the spread begins here.
+        ends: whether the spread doesn't go on from here.
     """
 
-    place: int
     node: int
     level: int
     exposure: Exposure
-    indirect: bool
+    indirect: bool = False
+    start: bool = False
+    ends: bool = False
+
+
+class WorstVisit(NamedTuple):
+    """The worst visit of a node, and what ended the spread there; None: it goes on."""
+
+    visit: PrivacyVisit
     ending: Ending | None
 
 
@@ -135,48 +138,12 @@ class PrivacySpread:
     """Spread of sensitive values over the graph.
 
     Attributes:
-        walk: over places.
-        reached: by node, what is worst of it.
+        walk: walk from visit to visit.
+        reached: each node's worst visit, by node.
     """
 
-    walk: Walk
-    reached: Mapping[int, Reached]
-
-
-def node_of(place: int) -> int:
-    """The id of its node."""
-    return place >> _SHIFT
-
-
-def level_at(place: int) -> int:
-    """Sensitivity level of the value at the place."""
-    return place & 7
-
-
-def exposure_at(place: int) -> Exposure:
-    """Exposure of the value at the place."""
-    return EXPOSURES[place >> 3 & 3]
-
-
-def is_indirect(place: int) -> bool:
-    """True when an INDIRECT step led to the place."""
-    return bool(place >> 5 & 1)
-
-
-def is_start(place: int) -> bool:
-    """True when the spread begins at the place."""
-    return bool(place >> 6 & 1)
-
-
-def _ends(place: int) -> bool:
-    return bool(place >> 7 & 1)
-
-
-def _place(
-    node: int, level: int, exposure: Exposure, *, indirect: bool = False, start: bool = False, ends: bool
-) -> int:
-    bits = ends << 7 | start << 6 | indirect << 5 | EXPOSURES.index(exposure) << 3 | level
-    return node << _SHIFT | bits
+    walk: Walk[PrivacyVisit]
+    reached: Mapping[int, WorstVisit]
 
 
 def spread(
@@ -190,47 +157,48 @@ def spread(
     """Follow sensitive values.
 
     Args:
-        graph: to ask.
-        starts: level of each column that it begins at, by id.
-        threshold: how many rows a group needs so that a statistic over it ends the spread.
-        today: which approvals hold.
+        graph: graph to ask.
+        starts: level of each column where the spread begins, by id.
+        threshold: number of rows that a group needs so that a statistic over it ends the spread.
+        today: day on which approvals have to hold.
         depth: most hops; None: all.
     """
-    begun = [_place(node, level, Exposure.READABLE, start=True, ends=False) for node, level in sorted(starts.items())]
+    begun = [PrivacyVisit(node, level, Exposure.READABLE, start=True) for node, level in sorted(starts.items())]
 
-    def expand(frontier: Sequence[int]) -> Iterator[WalkStep]:
-        going = [place for place in frontier if not _ends(place)]
+    def expand(frontier: Sequence[PrivacyVisit]) -> Iterator[WalkStep[PrivacyVisit]]:
+        going = [visit for visit in frontier if not visit.ends]
         edges: dict[int, list[PrivacyEdge]] = defaultdict(list)
-        for edge in graph.edges(sorted({node_of(place) for place in going})):
+        for edge in graph.edges(sorted({visit.node for visit in going})):
             edges[edge.source].append(edge)
-        wholes = {node_of(place) for place in going if not is_start(place)} - edges.keys()
+        wholes = {visit.node for visit in going if not visit.start} - edges.keys()
         parts = graph.columns(sorted(wholes)) if wholes else {}
         facts = graph.declared(sorted({edge.target for each in edges.values() for edge in each if not edge.whole}))
-        for place in going:
-            for column in parts.get(node_of(place), ()):
-                yield WalkStep(place, column << _SHIFT | place & (1 << _SHIFT) - 1, -1, 0)
-            for edge in edges.get(node_of(place), ()):
-                yield _step(place, edge, facts.get(edge.target, DeclaredFacts()), threshold, today)
+        for visit in going:
+            for column in parts.get(visit.node, ()):
+                yield WalkStep(visit, visit._replace(node=column), -1, 0)
+            for edge in edges.get(visit.node, ()):
+                yield _step(visit, edge, facts.get(edge.target, DeclaredFacts()), threshold, today)
 
     walked = walk(begun, expand, depth=depth)
-    reached: dict[int, Reached] = {}
-    for place, found in walked.found.items():
-        ending = found.step.facts[4] if found.step.facts else None
-        one = Reached(place, node_of(place), level_at(place), exposure_at(place), is_indirect(place), ending)
-        known = reached.get(one.node)
+    reached: dict[int, WorstVisit] = {}
+    for visit, found in walked.found.items():
+        one = WorstVisit(visit, found.step.facts[4] if found.step.facts else None)
+        known = reached.get(visit.node)
         if known is None or _rank(one) < _rank(known):
-            reached[one.node] = one
+            reached[visit.node] = one
     return PrivacySpread(walked, reached)
 
 
-def _rank(one: Reached) -> tuple[bool, bool, int, int]:
-    return one.ending is not None, one.indirect, -one.level, EXPOSURES.index(one.exposure)
+def _rank(one: WorstVisit) -> tuple[bool, bool, int, int]:
+    return one.ending is not None, one.visit.indirect, -one.visit.level, EXPOSURES.index(one.visit.exposure)
 
 
-def _step(place: int, edge: PrivacyEdge, facts: DeclaredFacts, threshold: int, today: date) -> WalkStep:
-    level, effect = level_at(place), edge.effect
-    indirect = is_indirect(place) or not edge.direct
-    exposure = effect.after(exposure_at(place)) if edge.direct else exposure_at(place)
+def _step(
+    visit: PrivacyVisit, edge: PrivacyEdge, facts: DeclaredFacts, threshold: int, today: date
+) -> WalkStep[PrivacyVisit]:
+    level, effect = visit.level, edge.effect
+    indirect = visit.indirect or not edge.direct
+    exposure = effect.after(visit.exposure) if edge.direct else visit.exposure
     ending: Ending | None = None
     if facts.hides(effect, threshold):
         ending = Ending.AGGREGATE
@@ -241,6 +209,6 @@ def _step(place: int, edge: PrivacyEdge, facts: DeclaredFacts, threshold: int, t
             level = facts.approved
     # What only decides which rows there are is in no column.
     ends = ending is not None or (edge.whole and not edge.direct)
-    target = _place(edge.target, level, exposure, indirect=indirect, ends=ends)
+    target = PrivacyVisit(edge.target, level, exposure, indirect=indirect, ends=ends)
     carried = SpreadStep(edge.job, effect.operation, effect.possible, edge.former, ending)
-    return WalkStep(place, target, edge.edge, facts=carried)
+    return WalkStep(visit, target, edge.edge, facts=carried)

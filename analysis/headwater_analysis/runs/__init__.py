@@ -1,16 +1,20 @@
 """Runs: of a job or a dataset, their inputs, outputs and micro-batches; versions; the first bad run.
 
-answer      runs, micro-batches, and the parts of datasets that they use
-listed      runs of a job or dataset, and those without an end
-one         one run, its inputs and outputs
-business    versions of reference data that outputs were made with
-context     filter of runs by script, user, period and other context
-intervals   micro-batches in batch order
-versions    versions of a dataset and the runs that produced them
-turn        the last good and the first bad
+records        runs, micro-batches, and the parts of datasets that they use
+list_runs      runs of a job or dataset, and those without an end
+run_details    one run, its inputs and outputs; versions of reference data that went into outputs
+run_filter     filter of runs by script, user, period and other context
+run_names      runs by id, prefix of an id, or short name
+from_rows      records from rows of the graph
+intervals      micro-batches in batch order
+versions       versions of a dataset and the runs that produced them
+last_good_run  the last good and the first bad
 """
 
-from headwater_analysis.runs.answer import (
+from headwater_analysis.runs.intervals import intervals
+from headwater_analysis.runs.last_good_run import last_good
+from headwater_analysis.runs.list_runs import open_runs, runs
+from headwater_analysis.runs.records import (
     BusinessVersion,
     IntervalItem,
     IntervalPage,
@@ -28,12 +32,9 @@ from headwater_analysis.runs.answer import (
     Use,
     UsePage,
 )
-from headwater_analysis.runs.context import ALL_RUNS, CONTEXT_NAMES, RunFilter
-from headwater_analysis.runs.intervals import intervals
-from headwater_analysis.runs.listed import open_runs, runs
-from headwater_analysis.runs.one import inputs, outputs, run
-from headwater_analysis.runs.resolve import resolve_either, resolve_owner, resolve_run
-from headwater_analysis.runs.turn import last_good
+from headwater_analysis.runs.run_details import inputs, outputs, run
+from headwater_analysis.runs.run_filter import ALL_RUNS, CONTEXT_NAMES, RunFilter
+from headwater_analysis.runs.run_names import resolve_either, resolve_owner, resolve_run
 from headwater_analysis.runs.versions import Producer, VersionItem, VersionPage, versions
 
 __all__ = [

@@ -11,9 +11,9 @@ from headwater_analysis.errors import QuestionError
 from headwater_analysis.micro_batches import Stretch, of_run
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.resolve import resolve_job
-from headwater_analysis.runs.answer import IntervalItem, IntervalPage, RunItem
-from headwater_analysis.runs.resolve import resolve_run, resolve_run_or_job
-from headwater_analysis.runs.rows import interval_items
+from headwater_analysis.runs.from_rows import interval_items
+from headwater_analysis.runs.records import IntervalItem, IntervalPage, RunItem
+from headwater_analysis.runs.run_names import resolve_run, resolve_run_or_job
 
 if TYPE_CHECKING:
     from neo4j import Record

@@ -18,7 +18,7 @@ from headwater_analysis.moments import moment
 from headwater_analysis.paging import EPOCH
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.resolve import resolve_dataset
-from headwater_analysis.runs.rows import job_of
+from headwater_analysis.runs.from_rows import job_of
 from headwater_graph.derive import versions_used
 from headwater_graph.facts.model import RelType
 from headwater_graph.facts.nodes import IntervalFacts

@@ -1,9 +1,9 @@
 """Search: assets by name, owner, tag and column, through the full-text index of words.
 
-query       queries to the index, in its own language
-names       one exact name, and the names nearest to one, in milliseconds at any size
-consumers   declared consumers by words of their names
-search      the question: pages of hits, best first
+lucene_query  queries to the index, in its own language
+names         one exact name, and the names nearest to one, in milliseconds at any size
+consumers     declared consumers by words of their names
+search        the question: pages of hits, best first
 """
 
 from headwater_analysis.search.consumers import FoundConsumer

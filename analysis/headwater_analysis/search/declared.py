@@ -12,7 +12,7 @@ from typing import Any
 from headwater_analysis.assets import AssetKind
 from headwater_analysis.declared import Declared, declared, declared_of_datasets
 from headwater_analysis.reader import Transaction
-from headwater_analysis.search.rows import Row, rows_of
+from headwater_analysis.search.found_rows import Row, rows_of
 from headwater_graph.keys import dataset_key
 
 _STATEMENTS = {
@@ -34,7 +34,7 @@ def declared_rows(
     """Assets of a kind for which a set declares such an owner or such a tag, in order of key. Their scores are 0.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         kind: kind of asset; columns are found by their tags alone.
         is_owner: filter of owners; None: any.
         is_tag: filter of tags, by key and value ('' for none); None: any.

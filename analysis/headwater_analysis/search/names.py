@@ -10,8 +10,8 @@ import difflib
 
 from headwater_analysis.assets import Asset, AssetKind, dataset_asset
 from headwater_analysis.reader import Transaction
-from headwater_analysis.search import query
-from headwater_analysis.search.rows import Row, read_aliases, read_rows
+from headwater_analysis.search import lucene_query
+from headwater_analysis.search.found_rows import Row, read_aliases, read_rows
 
 MOST_EXACT = 1_000
 """Most assets of one name that `exact` returns; there may be more."""
@@ -31,14 +31,14 @@ def exact(tx: Transaction, kind: AssetKind, name: str) -> list[tuple[int, Asset]
     Returns:
         Neo4j's id, valid within the transaction, and the asset; by key.
     """
-    rows = read_rows(tx, kind, query.whole(tx.tenant, name), looked_at=MOST_EXACT, limit=MOST_EXACT)
+    rows = read_rows(tx, kind, lucene_query.whole(tx.tenant, name), looked_at=MOST_EXACT, limit=MOST_EXACT)
     found = [row for row in rows if name in row.names]
     return [(row.id, row.asset) for row in sorted(found, key=lambda row: row.asset.key)]
 
 
 def known_as(tx: Transaction, name: str) -> list[tuple[int, Asset]]:
     """Datasets with just this name in a catalog, say, capitals and all; returns as `exact`."""
-    rows = read_aliases(tx, query.whole(tx.tenant, name), looked_at=MOST_EXACT, limit=MOST_EXACT)
+    rows = read_aliases(tx, lucene_query.whole(tx.tenant, name), looked_at=MOST_EXACT, limit=MOST_EXACT)
     found = [row for row in rows if name in row.names]
     return [(row.id, row.asset) for row in sorted(found, key=lambda row: row.asset.key)]
 
@@ -49,14 +49,14 @@ def by_last_part(tx: Transaction, part: str, *, aliases: bool) -> list[tuple[int
     Only the best 10,000 datasets with these words anywhere in their names are considered.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         part: part of a name, capitals and all; with a dot or a slash in it, it finds nothing.
         aliases: look at other names of datasets, too.
 
     Returns:
         As `exact`.
     """
-    asked = None if "." in part or "/" in part else query.containing(tx.tenant, part)
+    asked = None if "." in part or "/" in part else lucene_query.containing(tx.tenant, part)
     if asked is None:
         return []
     statements = ["resolve/last_part", *(["resolve/last_part_of_alias"] if aliases else [])]
@@ -71,7 +71,7 @@ def nearest(tx: Transaction, kind: AssetKind, text: str, *, most: int = _MOST_NE
     Names that share a word with the text, or a prefix of one, or one with a letter or two amiss, are compared as
     wholes.
     """
-    asked = query.any_similar(tx.tenant, text)
+    asked = lucene_query.any_similar(tx.tenant, text)
     if asked is None:
         return []
     rows = read_rows(tx, kind, asked, looked_at=_COMPARED, limit=_COMPARED)

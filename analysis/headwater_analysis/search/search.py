@@ -12,10 +12,10 @@ from headwater_analysis.assets import Asset, AssetKind
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.identity import Identities
 from headwater_analysis.reader import Reader, Transaction
-from headwater_analysis.search import query
+from headwater_analysis.search import lucene_query
 from headwater_analysis.search.consumers import FoundConsumer, consumers_called
 from headwater_analysis.search.declared import declared_rows, with_declared
-from headwater_analysis.search.rows import Row, columns_of, read_aliases, read_rows
+from headwater_analysis.search.found_rows import Row, columns_of, read_aliases, read_rows
 from headwater_graph.words import words
 
 MOST_HITS = 1_000
@@ -88,7 +88,7 @@ class SearchPage:
         truncated: whether there are more than were counted.
         next_cursor: cursor of the next page; None on the last page.
         consumers: declared consumers by words of their names, by owner and tag; at most 20, on the first page alone,
-            and none where kinds, a column or a namespace are asked for. They aren't in `total`.
+            and none where the question names kinds, a column or a namespace. They aren't in `total`.
     """
 
     items: tuple[Hit, ...]
@@ -175,9 +175,9 @@ class _Filters:
         """Clauses on datasets' and jobs' own fields in the index."""
         out = []
         if self.owner is not None:
-            out.append(query.has_words("_owner_words", self.owner))
+            out.append(lucene_query.has_words("_owner_words", self.owner))
         if self.tag is not None:
-            out.append(query.has_words("_tag_words", self.tag))
+            out.append(lucene_query.has_words("_tag_words", self.tag))
         return out
 
     def admit(self, row: Row) -> bool:
@@ -212,8 +212,10 @@ def _hits(
     *,
     fuzzy: bool,
 ) -> tuple[list[tuple[Row, Match]], bool]:
-    ways: list[Callable[..., str | None]] = [query.similar] if fuzzy else [query.beginnings, query.similar]
-    for asking in ways if text else [query.beginnings]:
+    ways: list[Callable[..., str | None]] = (
+        [lucene_query.similar] if fuzzy else [lucene_query.beginnings, lucene_query.similar]
+    )
+    for asking in ways if text else [lucene_query.beginnings]:
         found = {kind: read(kind, asking) for kind in kinds}
         if any(found.values()):
             ranked = [(row, _match(row, text)) for rows in found.values() for row in rows]
@@ -273,7 +275,7 @@ def _columns(
     full = len(rows) >= MOST_HITS
     if not rows:
         of = {(row.asset.namespace, row.asset.name) for row, _ in datasets}
-        every = _read(tx, AssetKind.COLUMN, query.similar, column, _Filters(None, None, filters.namespace))
+        every = _read(tx, AssetKind.COLUMN, lucene_query.similar, column, _Filters(None, None, filters.namespace))
         full = len(every) >= MOST_HITS
         rows = [row for row in every if (row.asset.namespace, row.asset.name) in of]
     if filters.owner is not None or filters.tag is not None:

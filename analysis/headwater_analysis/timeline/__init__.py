@@ -1,11 +1,11 @@
 """Timeline: micro-batches and runs of a job, or of a dataset, with the gaps between them.
 
-answer      runs, micro-batches, breaks; bars of an overview
-ask         the latest micro-batches and runs
-overview    years of micro-batches, counted
+entries    runs, micro-batches, breaks; bars of an overview
+timelines  the latest micro-batches and runs
+overview   years of micro-batches, counted
 """
 
-from headwater_analysis.timeline.answer import (
+from headwater_analysis.timeline.entries import (
     Break,
     Overview,
     OverviewBar,
@@ -15,8 +15,8 @@ from headwater_analysis.timeline.answer import (
     TimelineQuery,
     TimelineRun,
 )
-from headwater_analysis.timeline.ask import dataset_timeline, job_timeline
 from headwater_analysis.timeline.overview import MOST_BARS, dataset_overview, job_overview
+from headwater_analysis.timeline.timelines import dataset_timeline, job_timeline
 
 __all__ = [
     "MOST_BARS",

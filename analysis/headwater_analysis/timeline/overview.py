@@ -16,8 +16,8 @@ from headwater_analysis.micro_batches import at_batches
 from headwater_analysis.moments import moment_of
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.resolve import FoundNode, resolve_dataset, resolve_job
-from headwater_analysis.timeline.answer import Overview, OverviewBar
-from headwater_analysis.timeline.ask import Span, ids_of, queries_of
+from headwater_analysis.timeline.entries import Overview, OverviewBar
+from headwater_analysis.timeline.timelines import Span, ids_of, queries_of
 
 MOST_SEGMENTS = 50_000
 """Most segments of an answer: eight years of one query that runs every ten seconds. Queries share them equally."""
@@ -65,7 +65,7 @@ def in_bars(segments: Mapping[str, Sequence[OverviewBar]], most: int) -> tuple[l
     """Share at most `most` bars equally among the queries with segments; also return whether queries were left out.
 
     Args:
-        segments: by query's key, as for `merged`.
+        segments: bars of each query's segments, by its key, as for `merged`.
         most: at least 1. Of more queries than that, those with the latest micro-batches have a bar.
     """
     keys = [key for key, own in segments.items() if own]

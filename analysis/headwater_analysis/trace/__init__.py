@@ -1,30 +1,41 @@
 """Traces: the micro-batches and runs that a record went through, forwards or backwards.
 
-answer      parts of datasets, steps, hops
-question    the forms of the question
-arrivals    records by the time when they arrived in Kafka
-spans       offset ranges: intersections, unions, differences
-uses        stored CONSUMED and PRODUCED relationships ⇒ parts
-prefetch    batched look-up for the next hops
-batches     micro-batches and runs from the graph, by id or in order
-search      the 32-ary search by batch id, without a scan of a query's intervals
-locate      search for the micro-batches that used given offsets
-indexed     search for the micro-batches and runs that used given files or versions, by index
-by_time     hops that only time bounds
-match       match of a CONSUMED or PRODUCED with a part
-parts       the parts that a batch read or wrote
-plans       plans that keep state
-state       micro-batches that a record can reach through a query's state
-steps       micro-batches ⇒ hops
-summarized  micro-batches that are no longer kept one by one
-taken       a hop before it is numbered, and its micro-batches
-follow      search hop by hop
-context     shared state of one trace
+traced_parts  parts of datasets, steps, hops
+starts        the question: where a trace starts
+arrivals      records by the time when they arrived in Kafka
+uses          stored CONSUMED and PRODUCED relationships ⇒ parts
+prefetch      batched look-up for the next hops
+batches       micro-batches and runs from the graph, by id or in order
+search        the 32-ary search by batch id, without a scan of a query's intervals
+locate        search for the micro-batches that used given offsets
+indexed       search for the micro-batches and runs that used given files or versions, by index
+by_time       hops that only time bounds
+match         match of a CONSUMED or PRODUCED with a part
+parts         the parts that a batch read or wrote
+plans         plans that keep state
+state         micro-batches that a record can reach through a query's state
+steps         micro-batches ⇒ hops
+summarized    micro-batches that are no longer kept one by one
+drafts        a hop before it is numbered, and its micro-batches
+follow        search hop by hop
+context       shared state of one trace
 """
 
 from __future__ import annotations
 
-from headwater_analysis.trace.answer import (
+from headwater_analysis.trace.arrivals import Arrivals, ArrivedRange, ArrivedRecords
+from headwater_analysis.trace.context import Archived
+from headwater_analysis.trace.starts import (
+    Offsets,
+    Path,
+    Starts,
+    Times,
+    VersionOf,
+    parse_offsets,
+    trace,
+    trace_in,
+)
+from headwater_analysis.trace.traced_parts import (
     Hop,
     OffsetSpan,
     Part,
@@ -34,18 +45,6 @@ from headwater_analysis.trace.answer import (
     StepKind,
     Trace,
     TraceDirection,
-)
-from headwater_analysis.trace.arrivals import Arrivals, ArrivedRange, ArrivedRecords
-from headwater_analysis.trace.context import Archived
-from headwater_analysis.trace.question import (
-    Offsets,
-    Path,
-    Starts,
-    Times,
-    VersionOf,
-    parse_offsets,
-    trace,
-    trace_in,
 )
 
 __all__ = [

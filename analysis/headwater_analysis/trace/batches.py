@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from headwater_analysis.assets import Asset, job_asset
-from headwater_analysis.micro_batches import Found, Stretch, found_from, preceding, row
+from headwater_analysis.micro_batches import StoredMicroBatch, Stretch, found_from, preceding, row
 from headwater_analysis.moments import moment
 from headwater_analysis.reader import Transaction
-from headwater_analysis.trace.answer import RunBrief
+from headwater_analysis.trace.traced_parts import RunBrief
 from headwater_analysis.trace.uses import VERSIONS, StoredUse, read_use, version_range
 from headwater_graph.facts.nodes import IntervalFacts
 
@@ -187,8 +187,8 @@ def _uses(rows: Iterable[tuple[str, str, Mapping[str, Any]]]) -> tuple[StoredUse
     return tuple(read_use(*row) for row in ordered)
 
 
-class Listed(Mapping[int, tuple[int, int]]):
-    """Offset ranges by partition, each parsed when it is asked for."""
+class RangesByPartition(Mapping[int, tuple[int, int]]):
+    """Offset ranges by partition, each parsed when it is first read."""
 
     def __init__(self, position: Mapping[str, Any]) -> None:
         self._places = {partition: place for place, partition in enumerate(position["partitions"])}
@@ -216,7 +216,7 @@ class Listed(Mapping[int, tuple[int, int]]):
 def listed(position: Any) -> Mapping[int, tuple[int, int]]:
     """Range of each listed partition, empty ones too, of a Kafka position; of a table's, under `VERSIONS`."""
     if position.get("position") == "kafka":
-        return Listed(position)
+        return RangesByPartition(position)
     if position.get("position") == "table_range" and (bounds := version_range(position)) is not None:
         return {VERSIONS: bounds}
     return {}
@@ -232,7 +232,7 @@ def stretches(tx: Transaction, wanted: Sequence[tuple[str, int, int]], limit: in
     return [batches_of(each) for each in found_from(tx, [Stretch(*each) for each in wanted], limit)]
 
 
-def batches_of(found: Iterable[Found]) -> list[Batch]:
+def batches_of(found: Iterable[StoredMicroBatch]) -> list[Batch]:
     """Decode intervals."""
     return [each.read(_read_found) for each in found]
 

@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 
 from headwater_analysis.moments import moment
-from headwater_analysis.trace.answer import Part
 from headwater_analysis.trace.batches import Batch, Query, before, stretches
 from headwater_analysis.trace.context import Context
+from headwater_analysis.trace.drafts import BY_TIME, HopDraft, PendingPart, micro_batches, overall
 from headwater_analysis.trace.locate import STRETCH
 from headwater_analysis.trace.parts import between, given
 from headwater_analysis.trace.search import Row, Search, run_by_time
-from headwater_analysis.trace.taken import BY_TIME, Draft, Pending, micro_batches, overall
+from headwater_analysis.trace.traced_parts import Part
 from headwater_schemas.events import Certainty
 
 
-def whole_drafts(context: Context, asked: Sequence[tuple[Query, Pending, str]]) -> list[Draft]:
+def whole_drafts(context: Context, asked: Sequence[tuple[Query, PendingPart, str]]) -> list[HopDraft]:
     """Build a hop for each query, over its micro-batches since the part was written; backwards, until it was used."""
     times = [pending.part.until if context.backward else pending.part.since for _, pending, _ in asked]
     bounds = iter(
@@ -93,7 +93,7 @@ def _back_to(context: Context, query: Query, after: int | None, time: datetime) 
         limit = STRETCH
 
 
-def _draft(context: Context, query: Query, pending: Pending, first: int, last: int, why: str) -> Draft | None:
+def _draft(context: Context, query: Query, pending: PendingPart, first: int, last: int, why: str) -> HopDraft | None:
     batches, complete = ends(context, query, first, last)
     if not batches:
         return None
@@ -101,7 +101,7 @@ def _draft(context: Context, query: Query, pending: Pending, first: int, last: i
     used = (pending.part,)
     step = micro_batches(query, batches, count=len(batches) if complete else None, keeps=None)
     certainty = Certainty.UNKNOWN
-    return Draft(
+    return HopDraft(
         key=(query.key + BY_TIME, batches[0].first, batches[-1].last),
         step=step,
         inputs=others if context.backward else used,

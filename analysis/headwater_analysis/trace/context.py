@@ -28,7 +28,7 @@ class Context:
         tx: transaction of the trace.
         datasets: cache of datasets.
         backward: whether the trace goes backwards.
-        horizon: how long a query's state keeps a record, as the question has it.
+        horizon: longest time that a query's state keeps a record, as the question states it.
         limit: most runs and micro-batches that one look-up returns.
         archive: archive of micro-batches that are no longer kept one by one; None: there is none.
         arrivals: asks Kafka when records arrived; None: Kafka can't be asked.

@@ -15,19 +15,27 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from headwater_analysis.micro_batches import at_batches, conflicts
-from headwater_analysis.trace.answer import Hop, Part, PartKind, Trace, TraceDirection, weakest
 from headwater_analysis.trace.batches import Query, Run, listed, read_batch, read_run
 from headwater_analysis.trace.by_time import whole_drafts
 from headwater_analysis.trace.context import Context
+from headwater_analysis.trace.drafts import (
+    BY_TIME,
+    HopDraft,
+    PartUse,
+    PendingPart,
+    PossibleUse,
+    merged,
+    overall,
+    run_step,
+)
 from headwater_analysis.trace.incarnations import Incarnations, ids
 from headwater_analysis.trace.indexed import indexed_users
-from headwater_analysis.trace.locate import Located, Want, locate
+from headwater_analysis.trace.locate import Located, WantedOffsets, locate
 from headwater_analysis.trace.match import PartMatch, described, matched, narrowed, spans_of_part
 from headwater_analysis.trace.parts import given, is_empty, join
-from headwater_analysis.trace.spans import offsets, spans_of
 from headwater_analysis.trace.steps import group_drafts, missing_draft, without_drops
 from headwater_analysis.trace.summarized import summarized, summary_draft, taken_from_archive
-from headwater_analysis.trace.taken import BY_TIME, Draft, Missing, Pending, Taken, merged, overall, run_step
+from headwater_analysis.trace.traced_parts import Hop, Part, PartKind, Trace, TraceDirection, offsets, spans_of, weakest
 from headwater_graph.facts.spans import Spans, difference, flat, union
 from headwater_graph.words import canonical_path
 from headwater_schemas.events import Certainty
@@ -66,7 +74,7 @@ class _Followed:
         self.others.add(mark)
         return part
 
-    def is_new(self, draft: Draft) -> bool:
+    def is_new(self, draft: HopDraft) -> bool:
         """Return whether a step is new: always, except a step bounded by time that lies within an earlier one."""
         key, first, last = draft.key
         if not key.endswith(BY_TIME):
@@ -155,32 +163,32 @@ def _shown(context: Context, hop: Hop) -> Hop:
 
 def _pendings(
     context: Context, followed: _Followed, parts: Iterable[tuple[Part, int, Certainty]]
-) -> tuple[list[Pending], dict[int, range]]:
+) -> tuple[list[PendingPart], dict[int, range]]:
     """New parts among these, under each name of their dataset; and for each number, the numbers of the same part."""
-    out: list[Pending] = []
+    out: list[PendingPart] = []
     same_part: dict[int, range] = {}
     for part, after, worst in parts:
         fresh = followed.fresh(context.datasets.shown(part), backward=context.backward)
         if fresh is not None and not is_empty(fresh):
             begin = len(out)
             for name, named in context.datasets.names_of(fresh, backward=context.backward):
-                out.append(Pending(len(out), name, named, after, worst))
+                out.append(PendingPart(len(out), name, named, after, worst))
             same_part |= dict.fromkeys(range(begin, len(out)), range(begin, len(out)))
     return out, same_part
 
 
-def _goes_on(context: Context, pendings: Sequence[Pending]) -> set[str]:
+def _goes_on(context: Context, pendings: Sequence[PendingPart]) -> set[str]:
     keys = {pending.name for pending in pendings}
     context.datasets.know(keys)
     return {key for key in keys if context.datasets.goes_on(key, backward=context.backward)}
 
 
-def expand(context: Context, pendings: Sequence[Pending]) -> list[Draft]:
+def expand(context: Context, pendings: Sequence[PendingPart]) -> list[HopDraft]:
     """Find the steps that read these parts, with their outputs; backwards, those that wrote them, with their inputs."""
     queries = context.queries_of(pending.name for pending in pendings)
-    taken: list[Taken] = []
-    missing: list[Missing] = []
-    whole: list[tuple[Query, Pending, str]] = []
+    taken: list[PartUse] = []
+    missing: list[PossibleUse] = []
+    whole: list[tuple[Query, PendingPart, str]] = []
     of_days = _by_offsets(context, pendings, queries, taken, missing, whole)
     _by_index(context, pendings, queries, taken, whole)
     _conflicts(context, pendings, queries, taken)
@@ -194,12 +202,12 @@ def expand(context: Context, pendings: Sequence[Pending]) -> list[Draft]:
 
 def _by_offsets(
     context: Context,
-    pendings: Sequence[Pending],
+    pendings: Sequence[PendingPart],
     queries: dict[str, list[Query]],
-    taken: list[Taken],
-    missing: list[Missing],
-    whole: list[tuple[Query, Pending, str]],
-) -> list[Draft]:
+    taken: list[PartUse],
+    missing: list[PossibleUse],
+    whole: list[tuple[Query, PendingPart, str]],
+) -> list[HopDraft]:
     wants, owners = [], []
     asked = set()
     for pending in pendings:
@@ -209,7 +217,7 @@ def _by_offsets(
                 if (query.key, pending.part, pending.after) not in asked:
                     asked.add((query.key, pending.part, pending.after))
                     key = pending.part.dataset.key
-                    wants.append(Want(query, key, spans, pending.part.topic_id, produced=context.backward))
+                    wants.append(WantedOffsets(query, key, spans, pending.part.topic_id, produced=context.backward))
                     owners.append(pending)
     found = list(zip(owners, locate(context.tx, wants), strict=True))
     summaries = summarized(context, found)
@@ -225,11 +233,11 @@ def _by_offsets(
 def _take(
     context: Context,
     incarnations: Incarnations,
-    pending: Pending,
+    pending: PendingPart,
     located: Located,
-    taken: list[Taken],
-    missing: list[Missing],
-    whole: list[tuple[Query, Pending, str]],
+    taken: list[PartUse],
+    missing: list[PossibleUse],
+    whole: list[tuple[Query, PendingPart, str]],
 ) -> None:
     query, verb = located.want.query, "wrote" if context.backward else "read"
     if not located.recorded:
@@ -247,18 +255,18 @@ def _take(
             part = replace(part, topic_id=min(ids(located, hit)))
         else:
             why = _rewound(located, piece)
-        taken.append(Taken(query, hit.batch, part, hit.certainty, why, pending, piece))
+        taken.append(PartUse(query, hit.batch, part, hit.certainty, why, pending, piece))
     if pending.after == 0 and pending.part.topic_id is not None and not _records_incarnation(located):
         name = query.name or query.query_id
         context.notes[f"{name} doesn't record which incarnation of the topic it {verb}."] = None
     for guess in located.guesses:
         part = narrowed(pending.part, located.left)
         why = f"It doesn't record what it {verb}; those around it leave these to it."
-        taken.append(Taken(query, guess, part, Certainty.UPPER_BOUND, why, pending))
+        taken.append(PartUse(query, guess, part, Certainty.UPPER_BOUND, why, pending))
     left = located.left
     for hole in located.holes:
         left = difference(left, hole.spans)
-        missing.append(Missing(query, hole, narrowed(pending.part, hole.spans), pending))
+        missing.append(PossibleUse(query, hole, narrowed(pending.part, hole.spans), pending))
     if left and not located.guesses and pending.after == 0 and pending.part.kind is PartKind.OFFSETS:
         context.notes[_not_used(context, query, narrowed(pending.part, left), verb)] = None
 
@@ -313,10 +321,10 @@ def flat_of(part: Part) -> list[tuple[int, int, int]]:
 
 def _by_index(
     context: Context,
-    pendings: Sequence[Pending],
+    pendings: Sequence[PendingPart],
     queries: dict[str, list[Query]],
-    taken: list[Taken],
-    whole: list[tuple[Query, Pending, str]],
+    taken: list[PartUse],
+    whole: list[tuple[Query, PendingPart, str]],
 ) -> None:
     found = {(each.query.key, each.pending.number) for each in taken}
     searched = [p for p in pendings if p.part.kind in (PartKind.FILES, PartKind.SNAPSHOT)]
@@ -327,7 +335,7 @@ def _by_index(
             for use in (batch.writes if context.backward else batch.reads)(pending.part.dataset.key):
                 match = matched(pending.part, use, batch, verb=verb)
                 if match is not None and match.certainty is not Certainty.UNKNOWN and batch.query in by_key:
-                    taken.append(Taken(by_key[batch.query], batch, match.part, match.certainty, "", pending))
+                    taken.append(PartUse(by_key[batch.query], batch, match.part, match.certainty, "", pending))
                     found.add((batch.query, pending.number))
     for pending in pendings:
         part = pending.part
@@ -360,7 +368,7 @@ def _lists_all(context: Context, query: Query, part: Part) -> bool:
 
 
 def _conflicts(
-    context: Context, pendings: Sequence[Pending], queries: dict[str, list[Query]], taken: list[Taken]
+    context: Context, pendings: Sequence[PendingPart], queries: dict[str, list[Query]], taken: list[PartUse]
 ) -> None:
     by_key = {query.key: query for each in queries.values() for query in each if query.contested}
     if not by_key:
@@ -379,13 +387,13 @@ def _conflicts(
                 match = matched(pending.part, use, batch, verb=verb)
                 if match is not None and match.certainty is not Certainty.UNKNOWN:
                     why = "Then the checkpoint was set back, and the batch ran again with other offsets."
-                    taken.append(Taken(by_key[batch.query], batch, match.part, match.certainty, why, pending))
+                    taken.append(PartUse(by_key[batch.query], batch, match.part, match.certainty, why, pending))
 
 
 _SUREST_FIRST = (Certainty.EXACT, Certainty.INFERRED, Certainty.UPPER_BOUND, Certainty.UNKNOWN)
 
 
-def run_drafts(context: Context, pendings: Sequence[Pending]) -> list[Draft]:
+def run_drafts(context: Context, pendings: Sequence[PendingPart]) -> list[HopDraft]:
     """Build a hop for each run that used, or may have used, one of these parts."""
     wants = [
         {"n": n, "dataset": p.name, "since": p.part.since, "until": p.part.until}
@@ -409,7 +417,7 @@ def run_drafts(context: Context, pendings: Sequence[Pending]) -> list[Draft]:
     return drafts
 
 
-def _best(context: Context, pending: Pending, run: Run) -> PartMatch | None:
+def _best(context: Context, pending: PendingPart, run: Run) -> PartMatch | None:
     verb = "wrote" if context.backward else "read"
     uses = (run.writes if context.backward else run.reads)(pending.name)
     matches = [match for use in uses if (match := matched(pending.part, use, run, verb=verb)) is not None]
@@ -417,7 +425,7 @@ def _best(context: Context, pending: Pending, run: Run) -> PartMatch | None:
 
 
 def _not_replaced(
-    context: Context, pending: Pending, matches: Sequence[tuple[Run, PartMatch]]
+    context: Context, pending: PendingPart, matches: Sequence[tuple[Run, PartMatch]]
 ) -> Iterable[tuple[Run, PartMatch]]:
     """Filter matches; backwards, for an unknown part, drop runs before the last one that replaced everything."""
     if not context.backward or pending.part.kind is PartKind.OFFSETS:
@@ -430,11 +438,11 @@ def _not_replaced(
     return out
 
 
-def _run_draft(context: Context, pending: Pending, run: Run, match: PartMatch) -> Draft:
+def _run_draft(context: Context, pending: PendingPart, run: Run, match: PartMatch) -> HopDraft:
     used = [(run, frozenset({pending.name}))]
     others = given(used, context.datasets, backward=context.backward)
     others, dropped = without_drops(context, run.job, [run], others)
-    return Draft(
+    return HopDraft(
         key=(f"{run.key} run", 0, 0),
         step=run_step(run),
         inputs=others if context.backward else (match.part,),

@@ -10,16 +10,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from headwater_analysis.trace.answer import Part, PartKind
 from headwater_analysis.trace.batches import Query, before, same_topic
 from headwater_analysis.trace.context import Context
+from headwater_analysis.trace.drafts import PendingPart
 from headwater_analysis.trace.locate import Located, OffsetHit
 from headwater_analysis.trace.match import described, narrowed
-from headwater_analysis.trace.taken import Pending
+from headwater_analysis.trace.traced_parts import Part, PartKind
 from headwater_graph.facts.spans import Spans, difference, flat, union
 
 _MOST_REWINDS = 8
-"""Most rewinds of a query to look at, the latest ones."""
+"""Most examined rewinds of a query, the latest ones."""
 
 
 class Incarnations:
@@ -32,7 +32,7 @@ class Incarnations:
     """
 
     def __init__(
-        self, context: Context, found: Sequence[tuple[Pending, Located]], queries: Mapping[str, Sequence[Query]]
+        self, context: Context, found: Sequence[tuple[PendingPart, Located]], queries: Mapping[str, Sequence[Query]]
     ) -> None:
         self._context = context
         self._latest: dict[str, str] = {}
@@ -67,7 +67,7 @@ class Incarnations:
             "the latest incarnation." if found == [latest] else f"an earlier incarnation: the latest is {latest}."
         )
 
-    def note(self, found: Iterable[tuple[Pending, Located]]) -> None:
+    def note(self, found: Iterable[tuple[PendingPart, Located]]) -> None:
         """Note the offsets of the latest incarnation that no known step used."""
         left: dict[str, tuple[Part, Spans]] = {}
         for pending, located in found:

@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from headwater_analysis.micro_batches import Stretch, Wanted, at_batches, conflicts, following, row
-from headwater_analysis.trace.answer import PartKind
 from headwater_analysis.trace.batches import Batch, Run, read_batch, read_run
 from headwater_analysis.trace.context import Context
-from headwater_analysis.trace.taken import Pending
+from headwater_analysis.trace.drafts import PendingPart
+from headwater_analysis.trace.traced_parts import PartKind
 from headwater_graph.facts.model import RelType
 from headwater_graph.facts.nodes import IntervalFacts
 from headwater_graph.keys import version_key
@@ -24,7 +24,7 @@ _AT_ONCE = 16
 """Segments that one statement reads."""
 
 
-def indexed_users(context: Context, pendings: Sequence[Pending]) -> list[list[Batch]]:
+def indexed_users(context: Context, pendings: Sequence[PendingPart]) -> list[list[Batch]]:
     """Micro-batches that may have used some of each part; to be matched with their recorded uses."""
     batches: dict[tuple[str, int], Batch] = {}
     by_dataset: dict[str, list[Batch]] = defaultdict(list)
@@ -42,7 +42,7 @@ def path_users(context: Context, paths: Iterable[str], *, produced: bool) -> tup
     return _by_marks(context, sorted({path_mark(path) for path in paths}), produced=produced)
 
 
-def _users(context: Context, pendings: Sequence[Pending]) -> tuple[list[Batch], list[Run]]:
+def _users(context: Context, pendings: Sequence[PendingPart]) -> tuple[list[Batch], list[Run]]:
     parts = [(pending.name, pending.part) for pending in pendings]
     marks = {path_mark(path) for _, part in parts if part.kind is PartKind.FILES for path in part.files}
     versions = {

@@ -14,13 +14,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from headwater_analysis.micro_batches import Found, Stretch, found_from
+from headwater_analysis.micro_batches import StoredMicroBatch, Stretch, found_from
 from headwater_analysis.reader import Transaction
-from headwater_analysis.trace.answer import PartKind
 from headwater_analysis.trace.batches import (
     Batch,
-    Listed,
     Query,
+    RangesByPartition,
     batches_of,
     before,
     listed,
@@ -28,6 +27,7 @@ from headwater_analysis.trace.batches import (
     stretches,
 )
 from headwater_analysis.trace.search import Row, Search, look_near, narrow, run
+from headwater_analysis.trace.traced_parts import PartKind
 from headwater_analysis.trace.uses import StoredUse
 from headwater_graph.facts.model import RelType
 from headwater_graph.facts.spans import Ranges, Spans, difference, intersection, union
@@ -46,7 +46,7 @@ MOST_BATCHES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Want:
+class WantedOffsets:
     """Offsets of a dataset that a query may have read (or written)."""
 
     query: Query
@@ -66,7 +66,7 @@ class OffsetHit:
 
 
 @dataclass(frozen=True, slots=True)
-class Hole:
+class MissingBatches:
     """Consecutive missing batch ids; no known batch next to them has the wanted offsets.
 
     Attributes:
@@ -85,10 +85,10 @@ class Hole:
 
 @dataclass(slots=True)
 class Located:
-    """Result of searching for a Want, and the state of the search.
+    """Result of a search for wanted offsets, and its state.
 
     Attributes:
-        want: offsets that are searched for.
+        want: wanted offsets.
         hits: micro-batches that have wanted offsets, by batch id.
         guesses: micro-batches without a record that may have the missing offsets, by batch id.
         holes: missing batch ids that may have the missing offsets, by batch id.
@@ -103,10 +103,10 @@ class Located:
             in between are missing.
     """
 
-    want: Want
+    want: WantedOffsets
     hits: list[OffsetHit] = field(default_factory=list)
     guesses: list[Batch] = field(default_factory=list)
-    holes: list[Hole] = field(default_factory=list)
+    holes: list[MissingBatches] = field(default_factory=list)
     left: Spans = field(default_factory=dict)
     recorded: bool = False
     met_unknown: bool = False
@@ -117,7 +117,7 @@ class Located:
     cut: bool = False
 
 
-def locate(tx: Transaction, wants: Sequence[Want]) -> list[Located]:
+def locate(tx: Transaction, wants: Sequence[WantedOffsets]) -> list[Located]:
     """Find the micro-batches of every want, with as few round trips as for one."""
     out = [Located(want, left=want.spans) for want in wants]
     if not wants:
@@ -314,19 +314,19 @@ def _name(tx: Transaction, holes: Sequence[tuple[Job, int, int, Batch | None]]) 
             continue
         for at, hole in enumerate(located.holes):
             if (hole.first, hole.last) == (first, last):
-                located.holes[at] = Hole(first, last, earlier, later[0], _join(hole.spans, spans))
+                located.holes[at] = MissingBatches(first, last, earlier, later[0], _join(hole.spans, spans))
                 break
         else:
-            located.holes.append(Hole(first, last, earlier, later[0], spans))
+            located.holes.append(MissingBatches(first, last, earlier, later[0], spans))
 
 
 def holes_among(
     tx: Transaction, query: Query, batches: Sequence[Batch], first: int, last: int, retired: Ranges
-) -> list[Hole]:
+) -> list[MissingBatches]:
     """Find the holes of a query among its batch ids from `first` to `last`.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         query: the query; `first` and `last` lie within its first and last known batch.
         batches: all known batches from `first` to `last`, in order.
         first: first batch id.
@@ -339,7 +339,7 @@ def holes_among(
     earlier = before(tx, [(query.key, start) for start, _ in missing])
     later = stretches(tx, [(query.key, end + 1, query.last_batch) for _, end in missing], 1)
     return [
-        Hole(start, end, next(iter(one), None), other[0], {})
+        MissingBatches(start, end, next(iter(one), None), other[0], {})
         for (start, end), one, other in zip(missing, earlier, later, strict=True)
         if other
     ]
@@ -377,7 +377,7 @@ def _has_any(ranges: Mapping[int, tuple[int, int]], spans: Spans) -> bool:
 
 def _reaches(ranges: Mapping[int, tuple[int, int]], spans: Spans) -> bool:
     """Return whether a range ends behind the first wanted offset, of any partition."""
-    if isinstance(ranges, Listed):
+    if isinstance(ranges, RangesByPartition):
         return any(ranges.end(partition) > wanted[0][0] for partition, wanted in spans.items() if partition in ranges)
     return any(ranges[partition][1] > wanted[0][0] for partition, wanted in spans.items() if partition in ranges)
 
@@ -423,7 +423,7 @@ def _all_past(job: Job, uses: Sequence[StoredUse]) -> bool:
     return _has_any(ranges, spans) and _is_past(ranges, spans)
 
 
-def _collect_until_past(job: Job, found: Sequence[Found]) -> bool:
+def _collect_until_past(job: Job, found: Sequence[StoredMicroBatch]) -> bool:
     """Collect as `_collect`. The batch that is past all wanted offsets is decoded only if some of these are left."""
     before, past = _up_to_past(job, found)
     if _collect(job, batches_of(before)):
@@ -433,7 +433,9 @@ def _collect_until_past(job: Job, found: Sequence[Found]) -> bool:
     return bool(past)
 
 
-def _up_to_past(job: Job, found: Sequence[Found]) -> tuple[Sequence[Found], Sequence[Found]]:
+def _up_to_past(
+    job: Job, found: Sequence[StoredMicroBatch]
+) -> tuple[Sequence[StoredMicroBatch], Sequence[StoredMicroBatch]]:
     """Split off the first batch that is past all wanted offsets; later ones needn't be decoded."""
     located, _, spans = job
     want = located.want
@@ -457,7 +459,7 @@ def _join(one: Spans, other: Spans) -> Spans:
 def _run(tx: Transaction, searches: Sequence[tuple[Located, Search]], window: int) -> None:
     for type_ in (RelType.CONSUMED, RelType.PRODUCED):
 
-        def read(search: Search, found: Found, type_: RelType = type_) -> Row:
+        def read(search: Search, found: StoredMicroBatch, type_: RelType = type_) -> Row:
             return {"batch": found.batch_id, "uses": found.positions(type_, search.dataset)}
 
         of_kind = [search for located, search in searches if located.want.produced is (type_ is RelType.PRODUCED)]

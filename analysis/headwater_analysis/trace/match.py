@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from headwater_analysis.partitions import are_apart
-from headwater_analysis.trace.answer import Part, PartKind
 from headwater_analysis.trace.batches import Batch, Run, same_topic
-from headwater_analysis.trace.spans import offsets, spans_of
+from headwater_analysis.trace.traced_parts import Part, PartKind, offsets, spans_of
 from headwater_analysis.trace.uses import (
     VERSIONS,
     StoredUse,
@@ -34,7 +33,7 @@ class PartMatch:
 
 
 def spans_of_part(part: Part) -> Spans:
-    """Spans of a part that batches can be searched for: offsets, or versions that are numbers."""
+    """Searchable spans of a part: offsets, or versions that are numbers."""
     if part.kind is PartKind.OFFSETS:
         return spans_of(part.offsets)
     if part.kind is PartKind.CHANGES and part.version is not None:

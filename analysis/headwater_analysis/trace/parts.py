@@ -10,10 +10,9 @@ from typing import Any
 from headwater_analysis.assets import Asset, dataset_asset
 from headwater_analysis.identity import Identities
 from headwater_analysis.reader import Transaction
-from headwater_analysis.trace.answer import Part, PartKind, weakest
 from headwater_analysis.trace.batches import Batch, Run
 from headwater_analysis.trace.prefetch import prefetch
-from headwater_analysis.trace.spans import offsets, spans_of
+from headwater_analysis.trace.traced_parts import Part, PartKind, offsets, spans_of, weakest
 from headwater_analysis.trace.uses import StoredUse, is_possible, made_from, made_into, part_of, partitions_of
 from headwater_graph.facts.spans import union
 from headwater_schemas.events import Certainty
@@ -105,7 +104,7 @@ def given(
 ) -> tuple[Part, ...]:
     """Outputs of runs or micro-batches that may have been made from the datasets named beside each.
 
-    Backwards: inputs that these datasets may have been made from.
+    Backwards: inputs that may have gone into these datasets.
     """
     made = made_into if backward else made_from
     found = [(each, use, is_possible(use, each.uses, keys)) for each, keys in used for use in made(each.uses, keys)]

@@ -34,7 +34,7 @@ def plan_steps(tx: Transaction, plans: Iterable[WritingPlan]) -> list[PlanSteps]
 
 
 def asked_of_drops(job: Asset | None, used: Iterable[Batch | Run]) -> list[WritingPlan]:
-    """Plans of micro-batches or runs that `dropping` will ask for."""
+    """Plans of micro-batches or runs that `dropping` will need."""
     if job is None:
         return []
     digests = {(each.properties.get("plan_digest"), use.dataset) for each in used for use in each.writes()}
@@ -66,7 +66,7 @@ def unknown_plans(tx: Transaction, plans: Iterable[WritingPlan]) -> list[Writing
 def learn_plans(
     tx: Transaction, asked: Sequence[WritingPlan], found: Iterable[tuple[int, bool | None, Sequence[str]]]
 ) -> None:
-    """Cache looked-up plans: number among those asked for, and steps, of each that is known."""
+    """Cache looked-up plans: the number among the wanted ones, and the steps, of each that is known."""
     known = _known(tx)
     known |= dict.fromkeys(asked)
     for n, complete, kinds in found:

@@ -54,7 +54,7 @@ def prefetch(
     """Look up datasets, plans and users in one statement.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         datasets: keys of datasets whose names are wanted.
         plans: keys of plans, and keys of the datasets that they write.
         users: keys of the datasets whose readers (backwards: writers) are wanted.
@@ -63,7 +63,7 @@ def prefetch(
     """
     used, identities = RelType.PRODUCED if backward else RelType.CONSUMED, Identities.of(tx)
     row = tx.one(
-        "trace/ahead",
+        "trace/prefetch",
         datasets=list(datasets),
         plans=[
             {"n": n, "key": key, "datasets": [name for each in written for name in identities.members(each)]}

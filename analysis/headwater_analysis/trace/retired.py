@@ -8,11 +8,10 @@ from typing import Any, Final
 
 from headwater_analysis.micro_batches import retired
 from headwater_analysis.moments import moment
-from headwater_analysis.trace.answer import Part, PartKind
 from headwater_analysis.trace.batches import Query
 from headwater_analysis.trace.context import Context
 from headwater_analysis.trace.parts import join
-from headwater_analysis.trace.spans import offsets
+from headwater_analysis.trace.traced_parts import Part, PartKind, offsets
 from headwater_analysis.trace.uses import kafka_spans
 from headwater_graph.facts.spans import Ranges, difference, intersection, ranges_of
 from headwater_schemas.events import Certainty

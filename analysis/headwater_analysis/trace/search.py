@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from headwater_analysis.micro_batches import Found, Stretch, found_before, found_from, load
+from headwater_analysis.micro_batches import StoredMicroBatch, Stretch, found_before, found_from, load
 from headwater_analysis.moments import moment_of
 from headwater_analysis.reader import Transaction
 from headwater_graph.segments import segment
@@ -65,7 +65,7 @@ class Search:
 
     @property
     def done(self) -> bool:
-        """True if no batch id is left to look at."""
+        """True if no batch id is left."""
         return self._high - self._low <= 1
 
     def probes(self, fan_out: int = FAN_OUT) -> Iterable[int]:
@@ -81,7 +81,7 @@ class Search:
 
     @property
     def left(self) -> tuple[int, int]:
-        """First and last batch id to look at."""
+        """First and last batch id that may still be it."""
         return self._low + 1, self._high - 1
 
     def take(self, answers: Sequence[tuple[int, Sequence[Row]]], window: int) -> None:
@@ -123,7 +123,7 @@ class Search:
         return rows[-1]["batch"], None
 
 
-Read = Callable[[Search, Found], Row]
+Read = Callable[[Search, StoredMicroBatch], Row]
 """Returns the row of a micro-batch that a search needs."""
 
 
@@ -131,10 +131,10 @@ def run(tx: Transaction, searches: Sequence[Search], read: Read, *, window: int 
     """Run searches until all are done.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         searches: searches of any queries.
         read: returns the row that `reached` takes.
-        window: how many consecutive intervals a probe reads until one has the value.
+        window: number of consecutive intervals that a probe reads until one has the value.
     """
     open_ = [search for search in searches if not search.done]
     near = [search for search in open_ if _is_near(search)]
@@ -206,7 +206,7 @@ def _guides(tx: Transaction) -> dict[tuple[str, str, str], list[Guide]]:
 def look_near(tx: Transaction, searches: Sequence[Search], type_: str, read: Read) -> None:
     """Look first where segments' properties show that the search will end: mostly one block is left to search.
 
-    That only chooses what to look at. The search goes on wherever it didn't end.
+    That only chooses where to look. The search goes on wherever it didn't end.
     """
     guides = _guides(tx)
     for search in searches:
@@ -229,10 +229,10 @@ def _look_between(tx: Transaction, search: Search, read: Read, first: int, last:
 
 
 def narrow(tx: Transaction, searches: Sequence[Search], type_: str) -> None:
-    """Search by the offsets of whole segments first, so that two segments are left to look into.
+    """Search by the offsets of whole segments first, so that two segments are left to read.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         searches: searches by offsets.
         type_: CONSUMED or PRODUCED.
     """
@@ -256,7 +256,7 @@ def _narrow(
     """Narrow searches by the properties of segments, until two segments of each search are left, or no more follow.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         searches: searches to narrow.
         name: statement that finds the first segment from a batch id on.
         asked: further parameters of each probe.
@@ -336,7 +336,7 @@ def _latest(row: Record) -> Iterable[Row]:
     return ({"batch": row["last"], "time": moment_of(row["last_time"])},)
 
 
-def _time(search: Search, found: Found) -> Row:
+def _time(search: Search, found: StoredMicroBatch) -> Row:
     if search.by == "processing_time":
         return {"batch": found.batch_id, "time": found.processing_time()}
     interval = found.interval()

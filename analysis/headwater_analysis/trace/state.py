@@ -49,7 +49,7 @@ def _horizon(text: str | None) -> timedelta | None:
 
 
 LOOK_FOR_EMPTY = 256
-"""Batches to look at, on either side, for one after which the state was empty."""
+"""Batches on either side among which one is sought after which the state was empty."""
 # Spark cuts event times to milliseconds before it takes the greatest.
 _ROUNDED = timedelta(milliseconds=1)
 _NOTHING_KNOWN = "Nothing shows that the query keeps state."
@@ -64,7 +64,7 @@ class State:
         spreads: whether an answer has to assume that records spread through state.
         certainty: certainty of this.
         why: reason, as a sentence.
-        horizon: how long behind the watermark a record may stay in the state, where known.
+        horizon: longest time behind the watermark that a record may stay in the state, where known.
     """
 
     keeps: bool | None
@@ -91,7 +91,7 @@ def state_of(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: t
     """Judge a query's state by these batches.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         query: the query.
         batches: at least one.
         horizon: horizon in the question; None: the one that the query's starts reported.
@@ -115,7 +115,7 @@ def spread_forward(tx: Transaction, piece: Sequence[tuple[int, int]], last: Batc
     """Find the last batch in which the state may hold the input of `last`.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         piece: pieces of the query.
         last: last batch that read something.
         state: state of the query.
@@ -192,7 +192,7 @@ def _is_ours(batch: Batch) -> bool:
 
 
 def plans_to_ask(groups: Iterable[tuple[Query, Sequence[Batch]]]) -> list[WritingPlan]:
-    """Plans of several queries' batches that `state_of` will ask for."""
+    """Plans of several queries' batches that `state_of` will need."""
     return [asked for query, batches in groups if not _shows_state(batches) for asked in _asked(query, batches)]
 
 

@@ -7,15 +7,22 @@ from dataclasses import replace
 from typing import Any
 
 from headwater_analysis.assets import Asset
-from headwater_analysis.trace.answer import Part, PartKind, Step, StepKind, weakest
 from headwater_analysis.trace.batches import Batch, Run, before, listed, stretches
 from headwater_analysis.trace.context import Context
-from headwater_analysis.trace.locate import MOST_BATCHES, Hole
+from headwater_analysis.trace.drafts import (
+    HopDraft,
+    PartUse,
+    PossibleUse,
+    certainly_used,
+    groups,
+    micro_batches,
+    overall,
+)
+from headwater_analysis.trace.locate import MOST_BATCHES, MissingBatches
 from headwater_analysis.trace.match import described
 from headwater_analysis.trace.parts import between, given, join, possible
 from headwater_analysis.trace.plans import asked_of_drops, dropping
 from headwater_analysis.trace.retired import NONE, Retired, retired_among
-from headwater_analysis.trace.spans import offsets
 from headwater_analysis.trace.state import (
     State,
     StateSpread,
@@ -24,15 +31,7 @@ from headwater_analysis.trace.state import (
     spread_forward,
     state_of,
 )
-from headwater_analysis.trace.taken import (
-    Draft,
-    Missing,
-    Taken,
-    certainly_used,
-    groups,
-    micro_batches,
-    overall,
-)
+from headwater_analysis.trace.traced_parts import Part, PartKind, Step, StepKind, offsets, weakest
 from headwater_analysis.trace.uses import StoredUse, part_of, sources_of, union_of_known
 from headwater_graph.facts.spans import Spans, intersection, union
 from headwater_graph.keys import run_key
@@ -40,7 +39,7 @@ from headwater_schemas.events import Certainty
 from headwater_schemas.ranges import batches_text
 
 
-def group_drafts(context: Context, taken: Sequence[Taken]) -> list[Draft]:
+def group_drafts(context: Context, taken: Sequence[PartUse]) -> list[HopDraft]:
     """Build the hops of these micro-batches."""
     found = groups(taken)
     batches = {id(each.batch): each.batch for each in taken}.values()
@@ -59,7 +58,7 @@ def group_drafts(context: Context, taken: Sequence[Taken]) -> list[Draft]:
 def _again(
     context: Context,
     n: int,
-    found: Sequence[Sequence[Taken]],
+    found: Sequence[Sequence[PartUse]],
     certain: Sequence[Mapping[tuple[str, str | None], Spans]],
 ) -> list[str]:
     """Sentences for other groups of the query's micro-batches that certainly used some of the same offsets."""
@@ -78,7 +77,7 @@ def _again(
     return out
 
 
-def missing_draft(context: Context, missing: Missing) -> Draft:
+def missing_draft(context: Context, missing: PossibleUse) -> HopDraft:
     """Build the hop of micro-batches that are missing in the graph."""
     query, hole = missing.query, missing.hole
     state = state_of(context.tx, query, [hole.after, *filter(None, [hole.before])], context.horizon)
@@ -102,7 +101,7 @@ def missing_draft(context: Context, missing: Missing) -> Draft:
     if spread is not None:
         sentences += [spread.why, gone.why]
     certainty = Certainty.UPPER_BOUND
-    return Draft(
+    return HopDraft(
         key=(f"{query.key} missing", hole.first, hole.last),
         step=Step(
             kind=StepKind.MISSING,
@@ -125,7 +124,7 @@ def missing_draft(context: Context, missing: Missing) -> Draft:
     )
 
 
-def _not_known(context: Context, missing: Missing) -> str:
+def _not_known(context: Context, missing: PossibleUse) -> str:
     verb, done = ("wrote", "written") if context.backward else ("read", "read")
     query, hole = missing.query, missing.hole
     several = hole.last > hole.first
@@ -143,7 +142,7 @@ def _not_known(context: Context, missing: Missing) -> str:
     )
 
 
-def missing_parts(context: Context, hole: Hole) -> tuple[Part, ...]:
+def missing_parts(context: Context, hole: MissingBatches) -> tuple[Part, ...]:
     """Possible outputs (backwards: inputs) of missing batches, by the known ones around them.
 
     Offsets of a topic are bounded, as they are used in order. Any other dataset gives an unknown part within the time.
@@ -183,7 +182,7 @@ def _between(earlier: StoredUse | None, later: StoredUse | None) -> Spans | None
     return union((partition, lows[partition], highs[partition]) for partition in lows)
 
 
-def _draft(context: Context, group: Sequence[Taken], again: Sequence[str]) -> Draft:
+def _draft(context: Context, group: Sequence[PartUse], again: Sequence[str]) -> HopDraft:
     query = group[0].query
     batches = list({each.batch.key: each.batch for each in group}.values())
     used = join(each.part for each in group)
@@ -216,7 +215,7 @@ def _draft(context: Context, group: Sequence[Taken], again: Sequence[str]) -> Dr
     others, dropped = without_drops(context, query.job, batches, others)
     sentences.append(dropped)
     pendings = tuple(dict.fromkeys(each.pending for each in group))
-    return Draft(
+    return HopDraft(
         key=(batches[0].key if batches[0].conflict else query.key, batches[0].first, batches[-1].last),
         step=micro_batches(query, batches, count=len(batches), keeps=state.keeps, spread=(first, last)),
         inputs=others if context.backward else used,
@@ -257,7 +256,7 @@ def _given(
 
     Args:
         context: context of the trace.
-        used: batches, and keys of the datasets that they used parts of.
+        used: batches, and keys of the datasets whose parts they used.
         first: first batch id.
         last: last batch id.
         spread: whether all from `first` to `last` may have contributed, by way of the state.
@@ -277,7 +276,7 @@ def given_by_all(
     Args:
         context: context of the trace.
         query: key of the query.
-        used: keys of the datasets that some of them used parts of.
+        used: keys of the datasets whose parts some of them used.
         first: first batch id.
         last: last batch id.
         gone: micro-batches among them that aren't kept one by one.
@@ -292,7 +291,7 @@ def given_by_all(
 
 
 def _at_rest(context: Context, used: Sequence[tuple[Batch, frozenset[str]]]) -> list[Part]:
-    """Backwards: inputs of the query's starts besides its streams, such as static tables that are joined in."""
+    """Backwards: inputs of the query's starts besides its streams, such as static tables of a join."""
     batches = [batch for batch, _ in used]
     keys = {run_key(b.properties["tenant"], b.run.run_id) for b in batches if b.run is not None}
     if not context.backward or not keys:

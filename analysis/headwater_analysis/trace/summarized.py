@@ -12,16 +12,16 @@ from typing import Any
 from headwater_analysis.identity import Identities
 from headwater_analysis.micro_batches import as_shown, conflicts, row
 from headwater_analysis.moments import moment
-from headwater_analysis.trace.answer import Part, PartKind, RunBrief, Step, StepKind
 from headwater_analysis.trace.batches import Query, before, read_batch, stretches
 from headwater_analysis.trace.context import Context
+from headwater_analysis.trace.drafts import HopDraft, PartUse, PendingPart, overall
 from headwater_analysis.trace.locate import Located
 from headwater_analysis.trace.match import described, matched, narrowed
 from headwater_analysis.trace.parts import join
 from headwater_analysis.trace.retired import parts_of, retired_among
 from headwater_analysis.trace.state import State, spread_forward, state_of
 from headwater_analysis.trace.steps import given_by_all
-from headwater_analysis.trace.taken import Draft, Pending, Taken, overall
+from headwater_analysis.trace.traced_parts import Part, PartKind, RunBrief, Step, StepKind
 from headwater_analysis.trace.uses import kafka_spans
 from headwater_graph.facts.spans import Spans, difference, flat, intersection
 from headwater_schemas.events import Certainty
@@ -36,8 +36,8 @@ class Summarized:
         summary: properties of the node.
         run: properties of its run, beside the id.
         uses: type, key of the dataset, and properties of each use.
-        part: overlap with the part that was asked about.
-        pending: the part that was asked about.
+        part: overlap with the wanted part.
+        pending: the wanted part.
     """
 
     query: Query
@@ -45,10 +45,10 @@ class Summarized:
     run: Mapping[str, Any]
     uses: Sequence[tuple[str, str, Mapping[str, Any]]]
     part: Part
-    pending: Pending
+    pending: PendingPart
 
 
-def summarized(context: Context, asked: Sequence[tuple[Pending, Located]]) -> list[Summarized]:
+def summarized(context: Context, asked: Sequence[tuple[PendingPart, Located]]) -> list[Summarized]:
     """Find the summaries with wanted offsets, and remove these offsets from those left.
 
     Offsets of a micro-batch that is kept are searched, too: the query may have gone back, and used them twice.
@@ -97,20 +97,20 @@ def summarized(context: Context, asked: Sequence[tuple[Pending, Located]]) -> li
     return out
 
 
-def taken_from_archive(context: Context, found: Sequence[Summarized]) -> tuple[list[Taken], list[Summarized]]:
+def taken_from_archive(context: Context, found: Sequence[Summarized]) -> tuple[list[PartUse], list[Summarized]]:
     """Read the micro-batches themselves, where the archive has them; also return the summaries that it lacks."""
     archive = context.archive
     if archive is None:
         return [], list(found)
     verb = "wrote" if context.backward else "read"
-    taken: list[Taken] = []
+    taken: list[PartUse] = []
     left = []
     for each in found:
         identities = Identities.of(context.tx)
         intervals = [as_shown(identities, one) for one in archive(each.query, each.summary)]
         batches = [read_batch(report) for one in intervals for report in (row(one), *conflicts(one))]
         hits = [
-            Taken(each.query, batch, match.part, match.certainty, "It is from the archive.", each.pending)
+            PartUse(each.query, batch, match.part, match.certainty, "It is from the archive.", each.pending)
             for batch in batches
             for use in (batch.writes if context.backward else batch.reads)(each.part.dataset.key)
             if (match := matched(each.part, use, batch, verb=verb)) is not None
@@ -122,7 +122,7 @@ def taken_from_archive(context: Context, found: Sequence[Summarized]) -> tuple[l
     return list({(each.batch.key, each.pending.number): each for each in taken}.values()), left
 
 
-def summary_draft(context: Context, found: Summarized) -> Draft:
+def summary_draft(context: Context, found: Summarized) -> HopDraft:
     """Build the hop of a day's micro-batches."""
     query, summary = found.query, found.summary
     began, ended = moment(summary.get("first_time")), moment(summary.get("last_time"))
@@ -138,7 +138,7 @@ def summary_draft(context: Context, found: Summarized) -> Draft:
     if state is not None and state.spreads:
         why += f" {state.why} So what those {'before' if context.backward else 'after'} them used counts, too."
     certainty = Certainty.UPPER_BOUND
-    return Draft(
+    return HopDraft(
         key=(f"{query.key} summary {summary['key']}", summary["first_batch"], summary["last_batch"]),
         step=Step(
             kind=StepKind.SUMMARY,

@@ -11,8 +11,7 @@ from typing import Any
 from headwater_analysis.assets import Asset
 from headwater_analysis.moments import written
 from headwater_analysis.partitions import partition_of, partitions_used
-from headwater_analysis.trace.answer import Part, PartKind
-from headwater_analysis.trace.spans import offsets
+from headwater_analysis.trace.traced_parts import Part, PartKind, offsets
 from headwater_graph.facts.spans import Spans, union
 from headwater_graph.words import canonical_path
 from headwater_schemas.events import Certainty
@@ -50,7 +49,7 @@ class StoredUse:
 
     @property
     def inputs(self) -> frozenset[str] | None:
-        """Keys of the datasets that an output was made from; None where it may be any input."""
+        """Keys of the datasets that went into an output; None where it may be any input."""
         found = self.properties.get("inputs")
         return None if found is None else frozenset(found)
 
@@ -142,13 +141,13 @@ def made_from(uses: Iterable[StoredUse], read: frozenset[str]) -> list[StoredUse
 
 
 def made_into(uses: Collection[StoredUse], written: frozenset[str]) -> list[StoredUse]:
-    """Inputs that one of these datasets may have been made from."""
+    """Inputs that may have gone into one of these datasets."""
     sources = sources_of(uses, written)
     return [use for use in uses if not use.produced and (sources is None or use.dataset in sources)]
 
 
 def sources_of(uses: Iterable[StoredUse], written: frozenset[str]) -> frozenset[str] | None:
-    """Keys of the datasets that these outputs were made from; None where it may be any input."""
+    """Keys of the datasets that went into these outputs; None where it may be any input."""
     listed = [use.inputs for use in uses if use.produced and use.dataset in written]
     return union_of_known(listed) if listed else None
 

@@ -28,7 +28,7 @@ with without("numpy", "pandas"):
     from headwater_analysis.declaring.files import read_file
     from headwater_analysis.declaring.model import json_schema
     from headwater_analysis.declaring.names import Names, found_in
-    from headwater_analysis.declaring.problems import DeclarationError, Problem
+    from headwater_analysis.declaring.problems import DeclarationError, FileProblem
     from headwater_analysis.declaring.revising import (
         NextRevision,
         OlderRevisionError,
@@ -159,7 +159,7 @@ def _read(
     if not files and not withdrawn:
         raise InputError("There is nothing to declare.", fix="Name a file, or a set with --withdraw.")
     sets: dict[str, tuple[str, DeclaredSet]] = {}
-    problems: list[Problem] = []
+    problems: list[FileProblem] = []
     for file, text in files:
         try:
             declared = read_file(file, text, namespace=namespace, catalog=columns, names=names)
@@ -168,7 +168,9 @@ def _read(
             continue
         if declared.name in sets:
             other = sets[declared.name][0]
-            problems.append(Problem(file, 1, ("set",), f"{other} has the set {declared.name!r} too; a set is one file"))
+            problems.append(
+                FileProblem(file, 1, ("set",), f"{other} has the set {declared.name!r} too; a set is one file")
+            )
         sets[declared.name] = file, declared
     for name in withdrawn:
         if name in sets:
@@ -196,7 +198,7 @@ def _text(file: str) -> str:
         raise InputError(f"{file}, line {line}: not UTF-8.", fix="Save the file as UTF-8.") from None
 
 
-def _report(problems: list[Problem]) -> None:
+def _report(problems: list[FileProblem]) -> None:
     if console.json_mode:
         shown = [{"file": one.file, "line": one.line, "field": one.field, "message": one.message} for one in problems]
         console.result({"problems": shown})

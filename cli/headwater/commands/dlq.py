@@ -37,7 +37,7 @@ from headwater_consumers.materializer.dead_letters.topic import letters
 from headwater_consumers.materializer.errors import DeadLetterReason
 
 with without("numpy", "pandas"):
-    from headwater_analysis.runs.resolve import MOST_CANDIDATES, id_prefixes
+    from headwater_analysis.runs.run_names import MOST_CANDIDATES, id_prefixes
 
 app = typer.Typer(help="Dead letters: records that can't be applied.", no_args_is_help=True)
 app.callback()(lambda: None)

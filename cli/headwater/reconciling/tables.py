@@ -15,7 +15,7 @@ from headwater.errors import InputError
 from headwater.reconciling.knowledge import QueryOptions
 from headwater.settings import connected_settings
 from headwater_analysis.reconciling import OpenWrite, claimed_versions, open_writes
-from headwater_analysis.runs.answer import MISSED_HEARTBEATS
+from headwater_analysis.runs.records import MISSED_HEARTBEATS
 from headwater_producers.spark.backfill.left_tables import became_of, location
 from headwater_producers.spark.common.versions import capture_version
 from headwater_producers.spark.events.left_writes import LeftWrite, Verdict, recovered_end, with_facet

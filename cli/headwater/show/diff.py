@@ -13,10 +13,10 @@ from headwater.show.names import asset_text, moment_text, short_version, transfo
 from headwater.show.pages import next_page
 from headwater.show.schemas import retyped_text
 from headwater_analysis.assets import Asset, spelling
-from headwater_analysis.change import DiffChange
 from headwater_analysis.diff import ColumnChange, Diff, EdgeChange, Side
 from headwater_analysis.lineage import Transformation
 from headwater_analysis.runs import Role
+from headwater_analysis.schemas import DiffChange
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

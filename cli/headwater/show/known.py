@@ -23,7 +23,7 @@ from headwater_analysis.known import ColumnDetails, ConsumerDetails, DatasetDeta
 from headwater_analysis.known.consumer import ConsumedDataset
 from headwater_analysis.known.dataset import KnownColumn
 from headwater_analysis.known.job import KnownPlan
-from headwater_analysis.known.rows import DatasetUse, JobUse, Tag
+from headwater_analysis.known.tags_and_uses import DatasetUse, JobUse, Tag
 from headwater_analysis.lineage import Lineage
 from headwater_analysis.owners import OwnerName
 from headwater_analysis.runs import RunDetails

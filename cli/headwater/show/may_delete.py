@@ -17,7 +17,7 @@ from headwater_schemas.events import MarkSpread
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from headwater_analysis.deletion.answer import HeldMark
+    from headwater_analysis.deletion.verdict import HeldMark
 
 _VERDICTS = {
     Verdict.YES: ("may be deleted", "green"),

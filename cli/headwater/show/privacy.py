@@ -12,9 +12,9 @@ from headwater.console import shortened
 from headwater.show.consumers import consumers_table
 from headwater.show.names import dataset_text
 from headwater_analysis.assets import Asset
-from headwater_analysis.lineage.question import Influence
+from headwater_analysis.lineage.scope import Influence
 from headwater_analysis.privacy import Exposure, Privacy
-from headwater_analysis.privacy.answer import PrivacyItem
+from headwater_analysis.privacy.exposed_data import PrivacyItem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,8 +9,7 @@ from rich.text import Text
 
 from headwater.console import shortened
 from headwater.show.names import span_text
-from headwater_analysis.change import DiffChange
-from headwater_analysis.schemas import FieldType, KnownSchema, KnownType, SchemaChange
+from headwater_analysis.schemas import DiffChange, FieldType, KnownSchema, KnownType, SchemaChange
 
 _MOST_CHANGES = 8
 _STYLES = {DiffChange.ADDED: "green", DiffChange.REMOVED: "red", DiffChange.CHANGED: "yellow"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from headwater_analysis.data_types import ArrayOf, Atom, DataType, Field, MapOf, StructOf
+from headwater_analysis.data_types import ArrayOf, Atom, DataType, MapOf, StructOf, TypedField
 from headwater_analysis.declaring.problems import Path
 from headwater_review.reading.document import Document
 
@@ -32,7 +32,7 @@ _NUMBERS = ({"int", "bigint"}, {"float", "double"})
 _FULL = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
 
-def read_avro(document: Document) -> tuple[Field, ...]:
+def read_avro(document: Document) -> tuple[TypedField, ...]:
     """Parse the fields of a record.
 
     Raises:
@@ -123,14 +123,14 @@ class _Avro:
         items = self._document.items(given["fields"], (*path, "fields"))
         return StructOf(tuple(self._field(item, where, space, within) for item, where in items)), False, None
 
-    def _field(self, value: Any, path: Path, namespace: str, within: tuple[str, ...]) -> Field:
+    def _field(self, value: Any, path: Path, namespace: str, within: tuple[str, ...]) -> TypedField:
         field = self._document.object(value, path)
         name = self._document.name(field, path)
         if "type" not in field:
             raise self._document.wrong((*path, "type"), "is missing")
         type_, nullable, enum = self.type(field["type"], (*path, "type"), namespace, within)
         text = self._document.text
-        return Field(
+        return TypedField(
             name,
             type_,
             nullable,
@@ -170,7 +170,7 @@ class _Avro:
         for numbers in _NUMBERS:
             if names <= numbers:
                 return Atom(max(numbers, key=lambda name: name in ("bigint", "double"))), nullable, None
-        members = (Field(f"member{n}", type_, nullable=True, enum=enum) for n, (type_, _, enum) in enumerate(some))
+        members = (TypedField(f"member{n}", type_, nullable=True, enum=enum) for n, (type_, _, enum) in enumerate(some))
         return StructOf(tuple(members)), nullable, None
 
     def _decimal(self, given: Any, path: Path) -> DataType:

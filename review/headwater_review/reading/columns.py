@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from headwater_analysis.data_types import ArrayOf, Atom, DataType, Field, MapOf, StructOf, parse_type
+from headwater_analysis.data_types import ArrayOf, Atom, DataType, MapOf, StructOf, TypedField, parse_type
 from headwater_analysis.declaring.problems import Path
 from headwater_review.reading.document import Document
 
 _ELEMENT, _VALUE = "_element", "value"
 
 
-def read_columns(document: Document) -> tuple[tuple[Field, ...], tuple[str, ...] | None]:
+def read_columns(document: Document) -> tuple[tuple[TypedField, ...], tuple[str, ...] | None]:
     """Parse the columns and the partitioning of the dataset; None: not stated.
 
     Raises:
@@ -38,18 +38,18 @@ def _text(document: Document, value: Any, path: Path) -> str:
     return value
 
 
-def _fields(document: Document, value: Any, path: Path) -> tuple[Field, ...]:
+def _fields(document: Document, value: Any, path: Path) -> tuple[TypedField, ...]:
     return tuple(_field(document, *item) for item in document.items(value, path))
 
 
-def _field(document: Document, value: Any, path: Path) -> Field:
+def _field(document: Document, value: Any, path: Path) -> TypedField:
     field = document.object(value, path)
     name = document.name(field, path)
     type_ = document.text(field, "type", path)
     inner = _fields(document, field.get("fields") or [], (*path, "fields"))
     if type_ is None and not inner:
         raise document.wrong((*path, "type"), "is missing")
-    return Field(
+    return TypedField(
         name,
         _with_fields(parse_type(type_ or "struct"), inner),
         document.flag(field, "nullable", path),
@@ -62,7 +62,7 @@ def _field(document: Document, value: Any, path: Path) -> Field:
     )
 
 
-def _with_fields(type_: DataType, inner: tuple[Field, ...]) -> DataType:
+def _with_fields(type_: DataType, inner: tuple[TypedField, ...]) -> DataType:
     """A type with the fields that are listed below it; an array's element and a map's value are one field there."""
     if not inner:
         return type_

@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from headwater_analysis.data_types import ArrayOf, Atom, DataType, Field, StructOf, parse_type
+from headwater_analysis.data_types import ArrayOf, Atom, DataType, StructOf, TypedField, parse_type
 from headwater_analysis.declaring.problems import DeclarationError, Path
 from headwater_review.reading.document import Document, shown
 
 _LOGICAL = {"integer": "bigint", "number": "double", "boolean": "boolean", "string": "string", "date": "date"}
 
 
-def read_contract_table(document: Document, table: str | None) -> tuple[tuple[Field, ...], tuple[str, ...] | None]:
+def read_contract_table(document: Document, table: str | None) -> tuple[tuple[TypedField, ...], tuple[str, ...] | None]:
     """Parse the columns and the partitioning of a table; None: not stated.
 
     Args:
@@ -49,19 +49,19 @@ def _which(document: Document, tables: list[tuple[Mapping[str, Any], Path]], tab
     return document.wrong(("schema",), f"has no table, or several, of the name {table!r}; there are {names}")
 
 
-def _properties(document: Document, of: Mapping[str, Any], path: Path) -> tuple[Field, ...]:
+def _properties(document: Document, of: Mapping[str, Any], path: Path) -> tuple[TypedField, ...]:
     if "properties" not in of:
         raise document.wrong((*path, "properties"), "is missing")
     return tuple(_property(document, *item) for item in document.items(of["properties"], (*path, "properties")))
 
 
-def _property(document: Document, value: Any, path: Path) -> Field:
+def _property(document: Document, value: Any, path: Path) -> TypedField:
     given = document.object(value, path)
     name = document.name(given, path)
     custom = _custom(document, given, path)
     never_null = document.flag(given, "required", path) or document.flag(given, "primaryKey", path)
     where = (*path, "customProperties")
-    return Field(
+    return TypedField(
         name,
         _type(document, given, path),
         not never_null,

@@ -9,8 +9,8 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from headwater_analysis.data_types import ArrayOf, Atom, DataType, Field, MapOf, StructOf, atom
-from headwater_analysis.declaring.problems import DeclarationError, Path, Problem
+from headwater_analysis.data_types import ArrayOf, Atom, DataType, MapOf, StructOf, TypedField, atom
+from headwater_analysis.declaring.problems import DeclarationError, FileProblem, Path
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -22,7 +22,7 @@ _MOST_CHARACTERS = 262_144
 _WORDS = {"timestamptz": "timestamp", "timestampntz": "timestamp_ntz"}
 
 
-def read_ddl(file: str, text: str) -> tuple[tuple[Field, ...], tuple[str, ...] | None]:
+def read_ddl(file: str, text: str) -> tuple[tuple[TypedField, ...], tuple[str, ...] | None]:
     """Parse the columns and the partitioning of a table; None: not stated.
 
     Args:
@@ -70,11 +70,11 @@ def read_ddl(file: str, text: str) -> tuple[tuple[Field, ...], tuple[str, ...] |
 
 def _columns_and_partitions(
     file: str, text: str, statement: exp.Create, *, whole: bool
-) -> tuple[tuple[Field, ...], tuple[str, ...] | None]:
+) -> tuple[tuple[TypedField, ...], tuple[str, ...] | None]:
     from sqlglot import exp
 
     lines = _Lines(text)
-    fields: list[Field] = []
+    fields: list[TypedField] = []
     keys: set[str] = set()
     for each in statement.this.expressions:
         if isinstance(each, exp.ColumnDef):
@@ -121,7 +121,7 @@ class _Lines:
         return 0 <= place < len(self._text) and (self._text[place].isalnum() or self._text[place] == "_")
 
 
-def _field(file: str, column: exp.ColumnDef, lines: _Lines) -> Field:
+def _field(file: str, column: exp.ColumnDef, lines: _Lines) -> TypedField:
     from sqlglot import exp
 
     if not isinstance(column.kind, exp.DataType):
@@ -129,7 +129,7 @@ def _field(file: str, column: exp.ColumnDef, lines: _Lines) -> Field:
     line = lines.of(column.name)
     kinds = [each.kind for each in column.constraints]
     comments = [each.name for each in kinds if isinstance(each, exp.CommentColumnConstraint)]
-    return Field(
+    return TypedField(
         column.name,
         _type(file, column.kind, line, lines),
         not any(
@@ -174,7 +174,7 @@ def _word(type_: exp.DType) -> str:
     return exp.DataType(this=type_).sql("spark").lower()
 
 
-def _struct_field(file: str, column: exp.Expression, lines: _Lines) -> Field:
+def _struct_field(file: str, column: exp.Expression, lines: _Lines) -> TypedField:
     from sqlglot import exp
 
     if not isinstance(column, exp.ColumnDef):
@@ -192,4 +192,4 @@ def _parts(file: str, type_: exp.DataType, line: int, lines: _Lines) -> Iterator
 
 
 def _wrong(file: str, line: int, message: str, path: Path = ()) -> DeclarationError:
-    return DeclarationError([Problem(file, line, path, message)])
+    return DeclarationError([FileProblem(file, line, path, message)])

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
-from headwater_analysis.declaring.problems import DeclarationError, Path, Problem
+from headwater_analysis.declaring.problems import DeclarationError, FileProblem, Path
 from headwater_analysis.declaring.yaml_lines import parse_yaml
 
 _TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[\[\]{}:,]|[^\s\[\]{}:,"]+)')
@@ -33,12 +33,12 @@ class Document:
         try:
             self.value: Any = json.loads(text, parse_constant=self._constant)
         except json.JSONDecodeError as error:
-            raise DeclarationError([Problem(file, error.lineno, (), f"not JSON: {error.msg}")]) from error
+            raise DeclarationError([FileProblem(file, error.lineno, (), f"not JSON: {error.msg}")]) from error
         except RecursionError as error:
-            raise DeclarationError([Problem(file, 1, (), f"nested deeper than {_DEEPEST} levels")]) from error
+            raise DeclarationError([FileProblem(file, 1, (), f"nested deeper than {_DEEPEST} levels")]) from error
         except ValueError as error:
             # An integer with thousands of digits.
-            raise DeclarationError([Problem(file, 1, (), f"not JSON: {error}")]) from error
+            raise DeclarationError([FileProblem(file, 1, (), f"not JSON: {error}")]) from error
         self._locate(text)
 
     def line(self, path: Path) -> int:
@@ -49,7 +49,7 @@ class Document:
 
     def wrong(self, path: Path, message: str) -> DeclarationError:
         """Error to raise for a wrong value, with file, line and field."""
-        return DeclarationError([Problem(self.file, self.line(path), path, message)])
+        return DeclarationError([FileProblem(self.file, self.line(path), path, message)])
 
     def object(self, value: Any, path: Path) -> Mapping[str, Any]:
         """Return the value as an object. Fails after too many, so endless references end."""
@@ -94,7 +94,7 @@ class Document:
         return tuple(sorted({shown(item) for item, _ in self.items(value, path) if item is not None}))
 
     def _constant(self, name: str) -> NoReturn:
-        raise DeclarationError([Problem(self.file, 1, (), f"not JSON: {name} is no value of it")])
+        raise DeclarationError([FileProblem(self.file, 1, (), f"not JSON: {name} is no value of it")])
 
     def _locate(self, text: str) -> None:
         """Note the line of every value. The text is known to be JSON, so its tokens are enough."""

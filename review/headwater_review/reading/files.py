@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from headwater_analysis.data_types import Field, within
-from headwater_analysis.declaring.problems import DeclarationError, Problem
+from headwater_analysis.data_types import TypedField, within
+from headwater_analysis.declaring.problems import DeclarationError, FileProblem
 from headwater_review.reading.avro import read_avro
 from headwater_review.reading.columns import read_columns
 from headwater_review.reading.contract import read_contract_table
@@ -49,28 +49,28 @@ def read_schema(file: str, text: str, table: str | None = None) -> Schema:
     try:
         fields, states, partitioning = _read(file, text.removeprefix("\ufeff"), table)
         if not fields:
-            raise DeclarationError([Problem(file, 1, (), "has no columns")])
+            raise DeclarationError([FileProblem(file, 1, (), "has no columns")])
         # Checked before types become texts: each text has those of all its fields.
         if next(islice(within(fields), MOST_COLUMNS, None), None) is not None:
-            raise DeclarationError([Problem(file, 1, (), f"has more than {MOST_COLUMNS:,} columns")])
+            raise DeclarationError([FileProblem(file, 1, (), f"has more than {MOST_COLUMNS:,} columns")])
         schema = schema_of(file, fields, states, partitioning)
     except RecursionError as error:
-        raise DeclarationError([Problem(file, 1, (), "nested too deep, references followed")]) from error
+        raise DeclarationError([FileProblem(file, 1, (), "nested too deep, references followed")]) from error
     except ValueError as error:
         path = str(error)
         line = max((field.line for field in fields if field.name == path), default=1) or 1
-        raise DeclarationError([Problem(file, line, (path,), "is there twice")]) from error
+        raise DeclarationError([FileProblem(file, line, (path,), "is there twice")]) from error
     return schema
 
 
-def _read(file: str, text: str, table: str | None) -> tuple[tuple[Field, ...], tuple[str, ...], tuple[str, ...]]:
+def _read(file: str, text: str, table: str | None) -> tuple[tuple[TypedField, ...], tuple[str, ...], tuple[str, ...]]:
     if not text.strip():
-        raise DeclarationError([Problem(file, 1, (), f"is empty: a schema is {_FORMATS}")])
+        raise DeclarationError([FileProblem(file, 1, (), f"is empty: a schema is {_FORMATS}")])
     if _CONTRACT.search(text):
         fields, parts = read_contract_table(YamlDocument(file, text), table)
         return fields, _ALL if parts is None else (*_ALL, PARTITIONING), parts or ()
     if table is not None:
-        raise DeclarationError([Problem(file, 1, (), "is no data contract: leave --table out")])
+        raise DeclarationError([FileProblem(file, 1, (), "is no data contract: leave --table out")])
     if text.lstrip()[0] not in "{[":
         fields, parts = read_ddl(file, text)
         states = (NULLABLE, DESCRIPTION) if parts is None else (NULLABLE, DESCRIPTION, PARTITIONING)
@@ -86,4 +86,4 @@ def _read(file: str, text: str, table: str | None) -> tuple[tuple[Field, ...], t
         return read_avro(document), _ALL, ()
     if "$schema" in value or "properties" in value or "$ref" in value or "allOf" in value or "items" in value:
         return read_json_schema(document), _ALL, ()
-    raise DeclarationError([Problem(file, 1, (), f"is no schema: that is {_FORMATS}")])
+    raise DeclarationError([FileProblem(file, 1, (), f"is no schema: that is {_FORMATS}")])

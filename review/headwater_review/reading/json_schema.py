@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from headwater_analysis.data_types import ArrayOf, Atom, DataType, Field, MapOf, StructOf, type_text
+from headwater_analysis.data_types import ArrayOf, Atom, DataType, MapOf, StructOf, TypedField, type_text
 from headwater_analysis.declaring.problems import Path
 from headwater_review.reading.document import Document, shown
 
@@ -20,7 +20,7 @@ _OF_VALUES = {str: "string", bool: "boolean", int: "bigint", float: "double"}
 _DEEPEST = 40
 
 
-def read_json_schema(document: Document) -> tuple[Field, ...]:
+def read_json_schema(document: Document) -> tuple[TypedField, ...]:
     """Parse the properties of an object, or of the objects of an array.
 
     Raises:
@@ -98,7 +98,7 @@ class _JsonSchema:
             about, place, _ = self._merged(value, where, ())
             text = self._document.text
             fields.append(
-                Field(
+                TypedField(
                     name,
                     self.type(value, where, within),
                     name not in required or self.may_be_null(value, where),

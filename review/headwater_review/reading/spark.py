@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from headwater_analysis.data_types import ArrayOf, DataType, Field, MapOf, StructOf, atom
+from headwater_analysis.data_types import ArrayOf, DataType, MapOf, StructOf, TypedField, atom
 from headwater_analysis.declaring.problems import Path
 from headwater_review.reading.document import Document
 
 
-def read_spark(document: Document) -> tuple[Field, ...]:
+def read_spark(document: Document) -> tuple[TypedField, ...]:
     """Parse the columns of a StructType.
 
     Raises:
@@ -21,21 +21,21 @@ def read_spark(document: Document) -> tuple[Field, ...]:
     return _fields(document, document.value, ())
 
 
-def _fields(document: Document, value: Any, path: Path) -> tuple[Field, ...]:
+def _fields(document: Document, value: Any, path: Path) -> tuple[TypedField, ...]:
     struct = document.object(value, path)
     if "fields" not in struct:
         raise document.wrong((*path, "fields"), "is missing")
     return tuple(_field(document, *item) for item in document.items(struct["fields"], (*path, "fields")))
 
 
-def _field(document: Document, value: Any, path: Path) -> Field:
+def _field(document: Document, value: Any, path: Path) -> TypedField:
     field = document.object(value, path)
     name = document.name(field, path)
     if "type" not in field:
         raise document.wrong((*path, "type"), "is missing")
     about = document.object(field.get("metadata") or {}, (*path, "metadata"))
     inside = (*path, "metadata")
-    return Field(
+    return TypedField(
         name,
         _type(document, field["type"], (*path, "type")),
         document.flag(field, "nullable", path),

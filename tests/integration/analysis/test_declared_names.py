@@ -15,7 +15,7 @@ from headwater_analysis.declaring.reading import read_set
 from headwater_analysis.declaring.revising import next_revision, result
 from headwater_analysis.known import datasets, job_details
 from headwater_analysis.lineage import LineageDirection, LineageQuestion, lineage
-from headwater_analysis.lineage.answer import DeclaredPartitions
+from headwater_analysis.lineage.hops import DeclaredPartitions
 from headwater_analysis.reader import Reader
 from headwater_graph.fold import fold
 from headwater_graph.write import GraphWriter

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_analysis.change import DiffChange
 from headwater_analysis.diff import Diff, EdgeChange, Point, diff
 from headwater_analysis.errors import NotFoundError, QuestionError
 from headwater_analysis.reader import Reader
 from headwater_analysis.runs import Role
+from headwater_analysis.schemas import DiffChange
 from headwater_graph.fold import fold
 from headwater_graph.write import GraphWriter
 from headwater_schemas.events import RunEventType, TransformationKind

@@ -13,7 +13,7 @@ from headwater_analysis.checks import check, rule_named
 from headwater_analysis.diff import Point, diff
 from headwater_analysis.drawing import draw
 from headwater_analysis.errors import AmbiguousError
-from headwater_analysis.identity import Identities, TwoNames, clusters_of_two_names
+from headwater_analysis.identity import Identities
 from headwater_analysis.impact import ChangeType, ImpactChange, SchemaChange, analyze
 from headwater_analysis.known import dataset_details, job_details
 from headwater_analysis.lineage import Lineage, LineageDirection, LineageQuestion, lineage
@@ -325,13 +325,6 @@ def test_a_declared_name_is_shown(graph: Graph) -> None:
     )
     assert graph.lineage("/out", LineageDirection.UPSTREAM).known_as == ()
     assert graph.lineage("orders", LineageDirection.UPSTREAM).known_as == known
-
-
-def test_a_cluster_of_several_names_is_reported(graph: Graph) -> None:
-    graph.of(*one_topic(), *topic(DECLARED))
-    assert clusters_of_two_names(graph.reader) == (
-        TwoNames(CLUSTER.namespace, ("kafka://b1:9092", "kafka://b1:9092,b2:9092", "kafka://shop"), 1),
-    )
 
 
 def column_plan(job: str, source: tuple[DatasetRef, str], target: tuple[DatasetRef, str]) -> LineageEvent:

@@ -9,7 +9,7 @@ import pytest
 
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.trace.context import Context
-from headwater_analysis.trace.locate import Located, Want, locate
+from headwater_analysis.trace.locate import Located, WantedOffsets, locate
 from headwater_analysis.trace.parts import Datasets
 from headwater_graph.keys import dataset_key
 from support.analysis.chains import NAMESPACE, Oddities, Ranges, Stream, naive_users, random_stream, ranges_of, write
@@ -42,7 +42,7 @@ def located(
         context = Context(tx, Datasets(tx), produced, None, 1_000)
         [query] = [query for query in context.queries_of([key])[key] if query.query_id == stream.query_id]
         spans = {partition: [span] for partition, span in wanted.items()}
-        [found] = locate(tx, [Want(query, key, spans, topic_id, produced)])
+        [found] = locate(tx, [WantedOffsets(query, key, spans, topic_id, produced)])
         return found
 
     return reader.read(ask)

@@ -15,7 +15,7 @@ from headwater_analysis.errors import QuestionError
 from headwater_analysis.impact import ImpactChange, SchemaChange, analyze
 from headwater_analysis.lineage import Influence
 from headwater_analysis.privacy import PrivacyQuestion, privacy
-from headwater_analysis.privacy.answer import PrivacyItem
+from headwater_analysis.privacy.exposed_data import PrivacyItem
 from headwater_analysis.privacy.operations import Exposure
 from headwater_analysis.reader import Reader
 from headwater_graph.fold import fold

@@ -10,12 +10,11 @@ import pytest
 
 from headwater.cli import main
 from headwater.show.diff import summary
-from headwater_analysis.change import DiffChange
 from headwater_analysis.diff import Diff, Point, diff
 from headwater_analysis.known import column_details, dataset_details
 from headwater_analysis.reader import Reader
 from headwater_analysis.runs import run
-from headwater_analysis.schemas import FieldType
+from headwater_analysis.schemas import DiffChange, FieldType
 from headwater_graph.fold import fold
 from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (

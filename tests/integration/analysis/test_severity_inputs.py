@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_analysis.impact import ChangeType, ImpactChange, ImpactItem, SchemaChange, Severity, analyze
-from headwater_analysis.impact.inputs import QualityState
+from headwater_analysis.impact.policy_inputs import QualityState
 from headwater_analysis.reader import Reader
 from headwater_schemas.events import (
     DatasetEvent,

@@ -42,7 +42,7 @@ def test_what_is_too_short_or_nobodys(ask: Any) -> None:
 
 def test_several_runs_that_begin_so(ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ids of the demo are random: all of them begin with nothing."""
-    monkeypatch.setattr("headwater_analysis.runs.resolve._SHORTEST", 0)
+    monkeypatch.setattr("headwater_analysis.runs.run_names._SHORTEST", 0)
     status, found = ask("runs", "show", "")
     assert status == 2
     assert len(found["error"]["nearest"]) > 1

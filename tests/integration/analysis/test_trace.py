@@ -800,7 +800,7 @@ def test_the_index_orders_batches(subtests: pytest.Subtests, clean_database: Dri
 def test_rewinds_are_found_by_index(clean_database: Driver) -> None:
     write(clean_database, copying("copy", "in", "out"))
     # Beside it, those of contested micro-batches and of a query's segments.
-    assert planned(clean_database, "ahead").count("NodeIndexSeek") == 3
+    assert planned(clean_database, "prefetch").count("NodeIndexSeek") == 3
 
 
 @pytest.mark.nightly
@@ -819,8 +819,8 @@ def test_a_hop_is_one_statement(reader: Reader, clean_database: Driver, monkeypa
         asked.clear()
         found = trace(reader, Offsets(topic, 0, 55, 56), direction=direction, depth=None)
         assert [each.depth for each in found.hops] == [1, 2, 3, 4]
-        assert asked.count("trace/ahead") == 5, "before the first hop, and after each"
-        assert {name for name in asked if name.startswith("trace/")} <= {"trace/ahead", "trace/runs"}
+        assert asked.count("trace/prefetch") == 5, "before the first hop, and after each"
+        assert {name for name in asked if name.startswith("trace/")} <= {"trace/prefetch", "trace/runs"}
 
 
 def test_a_record_that_a_filter_may_have_dropped(

@@ -22,7 +22,6 @@ SCANNED = {
     "blast/queries_by_name": "one label, asked with a name that may be an id, a name or both",
     "blast/queries_by_prefix": "one label, after the name wasn't found",
     "diff/changed_jobs": "all plans, for the differences of everything between two times",
-    "identity/two_names": "a rule of `check`: all names of topics",
     "known/count_broken_chains": "an index of nothing but broken chains",
     "known/count_datasets": "counts all, when all are listed",
     "known/count_jobs": "counts all, when all are listed",

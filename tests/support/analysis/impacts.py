@@ -16,7 +16,7 @@ from headwater_analysis.impact import (
     Severity,
     SeverityTotal,
 )
-from headwater_analysis.impact.inputs import ConsumerInput, SeverityInputs
+from headwater_analysis.impact.policy_inputs import ConsumerInput, SeverityInputs
 from headwater_analysis.lineage import Influence
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from headwater_analysis.column_names import ColumnChange, ColumnNames, column_names
+from headwater_analysis.column_names import ColumnNameChange, ColumnNames, column_names
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
 
@@ -54,7 +54,7 @@ def names(happened: list[str], current: str) -> ColumnNames:
     for text in happened:
         hours, _, change = text.partition(" ")
         before, _, after = change.partition(">")
-        changes.append(ColumnChange(START + timedelta(hours=int(hours)), before, after or None))
+        changes.append(ColumnNameChange(START + timedelta(hours=int(hours)), before, after or None))
     return column_names(changes, {*current.split(), "addr.zip", "s.a"}, current.split())
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from headwater_analysis.change import DiffChange
-from headwater_analysis.diff.diff import Endpoints, PlanEdge, compared
+from headwater_analysis.diff.compare import Endpoints, PlanEdge, compared
 from headwater_analysis.lineage import Transformation
+from headwater_analysis.schemas import DiffChange
 from headwater_schemas.events import TransformationKind, TransformationType
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from headwater_analysis.runs import OpenRun
-from headwater_analysis.runs.rows import heartbeat
+from headwater_analysis.runs.from_rows import heartbeat
 
 if TYPE_CHECKING:
     import pytest

@@ -19,8 +19,8 @@ from headwater.show.trace import part_words, step_words
 from headwater_analysis.assets import Asset, AssetKind
 from headwater_analysis.runs import IntervalItem, Joint, Quality, RunItem, Use
 from headwater_analysis.runs.notes import notes
-from headwater_analysis.runs.one import joined
-from headwater_analysis.trace.answer import OffsetSpan, Part, PartKind, RunBrief, Step, StepKind
+from headwater_analysis.runs.run_details import joined
+from headwater_analysis.trace.traced_parts import OffsetSpan, Part, PartKind, RunBrief, Step, StepKind
 from headwater_schemas.events import Certainty, Provenance
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.impact import Cause, ChangeType, Policy, SchemaChange, default_policy, load_policy
 from headwater_analysis.impact.policy import Rule, default_policy_text, parse_policy
-from headwater_analysis.impact.steps import Influence, StepFacts
+from headwater_analysis.impact.policy_inputs import StepFacts
+from headwater_analysis.lineage.scope import Influence
 from headwater_schemas.events import TransformationKind
 
 # change, cause, kind ⇒ severity, whether it goes on. `~` before the kind: INDIRECT; `!` after it: masking.

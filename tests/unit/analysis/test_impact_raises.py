@@ -12,16 +12,15 @@ import pytest
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.impact import ChangeType, Policy, Severity, default_policy
 from headwater_analysis.impact.graph import AssetFacts, Feed, StoredColumnEdge
-from headwater_analysis.impact.inputs import (
+from headwater_analysis.impact.policy import SEVERITIES, Raise, default_policy_text, parse_policy
+from headwater_analysis.impact.policy_inputs import (
     ConsumerInput,
     InputGroup,
     JobInput,
     QualityState,
     SeverityInputs,
 )
-from headwater_analysis.impact.policy import SEVERITIES, Raise, default_policy_text, parse_policy
-from headwater_analysis.impact.raising import raised
-from headwater_analysis.impact.steps import place_of
+from headwater_analysis.impact.spread import ImpactVisit, raised
 from headwater_analysis.impact.wording import because, inputs_texts, raise_text
 from headwater_schemas.events import Sensitivity
 
@@ -96,12 +95,12 @@ def decided(
     change: str, severity: str, inputs: SeverityInputs, policy: Policy | None = None, type_: str = "TABLE"
 ) -> tuple[str, int | None]:
     """The severity that holds, and the number of the raise, from 1."""
-    place = place_of(NODE, indirect=False, rank=Severity(severity).rank, propagates=True)
+    visit = ImpactVisit(NODE, propagates=True, indirect=False, rank=Severity(severity).rank)
     facts = {NODE: AssetFacts("k", NODE, type_, inputs.criticality or "")}
-    found = raised(Known(inputs), policy or default_policy(), ChangeType(change), {place: [JOB]}, facts)
+    found = raised(Known(inputs), policy or default_policy(), ChangeType(change), {visit: [JOB]}, facts)
     if not found:
         return severity, None
-    return SEVERITIES[found[place].rank], found[place].number + 1
+    return SEVERITIES[found[visit].rank], found[visit].number + 1
 
 
 # The change, the severity by the rule, what is known; what it becomes.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,11 +11,10 @@ from hypothesis import strategies as st
 
 from headwater_analysis.impact import Cause, ChangeType, SchemaChange, default_policy
 from headwater_analysis.impact.graph import AssetFacts, Feed, StoredColumnEdge
-from headwater_analysis.impact.inputs import ConsumerInput, InputGroup, JobInput, SeverityInputs
 from headwater_analysis.impact.moves import ChangeStart
 from headwater_analysis.impact.policy import SEVERITIES, Severity, default_policy_text, parse_policy
+from headwater_analysis.impact.policy_inputs import ConsumerInput, InputGroup, JobInput, SeverityInputs
 from headwater_analysis.impact.spread import HitStep, ImpactSpread, spread
-from headwater_analysis.impact.steps import is_indirect, node_of, place_of, propagates, rank_of
 
 if TYPE_CHECKING:
     import pytest
@@ -146,17 +144,17 @@ def test_every_path_is_one(picture: Picture, node: int, change: tuple[ChangeType
     ends = {edge.edge: (edge.source, edge.target) for edge in picture.edges}
     ends |= {feed.edge: (feed.source, feed.target) for feed in picture.fed}
     jobs = {edge.edge: edge.job for edge in picture.edges} | {feed.edge: feed.job for feed in picture.fed}
-    for reached, place in hit.worst.items():
-        path = hit.walk.path(place)
-        assert len(path) == hit.walk.found[place].hops
-        assert [node_of(step.source) for step in path] == [node, *(node_of(step.target) for step in path[:-1])]
-        assert node_of(path[-1].target) == reached
-        assert all(propagates(step.source) for step in path)
+    for reached, visit in hit.worst.items():
+        path = hit.walk.path(visit)
+        assert len(path) == hit.walk.found[visit].hops
+        assert [step.source.node for step in path] == [node, *(step.target.node for step in path[:-1])]
+        assert path[-1].target.node == reached
+        assert all(step.source.propagates for step in path)
         for step in path:
             source, target = ends[step.edge]
-            assert target == node_of(step.target)
+            assert target == step.target.node
             # A FEEDS may be followed from a column of the dataset it leaves.
-            assert source in (node_of(step.source), dataset_of(node_of(step.source)))
+            assert source in (step.source.node, dataset_of(step.source.node))
             assert HitStep(*step.facts).job == jobs[step.edge]
 
 
@@ -166,7 +164,7 @@ def test_a_removed_column_breaks_exactly_what_is_derived_from_it(picture: Pictur
     sure = Picture([edge for edge in picture.edges if edge.kind != "UNKNOWN" and not edge.whole])
     derived = reachable(sure, [node]) - {node}
     hit = spread_of(picture, node, ChangeType.SCHEMA_BREAKING, SchemaChange.REMOVED)
-    broken = {each for each, place in hit.worst.items() if SEVERITIES[rank_of(place)] is Severity.BREAKING}
+    broken = {each for each, visit in hit.worst.items() if SEVERITIES[visit.rank] is Severity.BREAKING}
     through_unknown = reachable(Picture([edge for edge in picture.edges if not edge.whole]), [node])
     assert derived <= {each for each in broken if each >= 10} <= through_unknown
 
@@ -194,7 +192,7 @@ def test_depth_cuts_and_says_so(
     picture: Picture, node: int, change: tuple[ChangeType, SchemaChange | None], depth: int
 ) -> None:
     whole, cut = spread_of(picture, node, *change), spread_of(picture, node, *change, depth)
-    near = {place for place, found in whole.walk.found.items() if found.hops <= depth}
+    near = {visit for visit, found in whole.walk.found.items() if found.hops <= depth}
     assert cut.walk.found.keys() == near
     assert cut.walk.truncated == (len(near) < len(whole.walk.found))
     assert cut.jobs.keys() <= whole.jobs.keys()
@@ -214,8 +212,8 @@ def test_the_order_of_rows_makes_no_difference(picture: Picture, node: int, rand
     picture.edges.reverse()
     picture.fed.reverse()
     after = spread_of(picture, node, ChangeType.DATA_INCORRECT, None)
-    assert {n: before.walk.path(place) for n, place in before.worst.items()} == {
-        n: after.walk.path(place) for n, place in after.worst.items()
+    assert {n: before.walk.path(visit) for n, visit in before.worst.items()} == {
+        n: after.walk.path(visit) for n, visit in after.worst.items()
     }
 
 
@@ -234,7 +232,7 @@ def test_of_two_severities_of_one_column_the_worse_one_leads_on(subtests: pytest
             if backwards:
                 picture.edges.reverse()
             hit = spread_of(picture, 21, ChangeType.DATA_INCORRECT, None)
-            [last] = [found for place, found in hit.walk.found.items() if place == hit.worst[0]]
+            [last] = [found for visit, found in hit.walk.found.items() if visit == hit.worst[0]]
             assert last.step.source == hit.worst[11]
 
 
@@ -248,7 +246,7 @@ def test_the_worst_way_counts_not_the_shortest() -> None:
         ]
     )
     hit = spread_of(picture, 11, ChangeType.SCHEMA_BREAKING, SchemaChange.REMOVED)
-    assert SEVERITIES[rank_of(hit.worst[21])] is Severity.BREAKING
+    assert SEVERITIES[hit.worst[21].rank] is Severity.BREAKING
     assert hit.hops(21) == 2
     jobs = {job: SEVERITIES[each.rank] for job, each in hit.jobs.items()}
     assert jobs == {"quick": Severity.DEGRADED, "slow": Severity.BREAKING, "slower": Severity.BREAKING}
@@ -264,8 +262,8 @@ def test_of_two_ways_that_are_as_bad_the_direct_one_counts() -> None:
         ]
     )
     hit = spread_of(picture, 11, ChangeType.BACKFILL_RESTATEMENT, None)
-    assert {rank_of(place) for place in hit.walk.found if node_of(place) == 21} == {rank_of(hit.worst[21])}
-    assert not is_indirect(hit.worst[21])
+    assert {visit.rank for visit in hit.walk.found if visit.node == 21} == {hit.worst[21].rank}
+    assert not hit.worst[21].indirect
     assert hit.hops(21) == 2
 
 
@@ -283,7 +281,7 @@ def test_of_two_ways_that_are_as_bad_and_as_direct_the_shorter_one_counts() -> N
     )
     start = ChangeStart((11,), (), dataset_of(11), "TABLE")
     hit = spread(picture, start, ChangeType.DATA_INCORRECT, None, policy, depth=None)
-    ways = {propagates(place): found.hops for place, found in hit.walk.found.items() if node_of(place) == 21}
+    ways = {visit.propagates: found.hops for visit, found in hit.walk.found.items() if visit.node == 21}
     assert ways == {False: 1, True: 2}
     assert hit.hops(21) == 1
 
@@ -294,7 +292,7 @@ def test_a_job_is_hit_as_badly_as_the_worst_of_its_steps(subtests: pytest.Subtes
             targets = zip((21, 31), kinds, strict=True)
             picture = Picture([StoredColumnEdge(11, to, to, False, True, kind, False, "j") for to, kind in targets])
             hit = spread_of(picture, 11, ChangeType.SCHEMA_BREAKING, SchemaChange.REMOVED)
-            assert {SEVERITIES[rank_of(hit.worst[node])] for node in (21, 31)} == {Severity.DEGRADED, Severity.BREAKING}
+            assert {SEVERITIES[hit.worst[node].rank] for node in (21, 31)} == {Severity.DEGRADED, Severity.BREAKING}
             assert SEVERITIES[hit.jobs["j"].rank] is Severity.BREAKING
 
 
@@ -348,9 +346,7 @@ def test_a_job_that_fails_writes_nothing_at_all() -> None:
         [Fed(0, 1, 2, "j"), Fed(0, 2, 3, "j"), Fed(2, 3, 4, "later"), Fed(0, 4, 5, "other")],
     )
     hit = spread_of(picture, 11, ChangeType.SCHEMA_BREAKING, SchemaChange.REMOVED)
-    found = {
-        node: (HitStep(*hit.walk.found[place].step.facts).cause, rank_of(place)) for node, place in hit.worst.items()
-    }
+    found = {node: (HitStep(*hit.walk.found[visit].step.facts).cause, visit.rank) for node, visit in hit.worst.items()}
     breaking, degraded = Severity.BREAKING.rank, Severity.DEGRADED.rank
     assert found == {
         21: (Cause.VALUE, breaking),
@@ -358,16 +354,3 @@ def test_a_job_that_fails_writes_nothing_at_all() -> None:
         2: (Cause.JOB, breaking),
         3: (Cause.FLOW, degraded),
     }
-
-
-def test_places() -> None:
-    by_node = defaultdict(set)
-    for node in (0, 1, 2**40):
-        for indirect in (False, True):
-            for goes_on in (False, True):
-                for severity in Severity:
-                    place = place_of(node, indirect=indirect, rank=severity.rank, propagates=goes_on)
-                    assert (node_of(place), is_indirect(place), propagates(place)) == (node, indirect, goes_on)
-                    assert SEVERITIES[rank_of(place)] is severity
-                    by_node[node].add(place)
-    assert len(set.union(*by_node.values())) == 3 * 2 * 2 * len(Severity)

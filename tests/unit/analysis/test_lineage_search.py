@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater_analysis.lineage.search import Beyond, Edges, Mark, Reached, search
+from headwater_analysis.lineage.search import Beyond, Edges, Reached, SearchFacts, search
 
 NODES = st.integers(0, 9)
 # Source, target, whether DIRECT. Nodes from 7 on stand for others, their members: no hop.
@@ -39,8 +39,8 @@ class ListedSteps:
         rows = [(a, b, 100 + number) for number, (a, b) in enumerate(self.memberships) if a in nodes]
         return Edges(*zip(*rows, strict=True)) if rows else Edges((), (), ())
 
-    def marks(self, nodes: Sequence[int], /) -> Mapping[int, Mark]:
-        return {node: Mark(str(9 - node), node not in self.hidden) for node in nodes}
+    def facts(self, nodes: Sequence[int], /) -> Mapping[int, SearchFacts]:
+        return {node: SearchFacts(str(9 - node), node not in self.hidden) for node in nodes}
 
 
 def run(graph: Graph, depth: int | None, hidden: frozenset[int] = frozenset()) -> Reached:
@@ -70,7 +70,7 @@ def expected(graph: Graph, depth: int | None) -> dict[int, tuple[bool, int]]:
 
 
 def listed(reached: Reached) -> dict[int, tuple[bool, int]]:
-    return {place >> 1: (not place & 1, reached.found[place].hops) for place in reached.listed()}
+    return {visit.node: (not visit.indirect, reached.found[visit].hops) for visit in reached.listed()}
 
 
 @given(GRAPHS, DEPTHS)
@@ -89,15 +89,15 @@ def test_it_says_when_there_is_more(graph: Graph, depth: int | None) -> None:
 @given(GRAPHS, DEPTHS)
 def test_parents_lead_to_the_start(graph: Graph, depth: int | None) -> None:
     reached = run(graph, depth)
-    for place in reached.listed():
-        hops, here = reached.found[place].hops, place
-        while here >> 1 != 0:
+    for visit in reached.listed():
+        hops, here = reached.found[visit].hops, visit
+        while here.node != 0:
             parent = reached.parent(here)
             assert reached.edges(here)
-            before = 0 if parent >> 1 == 0 else reached.found[parent].hops
+            before = 0 if parent.node == 0 else reached.found[parent].hops
             assert 0 <= reached.found[here].hops - before <= 1
             # Once INDIRECT, a path stays so.
-            assert (parent & 1) <= (here & 1)
+            assert parent.indirect <= here.indirect
             here = parent
         assert hops <= 10
 
@@ -105,9 +105,9 @@ def test_parents_lead_to_the_start(graph: Graph, depth: int | None) -> None:
 @given(GRAPHS)
 def test_of_equally_near_parents_the_least_key_is_taken(graph: Graph) -> None:
     reached = run(graph, None)
-    for place, found in reached.found.items():
-        keys = {reached.marks[parent >> 1].key for parent in found.parents}
-        assert reached.marks[reached.parent(place) >> 1].key == min(keys)
+    for visit, found in reached.found.items():
+        keys = {reached.facts[parent.node].key for parent in found.parents}
+        assert reached.facts[reached.parent(visit).node].key == min(keys)
 
 
 @given(GRAPHS, st.frozensets(NODES))
@@ -117,13 +117,13 @@ def test_what_is_hidden_is_passed_through(graph: Graph, hidden: frozenset[int]) 
     page = reached.listed()[:2]
     between = set(reached.between(page))
     assert not between & set(page)
-    for place in [*page, *between]:
-        parent = reached.parent(place)
-        assert parent >> 1 == 0 or parent in between or parent in page
+    for visit in [*page, *between]:
+        parent = reached.parent(visit)
+        assert parent.node == 0 or parent in between or parent in page
 
 
 @given(GRAPHS)
-def test_no_place_is_asked_about_twice(graph: Graph) -> None:
+def test_no_node_is_asked_about_twice(graph: Graph) -> None:
     steps = ListedSteps(graph)
     search(0, "9", steps, depth=None)
     assert max(map(steps.asked.count, steps.asked)) <= 2
@@ -131,13 +131,13 @@ def test_no_place_is_asked_about_twice(graph: Graph) -> None:
 
 def test_the_order_is_direct_first_then_by_hops_then_by_key() -> None:
     reached = run(([(0, 1, False), (0, 2, True), (0, 3, True), (2, 4, True)], []), None)
-    assert [place >> 1 for place in reached.listed()] == [3, 2, 4, 1]
+    assert [visit.node for visit in reached.listed()] == [3, 2, 4, 1]
 
 
 @given(GRAPHS, DEPTHS)
 def test_loops_are_those_of_the_start_and_of_all_that_is_found(graph: Graph, depth: int | None) -> None:
     reached = run(graph, depth)
-    there = {0, *(place >> 1 for place in reached.found)}
+    there = {0, *(visit.node for visit in reached.found)}
     looped = {a: [n for n, (x, y, _) in enumerate(graph[0]) if x == y == a] for a in there}
     found = {node: sorted(set(edges)) for node, edges in reached.loops.items()}
     assert found == {node: edges for node, edges in looped.items() if edges}

@@ -9,7 +9,7 @@ from neo4j.time import DateTime
 
 from headwater_analysis.assets import Asset, AssetKind
 from headwater_analysis.moments import written
-from headwater_analysis.timeline.ask import positions
+from headwater_analysis.timeline.timelines import positions
 from headwater_analysis.trace.uses import part_of, read_use
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headwater_analysis.lineage.holding import PlanUse, Standing, standings
+from headwater_analysis.lineage.holding import PlanState, PlanUse, plan_states
 
 if TYPE_CHECKING:
     import pytest
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
-HOLDS, REPLACED, ENDED = Standing.HOLDS, Standing.REPLACED, Standing.ENDED
+HOLDS, REPLACED, ENDED = PlanState.HOLDS, PlanState.REPLACED, PlanState.ENDED
 
 
 def at(minute: int) -> datetime:
@@ -48,7 +48,7 @@ def test_what_became_of_each(subtests: pytest.Subtests) -> None:
     ]
     for uses, emptied, expected in cases:
         with subtests.test(uses=uses):
-            assert standings(uses, emptied=emptied) == expected
+            assert plan_states(uses, emptied=emptied) == expected
 
 
 USES = st.lists(
@@ -70,21 +70,21 @@ USES = st.lists(
 def test_the_order_of_uses_and_their_number_say_nothing(uses: list[PlanUse], random: object) -> None:
     again = [*uses, *uses]
     random.shuffle(again)  # type: ignore[attr-defined]
-    assert standings(again) == standings(uses)
+    assert plan_states(again) == plan_states(uses)
 
 
 @given(USES)
 def test_the_plan_used_last_holds_whatever_came_before(uses: list[PlanUse]) -> None:
-    found = standings(uses)
+    found = plan_states(uses)
     last = max((each.ended for each in uses), default=None)
     assert all(found[each.plan] is HOLDS for each in uses if each.ended == last)
 
 
 @given(USES)
 def test_uses_before_the_last_complete_application_run_may_be_left_out(uses: list[PlanUse]) -> None:
-    found = standings(uses)
+    found = plan_states(uses)
     newest = max((each.began for each in uses if each.complete), default=None)
     last = {each.application for each in uses if each.complete and each.began == newest}
     began = min((each.began for each in uses if each.application in last), default=BEGIN)
-    since = standings([each for each in uses if each.ended >= began])
+    since = plan_states([each for each in uses if each.ended >= began])
     assert {plan: what for plan, what in found.items() if what is not ENDED} == since

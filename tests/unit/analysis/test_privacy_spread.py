@@ -57,7 +57,7 @@ def followed(picture: Picture, level: int = PII, threshold: int = 10) -> Privacy
 
 
 def exposures(found: PrivacySpread) -> dict[int, Exposure]:
-    return {node: one.exposure for node, one in found.reached.items()}
+    return {node: one.visit.exposure for node, one in found.reached.items()}
 
 
 def test_a_hash_stays_linkable_whatever_is_made_of_it() -> None:
@@ -68,8 +68,8 @@ def test_a_hash_stays_linkable_whatever_is_made_of_it() -> None:
 def test_of_two_ways_the_worse_is_listed_though_it_is_longer() -> None:
     picture = Picture().to(1, 2, HASH).to(1, 3).to(3, 2)
     found = followed(picture)
-    assert found.reached[2].exposure is Exposure.READABLE
-    assert found.walk.found[found.reached[2].place].hops == 2
+    assert found.reached[2].visit.exposure is Exposure.READABLE
+    assert found.walk.found[found.reached[2].visit].hops == 2
 
 
 def test_what_is_encrypted_is_readable_once_it_is_decrypted() -> None:
@@ -85,7 +85,7 @@ def test_what_is_encrypted_is_readable_once_it_is_decrypted() -> None:
 def test_what_is_left_out_goes_nowhere() -> None:
     """DROP: the job reads 1 and writes 2 of another column; nearly: a value of 2 is chosen by it."""
     assert followed(Picture().to(9, 2)).reached == {}
-    assert followed(Picture().to(9, 2).to(1, 2, direct=False)).reached[2].indirect
+    assert followed(Picture().to(9, 2).to(1, 2, direct=False)).reached[2].visit.indirect
 
 
 def test_a_statistic_over_groups_that_are_large_enough_ends_it() -> None:
@@ -121,14 +121,14 @@ def test_one_of_less_or_one_that_is_over_does_not() -> None:
         picture = Picture().to(1, 2).to(2, 3)
         picture.facts[2] = facts
         assert followed(picture).reached.keys() == {2, 3}, facts
-        assert followed(picture).reached[3].level == PII
+        assert followed(picture).reached[3].visit.level == PII
 
 
 def test_an_approval_may_lower_it_and_it_goes_on() -> None:
     picture = Picture().to(1, 2).to(2, 3)
     picture.facts[2] = DeclaredFacts(covers=RESTRICTED, approved=CONFIDENTIAL)
     found = followed(picture, RESTRICTED)
-    assert {node: (one.level, one.ending) for node, one in found.reached.items()} == {
+    assert {node: (one.visit.level, one.ending) for node, one in found.reached.items()} == {
         2: (CONFIDENTIAL, None),
         3: (CONFIDENTIAL, None),
     }
@@ -138,7 +138,7 @@ def test_what_is_decided_by_a_value_is_apart_and_what_chooses_rows_goes_nowhere(
     picture = Picture().to(1, 2, direct=False).to(2, 3).to(1, 100, direct=False, whole=True).to(1, 4)
     picture.parts[100] = [5]
     found = followed(picture)
-    assert {node: one.indirect for node, one in found.reached.items()} == {2: True, 3: True, 100: True, 4: False}
+    assert {node: one.visit.indirect for node, one in found.reached.items()} == {2: True, 3: True, 100: True, 4: False}
 
 
 def test_what_goes_into_every_column_of_a_dataset_goes_on_from_each() -> None:
@@ -146,13 +146,13 @@ def test_what_goes_into_every_column_of_a_dataset_goes_on_from_each() -> None:
     picture.parts[100] = [5]
     found = followed(picture)
     assert found.reached.keys() == {100, 5, 6}
-    assert found.walk.found[found.reached[6].place].hops == 2
+    assert found.walk.found[found.reached[6].visit].hops == 2
 
 
 def test_a_source_that_another_goes_into_is_listed_and_a_cycle_ends() -> None:
     picture = Picture().to(1, 2).to(2, 1)
     found = spread(picture, {1: PII, 2: CONFIDENTIAL}, threshold=10, today=TODAY)
-    assert {node: one.level for node, one in found.reached.items()} == {1: PII, 2: PII}
+    assert {node: one.visit.level for node, one in found.reached.items()} == {1: PII, 2: PII}
 
 
 EFFECTS = (COPY, HASH, ENCRYPT, DECRYPT, SUM, MAX)
@@ -193,6 +193,6 @@ def test_every_way_that_there_is_was_followed(
         worst[node] = min(worst.get(node, rank), rank)
     found = followed(picture)
     assert worst == {
-        node: (one.ending is not None, one.indirect, EXPOSURES.index(one.exposure))
+        node: (one.ending is not None, one.visit.indirect, EXPOSURES.index(one.visit.exposure))
         for node, one in found.reached.items()
     }

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headwater_analysis.assets import Asset, AssetKind
-from headwater_analysis.trace.answer import Part, PartKind
 from headwater_analysis.trace.batches import Batch, listed
 from headwater_analysis.trace.match import matched
+from headwater_analysis.trace.traced_parts import Part, PartKind
 from headwater_analysis.trace.uses import VERSIONS, part_of, read_use
 from headwater_schemas.events import Certainty
 

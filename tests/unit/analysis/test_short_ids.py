@@ -13,7 +13,7 @@ from headwater.commands.runs import _named
 from headwater_analysis.blast.origin import _queries_like
 from headwater_analysis.diff.sides import _whole_version
 from headwater_analysis.errors import AmbiguousError
-from headwater_analysis.runs.resolve import id_prefixes, resolve_run
+from headwater_analysis.runs.run_names import id_prefixes, resolve_run
 
 
 class Known:

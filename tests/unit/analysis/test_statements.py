@@ -9,7 +9,7 @@ from typing import Any
 import headwater_analysis
 from headwater_analysis.checks import RULES
 from headwater_analysis.reader import statement
-from headwater_analysis.runs.rows import run_item
+from headwater_analysis.runs.from_rows import run_item
 from headwater_graph.statement_files import names
 
 TOP = Path(__file__).parents[3]

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from headwater_analysis.blast.superseded import _replaced
-from headwater_analysis.trace.answer import PartKind
+from headwater_analysis.trace.traced_parts import PartKind
 from headwater_analysis.trace.uses import StoredUse
 from headwater_schemas.events import Certainty
 

@@ -8,8 +8,7 @@ from xml.etree import ElementTree as ET
 
 from headwater.console import PlainConsole
 from headwater.show.check import junit, view
-from headwater_analysis.checks import CheckedRule, Checks, Finding, Subject
-from headwater_analysis.checks.rules.runs import WITHOUT_CODE_VERSION
+from headwater_analysis.checks import CheckedRule, Checks, Finding, Subject, rule_named
 
 
 def rule(name: str, listed: int, total: int) -> CheckedRule:
@@ -50,7 +49,7 @@ def test_a_rule_of_which_not_all_is_known_never_passes() -> None:
 
 def test_findings_of_several_runs_are_one_kind() -> None:
     def finding(job: str, run: str) -> Finding:
-        message = WITHOUT_CODE_VERSION.message({"run_id": run})
+        message = rule_named("runs-without-code-version").message({"run_id": run})
         return Finding(run, Subject("JOB", job, f"n/{job}", ()), message, None)
 
     runs = [finding(f"j{number % 2}", f"0197c1de-52f0-7bd1-9d55-{number:012}") for number in range(38)]

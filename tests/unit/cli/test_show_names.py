@@ -11,8 +11,8 @@ from headwater.show import check, impact
 from headwater.show.names import asset_text, dataset_text
 from headwater_analysis.assets import Asset, AssetKind
 from headwater_analysis.checks import CheckedRule, Checks, Finding
-from headwater_analysis.checks.answer import Subject
-from headwater_analysis.checks.rule import named
+from headwater_analysis.checks.findings import Subject
+from headwater_analysis.checks.rules import named
 from headwater_analysis.impact import ImpactChange, SchemaChange
 from support.analysis.impacts import impact_of
 

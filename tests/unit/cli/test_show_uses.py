@@ -8,7 +8,7 @@ from rich.console import Console
 
 from headwater.show.batches import uses
 from headwater_analysis.facets import Facet
-from headwater_analysis.runs.rows import use
+from headwater_analysis.runs.from_rows import use
 
 DATASET = {"key": "0" * 32, "namespace": "s3://lake", "name": "orders"}
 REPORT = '{"snapshotId": 7}'

@@ -1,0 +1,158 @@
+"""Question for a blast radius."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import timedelta
+
+from headwater_analysis.blast.origin import BadBatches, BadRun, batches_origin, run_origin
+from headwater_analysis.blast.superseded import Replacements
+from headwater_analysis.blast.tainted import Blast, Superseded, Tainted, Totals
+from headwater_analysis.declared import consumers_of_datasets
+from headwater_analysis.errors import QuestionError
+from headwater_analysis.quality import quality_of
+from headwater_analysis.reader import Reader, Transaction
+from headwater_analysis.trace.arrivals import Arrivals
+from headwater_analysis.trace.context import Context
+from headwater_analysis.trace.follow import follow
+from headwater_analysis.trace.parts import Datasets, is_empty, join
+from headwater_analysis.trace.starts import Starts, check, parts_of_start
+from headwater_analysis.trace.traced_parts import Hop, Part, PartKind, offsets, spans_of, weakest
+from headwater_graph.facts.spans import difference
+from headwater_schemas.events import Certainty
+
+LIMIT = 1_000
+_SUREST = (Certainty.EXACT, Certainty.INFERRED, Certainty.UPPER_BOUND, Certainty.UNKNOWN)
+
+
+def blast(
+    reader: Reader,
+    start: BadRun | BadBatches | Starts,
+    *,
+    depth: int | None = None,
+    limit: int = LIMIT,
+    horizon: timedelta | None = None,
+    arrivals: Arrivals | None = None,
+) -> Blast:
+    """Find everything derived from bad data that still exists.
+
+    Args:
+        reader: reader of the graph.
+        start: a run, micro-batches, or a start of `trace`: bad records of a topic, files, a version.
+        depth: most hops beyond the outputs of the run or micro-batches; None: all.
+        limit: most steps.
+        horizon: as in `trace`.
+        arrivals: as in `trace`.
+
+    Raises:
+        NotFoundError: no such run, query, micro-batch or topic.
+        AmbiguousError: several have this name.
+        QuestionError: a range that ends before it begins, a limit below 1.
+        AnalysisError: as in the tree of `errors`.
+    """
+    if limit < 1:
+        raise QuestionError("The limit is at least 1.", field="limit")
+    if not isinstance(start, BadRun | BadBatches):
+        check(start, depth, limit)
+
+    def question(tx: Transaction) -> Blast:
+        context = Context(tx, Datasets(tx), backward=False, horizon=horizon, limit=limit, arrivals=arrivals)
+        origin: list[Hop] = []
+        parts: list[Part] = []
+        if isinstance(start, BadRun):
+            origin = [run_origin(context, start.run_id)]
+        elif isinstance(start, BadBatches):
+            origin = [batches_origin(context, start)]
+        else:
+            parts = parts_of_start(context, start)
+        found = follow(context, parts, depth=depth, limit=limit, first=origin)
+        tainted = _tainted(context, found.hops, shift=0 if origin else 1)
+        return Blast(
+            start=found.start,
+            tainted=tainted,
+            hops=found.hops,
+            totals=_totals(tainted, found.hops),
+            consumers=consumers_of_datasets(tx, _still_bad(found.start, tainted)),
+            quality=tuple(quality_of(tx, (each.dataset for each in tainted))),
+            notes=tuple(context.notes),
+            truncated=found.truncated,
+        )
+
+    return reader.read(question)
+
+
+def _still_bad(start: Iterable[Part], tainted: Iterable[Tainted]) -> set[str]:
+    """Keys of the datasets that still hold bad data, including those of the start."""
+    return {part.dataset.key for part in start} | {one.dataset.key for one in tainted if one.parts}
+
+
+def _tainted(context: Context, hops: Iterable[Hop], *, shift: int) -> tuple[Tainted, ...]:
+    written = [
+        (hop, replace(part, certainty=weakest(hop.overall, part.certainty))) for hop in hops for part in hop.outputs
+    ]
+    replacements = Replacements(context, [part for _, part in written])
+    by_dataset: dict[str, list[tuple[Hop, Part | None, list[Superseded]]]] = defaultdict(list)
+    for hop, part in written:
+        if is_empty(part):
+            continue
+        left, gone = replacements.split(part)
+        by_dataset[part.dataset.key].append((hop, left, gone))
+    out = []
+    for key, items in by_dataset.items():
+        tainted = _by_certainty(part for _, part, _ in items if part is not None)
+        superseded = tuple(dict.fromkeys(each for _, _, some in items for each in some))
+        out.append(
+            Tainted(
+                dataset=context.datasets[key],
+                depth=min(hop.depth for hop, _, _ in items) - shift,
+                parts=tainted,
+                superseded=superseded,
+                hops=tuple(sorted({hop.number for hop, _, _ in items})),
+                certainty=_surest([part.certainty for part in tainted] or [each.part.certainty for each in superseded]),
+            )
+        )
+    return tuple(sorted(out, key=lambda each: (each.depth, each.dataset.namespace, each.dataset.name)))
+
+
+def _by_certainty(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Join parts of equal certainty, and remove from the less certain ones what a surer one covers."""
+    groups: dict[Certainty, list[Part]] = defaultdict(list)
+    for part in parts:
+        groups[part.certainty].append(part)
+    out: list[Part] = []
+    for certainty in _SUREST:
+        surer = tuple(out)
+        out += [left for part in join(groups[certainty]) if not is_empty(left := _without(part, surer))]
+    return tuple(out)
+
+
+def _without(part: Part, surer: Iterable[Part]) -> Part:
+    comparable = [each for each in surer if each.kind is part.kind and each.topic_id == part.topic_id]
+    if part.kind is PartKind.OFFSETS:
+        left = difference(spans_of(part.offsets), spans_of(span for each in comparable for span in each.offsets))
+        return part if left == spans_of(part.offsets) else replace(part, offsets=offsets(left), rows=None)
+    if part.kind is PartKind.FILES and len(part.files) == part.file_count:
+        known = {path for each in comparable for path in each.files}
+        files = tuple(path for path in part.files if path not in known)
+        return part if files == part.files else replace(part, files=files, file_count=len(files), rows=None)
+    return part
+
+
+def _surest(certainties: list[Certainty]) -> Certainty:
+    return next((sure for sure in _SUREST if sure in certainties), Certainty.UNKNOWN)
+
+
+def _totals(tainted: Iterable[Tainted], hops: Iterable[Hop]) -> Totals:
+    tainted = list(tainted)
+    parts = [part for each in tainted for part in each.parts]
+    return Totals(
+        datasets=sum(1 for each in tainted if each.parts),
+        clean_again=sum(1 for each in tainted if not each.parts),
+        offsets=sum(span.end - span.start for part in parts for span in part.offsets),
+        files=sum(part.file_count or len(part.files) for part in parts if part.kind is PartKind.FILES),
+        versions=sum(1 for part in parts if part.kind is PartKind.SNAPSHOT),
+        unknown=sum(1 for each in tainted if any(part.kind is PartKind.UNKNOWN for part in each.parts)),
+        steps=sum(1 for _ in hops),
+    )

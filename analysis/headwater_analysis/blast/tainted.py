@@ -1,0 +1,98 @@
+"""Answers of blast radii."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from headwater_analysis.assets import Asset
+from headwater_analysis.declared import ReadingConsumer
+from headwater_analysis.quality import DatasetQuality
+from headwater_analysis.trace.traced_parts import Hop, Part, Step
+from headwater_schemas.events import Certainty
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Superseded:
+    """A tainted part that no longer exists.
+
+    Attributes:
+        part: the part.
+        why: reason, a sentence.
+        by: step that replaced it, where known.
+        at: time when it was replaced or dropped.
+    """
+
+    part: Part
+    why: str
+    by: Step | None = None
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tainted:
+    """A dataset that bad data reached.
+
+    Attributes:
+        dataset: the dataset.
+        depth: hops from the origin; 0: written by the origin itself.
+        parts: parts that are still tainted; each part's certainty is the weakest on the way to it.
+        superseded: tainted parts that are gone.
+        hops: numbers of the steps that wrote it.
+        certainty: the surest of its parts; of the superseded ones where no other is left.
+    """
+
+    dataset: Asset
+    depth: int
+    parts: tuple[Part, ...]
+    superseded: tuple[Superseded, ...]
+    hops: tuple[int, ...]
+    certainty: Certainty
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """Amounts that are still tainted.
+
+    Attributes:
+        datasets: datasets with a tainted part.
+        clean_again: datasets whose tainted parts were all superseded.
+        offsets: upper bound of the records of topics (a range may hold others).
+        files: files, listed or counted.
+        versions: versions of tables.
+        unknown: datasets whose tainted part is unknown.
+        steps: runs and ranges of micro-batches that bad data passed through.
+    """
+
+    datasets: int
+    clean_again: int
+    offsets: int
+    files: int
+    versions: int
+    unknown: int
+    steps: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blast:
+    """Answer: the blast radius.
+
+    Attributes:
+        start: bad offsets of the question; empty for a run or micro-batches.
+        tainted: tainted datasets by depth, then by name.
+        hops: steps that bad data passed through, breadth-first; the origin's own come first, at depth 0.
+        totals: amounts that are still tainted.
+        consumers: declared consumers to notify, by name: they read tainted datasets that aren't clean again.
+        quality: results of the latest checks of the tainted datasets.
+        notes: further remarks, as sentences.
+        truncated: whether the limit of steps was reached, so that there is more.
+    """
+
+    start: tuple[Part, ...]
+    tainted: tuple[Tainted, ...]
+    hops: tuple[Hop, ...]
+    totals: Totals
+    consumers: tuple[ReadingConsumer, ...]
+    quality: tuple[DatasetQuality, ...]
+    notes: tuple[str, ...]
+    truncated: bool

@@ -1,0 +1,117 @@
+"""Answer of `check`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Dataset, job or consumer of a finding.
+
+    Attributes:
+        kind: DATASET, JOB or CONSUMER.
+        key: key of the node: an exemption may name it.
+        name: name with the namespace, as questions take it; of a consumer its name alone.
+        owners: declared owners, else those that events report; of a dataset under each of its names.
+        table: name of a dataset in a catalog: `db.orders`; None where no catalog has it.
+    """
+
+    kind: str
+    key: str
+    name: str
+    owners: tuple[str, ...]
+    table: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One violation of a rule.
+
+    Attributes:
+        id: keys of nodes: the same as long as the rule is broken there.
+        subject: dataset, job or consumer that breaks the rule.
+        message: description, as a sentence.
+        since: time since when it is broken, where that is known.
+    """
+
+    id: str
+    subject: Subject
+    message: str
+    since: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRule:
+    """Findings of one rule.
+
+    Attributes:
+        rule: name of the rule.
+        title: requirement, as a sentence.
+        fix: remedy for its findings, as a sentence.
+        total: number of findings, without exempted ones.
+        exempted: number of exempted findings.
+        findings: findings of this page, in order of id.
+        next_cursor: cursor of the rule's next page; None on the last page.
+        unknown: clause on what isn't known and may break the rule as well; None: everything is known.
+    """
+
+    rule: str
+    title: str
+    fix: str
+    total: int
+    exempted: int
+    findings: tuple[Finding, ...]
+    next_cursor: str | None
+    unknown: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UncheckedRule:
+    """A rule that isn't known to hold or to be broken.
+
+    Attributes:
+        rule: name of the rule.
+        title: requirement, as a sentence.
+        reason: reason why it isn't known, as a sentence: it took too long.
+    """
+
+    rule: str
+    title: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnusedExemption:
+    """An exemption that exempts nothing.
+
+    Attributes:
+        rule, subject: rule and subject, as the file has them.
+        line: line in the file.
+        reason: EXPIRED, UNKNOWN_SUBJECT: nothing is called so, or MENDED: the rule isn't broken there.
+    """
+
+    rule: str
+    subject: str
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """Findings of all rules.
+
+    Attributes:
+        rules: each rule that was checked, in the registry's order.
+        total: findings of all of them.
+        exempted: findings that are exempted, of all.
+        unused: exemptions that exempt nothing.
+        unchecked: rules that took too long: without findings, they may be broken all the same.
+    """
+
+    rules: tuple[CheckedRule, ...]
+    total: int
+    exempted: int
+    unused: tuple[UnusedExemption, ...] = ()
+    unchecked: tuple[UncheckedRule, ...] = ()

@@ -1,0 +1,288 @@
+"""Rules of `headwater check`, with the sentences of their findings; `RULES` is the registry."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Final
+
+from headwater_analysis import micro_batches
+from headwater_analysis.assets import Asset, dataset_asset, job_asset
+from headwater_analysis.declared.types import agree
+from headwater_analysis.errors import QuestionError
+from headwater_analysis.identity import several_names
+from headwater_analysis.impact.wording import listed
+from headwater_analysis.moments import EVER
+from headwater_analysis.privacy import DEFAULT_THRESHOLD
+from headwater_analysis.privacy.one_step import unclassified_columns, unknown_uses
+from headwater_analysis.quality import LOOKED_AT
+from headwater_analysis.reader import Transaction, statement
+
+_MOST_NAMED: Final = 3
+_CORRECT: Final = "Correct the declaration, or the job."
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRule:
+    """A rule. Its statement in `analysis/cypher/checks.cypher`, named as it is with _ for -, gives what breaks it.
+
+    Attributes:
+        name: name in exemptions, metrics and reports.
+        title: requirement, as a sentence.
+        fix: remedy for its findings, as a sentence.
+        message: returns the meaning of a row of `found`, as a sentence. Beside `found` the statement gives `total` and
+            `exempted`.
+        given: returns further parameters of its statement, by name, from the graph and the day of today; None: there
+            are none.
+        unknown: returns a clause on what isn't known and may break it as well, and the exempted keys that the clause
+            would have named; None: its statement sees all there is.
+    """
+
+    name: str
+    title: str
+    fix: str
+    message: Callable[[Mapping[str, Any]], str]
+    given: Callable[[Transaction, date], Mapping[str, Any]] | None = None
+    unknown: Callable[[Transaction, Collection[str]], tuple[str | None, set[str]]] | None = None
+
+    @property
+    def statement(self) -> str:
+        """Name of its statement."""
+        return f"checks/{self.name.replace('-', '_')}"
+
+    @property
+    def follows_names(self) -> bool:
+        """True when its statement needs the datasets with several names."""
+        return "$given.names" in statement(self.statement)
+
+
+def of_dataset(row: Mapping[str, Any], field: str = "dataset") -> str:
+    """Dataset that a row names besides its subject, with its name in a catalog."""
+    return named(dataset_asset(row[field]))
+
+
+def named(dataset: Asset) -> str:
+    """A dataset in a sentence, with its name in a catalog: `s3://lake/orders (db.orders)`."""
+    return dataset.spelling if dataset.table is None else f"{dataset.spelling} ({dataset.table})"
+
+
+def query_text(row: Mapping[str, Any]) -> str:
+    """A streaming query: by its name, where it has one, else by the beginning of its id."""
+    return str(row["query_name"] or row["query_id"][:8])
+
+
+def _broken_chain(row: Mapping[str, Any]) -> str:
+    faults = (
+        ("micro-batches missing", row["missing"]),
+        ("partitions with a gap", row["gaps"]),
+        ("partitions read twice", row["overlaps"]),
+    )
+    listed = ", ".join(f"{count:,} {what}" for what, count in faults if count)
+    return f"Query {query_text(row)} is broken in {row['places']:,} places: {listed}."
+
+
+def _faults_beside(tx: Transaction, _today: date, _names: Mapping[str, list[str]]) -> Mapping[str, Any]:
+    """Faults that the graph doesn't have, since it compares each name and each incarnation of a topic by itself."""
+    wanted = {(row["query"], batch) for row in tx.rows("checks/rewinds") for batch in row["batches"]}
+    several = several_names(tx)
+    for row in tx.rows("checks/respelled", datasets=sorted(several)) if several else ():
+        if len({several[key][0] for key in row["datasets"]}) < len(row["datasets"]):
+            # A query has another name for what it reads from one of its starts on.
+            known = {batch for batches in row["broken"] for batch in batches}
+            wanted |= {(row["query"], batch) for batch in row["begins"] if batch not in known}
+    intervals = micro_batches.at_batches(tx, sorted(wanted))
+    out = []
+    for interval, before in zip(intervals, micro_batches.befores(tx, intervals, every=False), strict=True):
+        joint: Mapping[str, Any] = micro_batches.joint(before, interval) or {}
+        gaps, overlaps = (len(joint.get(f"{fault}_partitions", ())) for fault in ("gap", "overlap"))
+        if gaps or overlaps:
+            since = micro_batches.processing_time(interval)
+            out.append({"query": interval.query, "since": since, "gaps": gaps, "overlaps": overlaps})
+    return {"beside": out}
+
+
+def _failed_quality(row: Mapping[str, Any]) -> str:
+    by = row["by"]
+    if "run_id" in by:
+        where = f"run {by['run_id']} of job {job_asset(by['job']).spelling}"
+    else:
+        where = f"batch {by['batch']} of query {query_text(by)}"
+    return f"An assertion failed in {where}, and none passed since; {row['readers']:,} jobs and consumers read it."
+
+
+def _incomplete_lineage(row: Mapping[str, Any]) -> str:
+    if not row["known"]:
+        return "It writes, and no column lineage of it is known."
+    return f"Its latest column lineage is incomplete: {row['reason'] or 'no reason is reported'}."
+
+
+def _drift_of_datasets(row: Mapping[str, Any]) -> str:
+    dataset = of_dataset(row)
+    if row["output"] is not None:
+        output = of_dataset(row, "output")
+        if row["declared"]:
+            return f"{output} is declared to be made from {dataset}, and was never observed to."
+        return f"{output} was observed to be made from {dataset}, which isn't declared."
+    verb = "read" if row["verb"] == "READS" else "write"
+    if row["declared"]:
+        return f"It is declared to {verb} {dataset}, and was never observed to."
+    return f"It was observed to {verb} {dataset}, which isn't declared."
+
+
+def _drift_of_columns(row: Mapping[str, Any]) -> str:
+    names = {each["key"]: named(dataset_asset(each)) for each in row["datasets"]}
+
+    def listed(field: str) -> str:
+        shown = [
+            names[each["dataset"]] + ("" if each["path"] is None else f"#{each['path']}")
+            for each in row[field][:_MOST_NAMED]
+        ]
+        more = len(row[field]) - len(shown)
+        return ", ".join(sorted(shown)) + (f" and {more:,} more" if more else "")
+
+    parts = (("declared and never observed", "missing"), ("observed and not declared", "more"))
+    columns = "; ".join(f"{what}: {listed(field)}" for what, field in parts if row[field])
+    return f"{of_dataset(row)}#{row['column']} is made from other columns than declared ({columns})."
+
+
+def _differing_types(tx: Transaction, _: date, names: Mapping[str, list[str]]) -> Mapping[str, Any]:
+    """Declared types, each with the observed types of its columns that contradict it."""
+    found = {}
+    for row in tx.rows("checks/declared_types", names=names):
+        if others := [each for each in row["observed"] if not agree(row["declared"], each)]:
+            found[row["declared"]] = others
+    return {"differing": found}
+
+
+def _drift_of_schemas(row: Mapping[str, Any]) -> str:
+    declared = f"Its column {row['column']} is declared by {', '.join(row['sets'])}"
+    if row["type"] is not None:
+        return f"{declared} as {row['type']}, and is {row['observed']}."
+    return f"{declared}, and {'left its schema' if row['gone'] else 'its schema has none of that name'}."
+
+
+def _unknown_uses(tx: Transaction, exempt: Collection[str]) -> tuple[str | None, set[str]]:
+    jobs, left_out = unknown_uses(tx, exempt)
+    what = f"what {listed(jobs)} may make of sensitive columns: the column lineage is missing or incomplete"
+    return (what if jobs else None), left_out
+
+
+RULES: tuple[CheckRule, ...] = (
+    CheckRule(
+        "versions-without-run",
+        "Each version of a table that jobs write was written by a run that is known.",
+        "Capture the job that wrote it, or backfill its run; `headwater runs versions` shows who reads it.",
+        lambda row: f"{row['format']} version {row['version']} is read, and no run is known to have written it.",
+    ),
+    CheckRule(
+        "written-from-outside",
+        "Between versions that runs wrote, nobody else commits.",
+        "Capture whoever committed it, or exempt the dataset where maintenance (OPTIMIZE, compaction) is meant to.",
+        lambda row: (
+            f"{row['format']} version {row['version']} was written upon version {row['parent']}, which no run claims."
+        ),
+    ),
+    CheckRule(
+        "runs-without-code-version",
+        "Each run that wrote something reports its code version.",
+        "Run it from a git checkout, or set HEADWATER_JOB_CODE_VERSION (docs/capture.md).",
+        lambda row: f"Run {row['run_id']} wrote something and reports no code version.",
+    ),
+    CheckRule(
+        "runs-open-too-long",
+        "Each run ends, or is seen.",
+        "Look whether its driver still lives: `headwater runs list --open`; start it again, and its end is inferred.",
+        lambda row: f"Run {row['run_id']} reported no end, and nothing was seen of it since.",
+    ),
+    CheckRule(
+        "broken-chains",
+        "The micro-batches of each streaming query leave no gap, and read nothing twice.",
+        "`headwater runs intervals JOB` shows where; `headwater reconcile CHECKPOINT` recovers what a crash lost.",
+        _broken_chain,
+        _faults_beside,
+    ),
+    CheckRule(
+        "failed-quality",
+        "What others read passed its assertions last.",
+        "`headwater runs last-good` shows since when, `headwater blast` what the bad data reached.",
+        _failed_quality,
+        lambda _tx, _today, _names: {"looked_at": LOOKED_AT, "until": EVER},
+    ),
+    CheckRule(
+        "lineage-incomplete",
+        "The latest column lineage of each job that writes is complete.",
+        "Declare the column lineage of what capture can't read (docs/columns.md has the reasons).",
+        _incomplete_lineage,
+    ),
+    CheckRule(
+        "drift-of-datasets",
+        "Jobs read and write what is declared, and nothing else.",
+        _CORRECT,
+        _drift_of_datasets,
+    ),
+    CheckRule(
+        "drift-of-columns",
+        "Columns are made from those that are declared, and from no others.",
+        _CORRECT,
+        _drift_of_columns,
+    ),
+    CheckRule(
+        "drift-of-schemas",
+        "The schema of a dataset has the columns that are declared of it, with their types.",
+        "Correct the declaration, or the dataset.",
+        _drift_of_schemas,
+        _differing_types,
+    ),
+    CheckRule(
+        "orphan-datasets",
+        "Each dataset that is there is used by a job or a consumer.",
+        "Capture or declare who uses it; or delete it, and report the DROP.",
+        lambda _: "No job and no consumer uses it.",
+    ),
+    CheckRule(
+        "orphan-jobs",
+        "Each job reads or writes something, or starts a job that does.",
+        "Look at its log for what capture couldn't read, or declare its inputs and outputs.",
+        lambda _: "It reads and writes nothing that is known.",
+    ),
+    CheckRule(
+        "certified-datasets",
+        "A certified dataset has an owner, an SLO, column lineage, and a run that wrote it.",
+        "Declare what is missing, capture its job, or withdraw the certification.",
+        lambda row: f"It is certified, and has no {', no '.join(row['lacks'])}.",
+    ),
+    CheckRule(
+        "consumers-without-owner",
+        "Each consumer has an owner.",
+        "Add `owners` to its declaration.",
+        lambda _: "Nobody is declared as its owner.",
+    ),
+    CheckRule(
+        "sensitive-downstream",
+        "A column that is made from a sensitive one, unmasked, is classified itself.",
+        "Declare its sensitivity, or mask it. Older plans count as well: their data may still be there.",
+        lambda row: (
+            f"{row['column']} {'may be' if row['possible'] else 'is'} made from {of_dataset(row)}#{row['source']}, "
+            f"which is {row['sensitivity']}, and has no sensitivity or classification."
+        ),
+        lambda tx, today: {"made": unclassified_columns(tx, today, DEFAULT_THRESHOLD)},
+        _unknown_uses,
+    ),
+)
+"""Rules, in the order of reports."""
+
+_BY_NAME = {rule.name: rule for rule in RULES}
+
+
+def rule_named(name: str) -> CheckRule:
+    """The rule of that name.
+
+    Raises:
+        QuestionError: there is none; with the nearest.
+    """
+    if (rule := _BY_NAME.get(name)) is not None:
+        return rule
+    nearest = difflib.get_close_matches(name, _BY_NAME, n=1, cutoff=0.0)
+    raise QuestionError(f"There is no rule {name!r}; the nearest is {nearest[0]!r}.", field="rule")

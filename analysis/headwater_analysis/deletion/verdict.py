@@ -1,0 +1,118 @@
+"""Answers about deletion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from headwater_analysis.assets import Asset
+from headwater_analysis.declared import ReadingConsumer
+from headwater_schemas.events import MarkSpread
+
+
+class Verdict(StrEnum):
+    """Verdict on the deletion.
+
+    - YES: nothing needs the dataset.
+    - NO: a dependant needs it.
+    - UNKNOWN: no dependant is known, but lineage is incomplete.
+    """
+
+    YES = "YES"
+    NO = "NO"
+    UNKNOWN = "UNKNOWN"
+
+
+@dataclass(frozen=True, slots=True)
+class HeldMark:
+    """A mark that applies to the dataset to delete.
+
+    Attributes:
+        mark: name of the mark: `legal-hold`, say.
+        of: dataset that declares it.
+        version: marked version; None: the whole dataset.
+        spread: direction in which it spread here, where `of` is another dataset; NONE: the dataset's own mark.
+        hops: hops to `of`.
+        reason: declared reason.
+        holds: whether such a mark forbids deletion.
+    """
+
+    mark: str
+    of: Asset
+    version: str | None
+    spread: MarkSpread
+    hops: int
+    reason: str | None
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NeedingJob:
+    """A job that reads the dataset.
+
+    Attributes:
+        job: the job.
+        last_seen: last time it was observed to read; None: it is declared to.
+        declared: whether it is declared to read.
+        needs: whether it counts: it is declared, or was observed lately, and writes something that isn't a test.
+        test: whether all its outputs are marked as tests.
+    """
+
+    job: Asset
+    last_seen: datetime | None
+    declared: bool
+    needs: bool
+    test: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NeedingQuery:
+    """A streaming query whose checkpoint refers to the dataset: it can't restart once the dataset is deleted.
+
+    Attributes:
+        query_id: id of the query.
+        query_name: name of the query, if any.
+        job: job of the query, where known.
+        checkpoint: location of the checkpoint, where known.
+        last_seen: last time it was observed to read the dataset.
+    """
+
+    query_id: str
+    query_name: str | None
+    job: Asset | None
+    checkpoint: str | None
+    last_seen: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class MayDelete:
+    """Answer: may a dataset, or one of its versions, be deleted.
+
+    Attributes:
+        dataset: the dataset.
+        version: the version; None: the whole dataset.
+        newest: for a version: whether no later one is known.
+        verdict: verdict on the deletion.
+        marks: marks that apply to it, its own and those of others.
+        jobs: jobs that read the dataset, or the superseded version. Those that need it first.
+        jobs_total: number of these jobs.
+        queries: queries whose checkpoints refer to it.
+        consumers: consumers that are declared to read it.
+        unknown: gaps that keep the verdict open, as sentences.
+        notes: gaps that don't change the verdict, as sentences.
+        since: observations from this time on are recent.
+    """
+
+    dataset: Asset
+    version: str | None
+    newest: bool
+    verdict: Verdict
+    marks: tuple[HeldMark, ...]
+    jobs: tuple[NeedingJob, ...]
+    jobs_total: int
+    queries: tuple[NeedingQuery, ...]
+    consumers: tuple[ReadingConsumer, ...]
+    unknown: tuple[str, ...]
+    notes: tuple[str, ...]
+    since: datetime

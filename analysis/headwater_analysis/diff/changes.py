@@ -1,0 +1,122 @@
+"""Answers of differences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from headwater_analysis.assets import Asset
+from headwater_analysis.lineage.hops import Transformation
+from headwater_analysis.runs.records import Role
+from headwater_analysis.schemas import DiffChange, FieldType
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A side of the comparison.
+
+    Attributes:
+        time: requested time, or when the run or code version was last seen; None: now.
+        run_id: requested run.
+        code_version: requested code version.
+        plans: digests of the plans that were active by then.
+        incomplete: whether one of these plans is incomplete, so that edges may be missing on this side.
+    """
+
+    time: datetime | None
+    run_id: str | None
+    code_version: str | None
+    plans: tuple[str, ...]
+    incomplete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeChange:
+    """A column's lineage that differs between the sides.
+
+    Attributes:
+        change: ADDED, REMOVED; CHANGED: the target is derived from the source in another way.
+        job: job of the lineage.
+        source: input column, or input dataset as a whole; None: no input, as for a constant.
+        target: output column, or output dataset as a whole.
+        before, after: transformations of the job on each side.
+    """
+
+    change: DiffChange
+    job: Asset
+    source: Asset | None
+    target: Asset
+    before: tuple[Transformation, ...]
+    after: tuple[Transformation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetChange:
+    """A dataset that a job reads or writes on one side alone.
+
+    Attributes:
+        change: ADDED or REMOVED.
+        job: the job.
+        role: READ or WROTE.
+        dataset: the dataset.
+    """
+
+    change: DiffChange
+    job: Asset
+    role: Role
+    dataset: Asset
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnChange:
+    """A column that was in its dataset's schema on one side alone, or has another type or nullability there.
+
+    Attributes:
+        change: ADDED, REMOVED or CHANGED.
+        column: the column.
+        time: time of the first schema with an added column; of the last one with a removed column; for a changed
+            column, of the first report of the schema after the change.
+        before, after: type and nullability of a changed column; else None.
+        roles: for two runs or code versions, whether the schema that the dataset was READ with differs, the one that it
+            was written with (WROTE), or both; empty: schemas that the dataset had at the sides' times were compared.
+    """
+
+    change: DiffChange
+    column: Asset
+    time: datetime | None
+    before: FieldType | None = None
+    after: FieldType | None = None
+    roles: tuple[Role, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """Differences of the later side from the earlier one.
+
+    Attributes:
+        before, after: the sides.
+        jobs: jobs whose lineage is compared.
+        datasets: datasets that are read or written on one side alone; at most 1,000.
+        columns: columns that are in a schema on one side alone, or of another type, for the datasets that these jobs
+            read or write on either side; at most 1,000. Runs and code versions use the schemas that their uses name;
+            where these name none, the schemas at the sides' times.
+        unknown_schemas: datasets that were used with a schema of which the graph has only the digest, so that columns
+            can't be compared; at most 1,000.
+        edges: edges of this page, by target and source.
+        datasets_total, columns_total, edges_total: total numbers of datasets, columns and edges that differ.
+        truncated: whether there were more jobs, edges or columns than the limits, so that more may differ.
+        next_cursor: cursor of the next page of edges; None on the last page.
+    """
+
+    before: Side
+    after: Side
+    jobs: tuple[Asset, ...]
+    datasets: tuple[DatasetChange, ...]
+    columns: tuple[ColumnChange, ...]
+    unknown_schemas: tuple[Asset, ...]
+    edges: tuple[EdgeChange, ...]
+    datasets_total: int
+    columns_total: int
+    edges_total: int
+    truncated: bool
+    next_cursor: str | None

@@ -1,0 +1,131 @@
+"""Answer of a drawing: nodes, edges, metadata."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from headwater_analysis.assets import Asset
+from headwater_analysis.lineage.hops import ColumnMapping, Via
+
+
+class Reach(StrEnum):
+    """Direction of the search from the start."""
+
+    UPSTREAM = "UPSTREAM"
+    DOWNSTREAM = "DOWNSTREAM"
+    BOTH = "BOTH"
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnColumn:
+    """A column in its dataset's current schema.
+
+    Attributes:
+        key: key of the node.
+        name: field path.
+        type: data type, where known.
+    """
+
+    key: str
+    name: str
+    type: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnNode:
+    """A dataset of the drawing.
+
+    Attributes:
+        asset: the dataset.
+        hops: signed hops from the start by the shortest path: negative upstream, positive downstream, 0 the start
+            itself.
+        gone: whether it was dropped.
+        owners: owners declared under any of its names, else those that events report.
+        tags: `key`, or `key=value`: tags of events, then declared ones, also of its columns.
+        criticality, classification: as events report them, else as declared.
+        owners_of_jobs: owners of the jobs that write it, which `impact` names where it has no owners itself; at most
+            20.
+        more_upstream: number of datasets that feed it and aren't in the answer.
+        more_downstream: number of datasets that it feeds and that aren't in the answer.
+        columns: if the question asks, columns in the order of the schema; at most 1,000.
+        columns_total: number of columns; None if the question doesn't ask.
+        sensitivity: greatest sensitivity that is declared for it or one of its columns.
+    """
+
+    asset: Asset
+    hops: int
+    gone: bool
+    owners: tuple[str, ...]
+    tags: tuple[str, ...]
+    criticality: str | None
+    classification: str | None
+    owners_of_jobs: tuple[str, ...]
+    more_upstream: int
+    more_downstream: int
+    columns: tuple[DrawnColumn, ...]
+    columns_total: int | None
+    sensitivity: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnEdge:
+    """Flow of data from one dataset to another, or to itself.
+
+    Attributes:
+        key: id of the edge: the two keys with `>` between.
+        source: key of the dataset that is read.
+        target: key of the dataset that is written.
+        via: jobs that write the target from the source, the one seen last first; at most 10.
+        via_total: number of these jobs.
+        columns: if the question asks, the jobs' transformations of columns; at most 1,000.
+        columns_total: number of these transformations; None if the question doesn't ask.
+    """
+
+    key: str
+    source: str
+    target: str
+    via: tuple[Via, ...]
+    via_total: int
+    columns: tuple[ColumnMapping, ...]
+    columns_total: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class DrawingMetadata:
+    """Parameters of the question and totals of the answer.
+
+    Attributes:
+        depth: most hops, as in the question; None is all.
+        direction: direction of the question.
+        include_columns: whether the question asks for columns.
+        nodes_total: datasets within the depth, the start included.
+        edges_total: edges between those of the answer.
+        truncated: whether there is more beyond the depth, or beyond the most nodes.
+        max_hops: hops to the farthest node of the answer.
+    """
+
+    depth: int | None
+    direction: Reach
+    include_columns: bool
+    nodes_total: int
+    edges_total: int
+    truncated: bool
+    max_hops: int
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """Answer: the graph around a dataset.
+
+    Attributes:
+        start: dataset asked about.
+        nodes: nodes by distance, the start itself in front.
+        edges: all edges between the nodes.
+        metadata: parameters of the question and totals of the answer.
+    """
+
+    start: Asset
+    nodes: tuple[DrawnNode, ...]
+    edges: tuple[DrawnEdge, ...]
+    metadata: DrawingMetadata

@@ -1,0 +1,96 @@
+"""Parts that details and lists of datasets and jobs share: tags and uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import zip_longest
+from typing import Any
+
+from headwater_analysis.assets import Asset, dataset_asset, job_asset
+from headwater_analysis.declared import owners_by_key
+from headwater_analysis.moments import moment
+from headwater_analysis.owners import OwnerName
+from headwater_analysis.reader import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A tag of a dataset, of one of its columns, or of a job.
+
+    Attributes:
+        key: `pii`, say.
+        value: '' for none.
+        column: field path, for a tag of one column; None: the whole dataset or job.
+        source: person or program that set it, where known.
+    """
+
+    key: str
+    value: str
+    column: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JobUse:
+    """A job that writes or reads a dataset.
+
+    Attributes:
+        job: the job.
+        owners: owners of the job.
+        observed: whether a run, micro-batch or plan did so.
+        declared: whether it is declared so now.
+        first_seen, last_seen: the span in which it was observed.
+    """
+
+    job: Asset
+    owners: tuple[OwnerName, ...]
+    observed: bool
+    declared: bool
+    first_seen: datetime | None
+    last_seen: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetUse:
+    """A dataset that a job reads or writes.
+
+    Attributes:
+        dataset: the dataset.
+        gone: whether the dataset was dropped.
+        observed: whether a run, micro-batch or plan of the job did so.
+        declared: whether it is declared so now.
+        first_seen, last_seen: the span in which it was observed.
+    """
+
+    dataset: Asset
+    gone: bool
+    observed: bool
+    declared: bool
+    first_seen: datetime | None
+    last_seen: datetime | None
+
+
+def tags_of(properties: Mapping[str, Any]) -> tuple[Tag, ...]:
+    """Build tags from a node's `tags`, `tag_values`, `tag_fields` and `tag_sources`, which run in parallel."""
+    names = ("tags", "tag_values", "tag_fields", "tag_sources")
+    rows = zip_longest(*(properties.get(name) or () for name in names), fillvalue="")
+    return tuple(Tag(key, value, field or None, source or None) for key, value, field, source in rows if key)
+
+
+def job_uses(tx: Transaction, rows: Iterable[Mapping[str, Any]]) -> tuple[JobUse, ...]:
+    """Build uses from READS or WRITES relationships, `link`, and their Jobs; owners: declared ones, else the job's."""
+    rows = list(rows)
+    known = owners_by_key(tx, [row["job"] for row in rows])
+    return tuple(JobUse(job_asset(row["job"]), known[row["job"]["key"]], *_link(row["link"])) for row in rows)
+
+
+def dataset_use(row: Mapping[str, Any]) -> DatasetUse:
+    """Build a use from a READS or WRITES relationship, `link`, and its Dataset."""
+    return DatasetUse(dataset_asset(row["dataset"]), bool(row["dataset"].get("dropped")), *_link(row["link"]))
+
+
+def _link(link: Mapping[str, Any]) -> tuple[bool, bool, datetime | None, datetime | None]:
+    first, last = (moment(link.get(name)) for name in ("first_seen", "last_seen"))
+    return bool(link.get("observed")), bool(link.get("declared")), first, last

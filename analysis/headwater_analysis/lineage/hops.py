@@ -1,0 +1,218 @@
+"""Answers of lineage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from headwater_analysis.assets import Asset
+from headwater_analysis.declared import ReadingConsumer
+from headwater_analysis.lineage.scope import Influence, LineageDirection
+from headwater_analysis.quality import DatasetQuality
+from headwater_schemas.events import TransformationKind, TransformationType
+
+if TYPE_CHECKING:
+    from neo4j import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Transformation:
+    """Transformation of one column to another by a job.
+
+    Attributes:
+        type: DIRECT, the value goes into it; INDIRECT, it decides which value or row there is. UNKNOWN, a newer
+            producer's word, counts as INDIRECT.
+        kind: COPY, CAST, AGGREGATE, JOIN_DEPENDENCY … (docs/columns.md).
+        subtype: OpenLineage's subtype.
+        masking: whether the value can't be read back.
+        expression: the text, in terms of the input's fields.
+        whole: whether it holds for every column of the output, such as a filter does.
+    """
+
+    type: TransformationType
+    kind: TransformationKind
+    subtype: str | None = None
+    masking: bool = False
+    expression: str | None = None
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredPartitions:
+    """Declared mapping from partitions of one dataset to partitions of another.
+
+    Attributes:
+        input_field, output_field: their partition columns.
+        transform: function from the first to the second: `month`, `region of`.
+    """
+
+    input_field: str
+    output_field: str
+    transform: str
+
+
+# Treated as immutable, as an `Asset` is; an item, too.
+@dataclass(slots=True, unsafe_hash=True)
+class Via:
+    """A job that makes a hop.
+
+    Attributes:
+        job: the job.
+        first_seen: first observation of the hop, by an event's time; for columns, of its plan. None if only declared.
+        last_seen: latest known observation; None where that is after the question's `as_of`: the hop was current then.
+        observed: whether some run, micro-batch or plan made the hop.
+        declared: whether the hop is declared now.
+        possible: whether a run or micro-batch only possibly made the hop: its producer doesn't record which inputs went
+            into which output.
+        transformations: transformations of the job, for columns.
+        incomplete: for columns, reason why a missing hop of this job proves nothing; None where its lineage is
+            complete.
+        partitions: between datasets, declared mappings of partitions.
+    """
+
+    job: Asset
+    first_seen: datetime | None
+    last_seen: datetime | None
+    observed: bool
+    declared: bool
+    transformations: tuple[Transformation, ...] = ()
+    incomplete: str | None = None
+    possible: bool = False
+    partitions: tuple[DeclaredPartitions, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnMapping:
+    """A column that is derived from another, along a hop between two datasets, in the direction that data flows.
+
+    Attributes:
+        source: field path in the dataset that is read; None for the dataset as a whole, its rows.
+        target: field path in the other dataset; None for every column.
+        job: key of the job.
+        transformation: transformation by the job.
+    """
+
+    source: str | None
+    target: str | None
+    job: str
+    transformation: Transformation
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class LineageItem:
+    """An asset that was reached, and its last hop on a shortest path.
+
+    Attributes:
+        asset: a dataset or a column; among columns, a dataset stands for its rows, which a filter, say, decides.
+        hops: number of hops from the asset asked about.
+        influence: for columns: DIRECT where some path is DIRECT all along, and `hops` is that of the shortest such
+            path.
+        parent: key of the asset that the hop leads from (downstream) or to (upstream), one hop nearer. The columns of a
+            dataset that was reached as a whole have the dataset, at as many hops as they.
+        parent_influence: influence of the parent's item, where the answer has two.
+        via: jobs that make the hop, the one seen last first; at most 10. None for the columns of a whole dataset.
+        via_total: number of jobs that make the hop.
+        gone: whether the column has left its dataset's schema, or the dataset was dropped.
+        columns: if the question asks, column mappings along the hop; at most 1,000.
+        columns_total: number of these mappings; None if the question doesn't ask.
+    """
+
+    asset: Asset
+    hops: int
+    influence: Influence | None
+    parent: str
+    parent_influence: Influence | None
+    via: tuple[Via, ...]
+    via_total: int
+    gone: bool = False
+    columns: tuple[ColumnMapping, ...] = ()
+    columns_total: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LineageEdge:
+    """A hop between two assets of a page, in the direction that data flows.
+
+    Attributes:
+        source: key of the asset that is read.
+        target: key of the asset that is written.
+        via: jobs that make the hop, the one seen last first; at most 10. None from a whole dataset to its columns.
+        via_total: number of jobs that make the hop.
+    """
+
+    source: str
+    target: str
+    via: tuple[Via, ...]
+    via_total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """Answer to a lineage question, one page of it.
+
+    Attributes:
+        start: asset asked about.
+        gone: whether the start is a column that has left its dataset's schema, or a dataset that was dropped.
+        known_as: other names of its dataset, under which the graph has parts of the answer, or a catalog the table.
+        direction: direction of the question.
+        depth: most hops, as in the question; None is all.
+        as_of: time of the question; None: now.
+        since: earliest activity that counts, as in the question.
+        items: items of this page, the DIRECT before the INDIRECT, then by hops, then by key.
+        through: assets between the start and the items that aren't on this page: filtered out, or on pages before. With
+            them, every item's parent is known.
+        edges: if the question asks, every hop between the start, `items` and `through`; by the keys of their ends.
+        loops: hops from an asset to itself, as of a job that merges rows into the table that it reads: first the
+            start's, then those of `items`.
+        total: number of items on all pages.
+        direct: for columns, number of DIRECT items.
+        indirect: for columns, number of INDIRECT items.
+        complete: False where column lineage of a job next to the start or along a hop of this page is incomplete or
+            unknown, or (downstream) a job that reads the start has no known output from it: there may be more than is
+            listed, `notes` and `via` have the reasons.
+        truncated: whether there is more beyond `depth`.
+        max_hops: hops to the farthest item.
+        next_cursor: cursor of the next page; None on the last page.
+        unknown_until: first observation of the start, where that was after `as_of`: it was unknown then, and nothing is
+            listed; else None.
+        quality: if the question asks, results of the latest checks of the start and the items, or their datasets;
+            `as_of` a time, only of runs that were over by then.
+        consumers: downstream, declared consumers of the start or of an item of this page; none if asked `as_of` a time.
+        notes: sentences on gaps in the lineage, or on observations though nothing is listed.
+    """
+
+    start: Asset
+    direction: LineageDirection
+    depth: int | None
+    as_of: datetime | None
+    since: datetime | None
+    items: tuple[LineageItem, ...]
+    through: tuple[LineageItem, ...]
+    total: int
+    direct: int | None
+    indirect: int | None
+    complete: bool
+    truncated: bool
+    max_hops: int
+    next_cursor: str | None
+    edges: tuple[LineageEdge, ...] = ()
+    loops: tuple[LineageEdge, ...] = ()
+    gone: bool = False
+    known_as: tuple[str, ...] = ()
+    unknown_until: datetime | None = None
+    notes: tuple[str, ...] = ()
+    quality: tuple[DatasetQuality, ...] = ()
+    consumers: tuple[ReadingConsumer, ...] = ()
+
+
+def transformation(row: Record, *, whole: bool) -> Transformation:
+    """Build a transformation from the properties of an edge."""
+    return Transformation(
+        TransformationType(row["type"]),
+        TransformationKind(row["kind"]),
+        row["subtype"],
+        bool(row["masking"]),
+        row["expression"],
+        whole,
+    )

@@ -1,0 +1,205 @@
+"""Answers about privacy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headwater_analysis.assets import Asset
+from headwater_analysis.declared import ReadingConsumer
+from headwater_analysis.lineage.hops import Transformation
+from headwater_analysis.lineage.scope import Influence
+from headwater_analysis.privacy.operations import Exposure, Operation
+from headwater_analysis.privacy.spread import Ending
+from headwater_schemas.events import Sensitivity
+
+
+@dataclass(frozen=True, slots=True)
+class SensitiveSource:
+    """A column whose values are followed.
+
+    Attributes:
+        asset: the column.
+        sensitivity: sensitivity by its declaration, its dataset's, or the question.
+    """
+
+    asset: Asset
+    sensitivity: Sensitivity
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacyHop:
+    """One step of a sensitive value.
+
+    Attributes:
+        asset: column or dataset at the end of the hop.
+        job: job that makes the step.
+        operation: operation of the job on the value.
+        transformation: the edge of column lineage.
+        possible: whether it isn't known that the value is passed on: a black box.
+        former: whether the job does it no more; what it wrote before may still be there.
+    """
+
+    asset: Asset
+    job: Asset
+    operation: Operation
+    transformation: Transformation
+    possible: bool
+    former: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Approved:
+    """A reviewed approval.
+
+    Attributes:
+        covers: greatest sensitivity of sources that was reviewed.
+        sensitivity: sensitivity of the column, by the review.
+        by: person or team that approved it.
+        reason: reason of the approval.
+        until: last day of the approval; None: it has none.
+        holds: whether it holds for the values that came here.
+    """
+
+    covers: Sensitivity
+    sensitivity: Sensitivity
+    by: str
+    reason: str
+    until: str | None
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacyItem:
+    """A column, or a dataset as a whole, that sensitive values came to.
+
+    Attributes:
+        asset: the column or dataset.
+        source: column from which the shown path leads here.
+        sensitivity: sensitivity of the values here.
+        exposure: form in which a reader gets the values.
+        influence: DIRECT where the values go into it, INDIRECT where some step only decides by them.
+        hops: number of hops from the source.
+        path: these hops, the first one first.
+        declared: its own declared sensitivity, or its dataset's; None: none is declared.
+        classified: whether it has a classification in words of the organisation's own.
+        lower: whether values go into it that are more sensitive than it is declared to be, or it isn't declared.
+        ending: end of the spread here; None: it goes on.
+        smallest_group: least number of rows that go into each of its values, as declared.
+        approval: declared approval.
+        possible: whether a hop on the way is only possible.
+        former: whether a hop on the way is made no more.
+        gone: whether the dataset was dropped, or the column is in its schema no more.
+    """
+
+    asset: Asset
+    source: Asset
+    sensitivity: Sensitivity
+    exposure: Exposure
+    influence: Influence
+    hops: int
+    path: tuple[PrivacyHop, ...]
+    declared: Sensitivity | None
+    classified: bool
+    lower: bool
+    ending: Ending | None
+    smallest_group: int | None
+    approval: Approved | None
+    possible: bool
+    former: bool
+    gone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacyExit:
+    """A dataset with sensitive values that can be read and that nothing captured takes further.
+
+    Attributes:
+        dataset: the dataset.
+        jobs: jobs that read it and are known to write nothing: what they do with the values isn't captured.
+        columns: number of its sensitive columns that can be read.
+    """
+
+    dataset: Asset
+    jobs: tuple[Asset, ...]
+    columns: int
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedBy:
+    """A job that reads a dataset with sensitive columns and passes none of them on to one that it writes.
+
+    Attributes:
+        read, written: dataset that it reads, and dataset that it writes.
+        job: the job.
+    """
+
+    read: Asset
+    written: Asset
+    job: Asset
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownUse:
+    """A job that may pass sensitive values on: its column lineage is missing or incomplete. It isn't followed further.
+
+    Attributes:
+        read, written: dataset that it reads, and dataset that it writes.
+        job: the job.
+    """
+
+    read: Asset
+    written: Asset
+    job: Asset
+
+
+@dataclass(frozen=True, slots=True)
+class Privacy:
+    """Spread of sensitive columns.
+
+    Attributes:
+        sources: columns that are followed; at most 100.
+        sources_total: number of columns that are followed.
+        threshold: number of rows that a group needs so that a statistic over it ends the spread.
+        items: columns and datasets of this page: readable ones before others, DIRECT before INDIRECT.
+        total: number of items on all pages.
+        readable: number of them that can be read.
+        protected: number of them that hold a hash, mask, token or cipher, or something computed from one.
+        indirect: number of them that the values only decide.
+        ended: number of them that end the spread.
+        lower: number of them that are classified lower than their sources, or not at all.
+        consumers: consumers of columns that can be read, the sources included.
+        protected_consumers: consumers of columns that can't be read, and of none that can.
+        exits: datasets where values that can be read leave what is captured; at most 100.
+        exits_total: number of these datasets.
+        drops: jobs that leave the sensitive columns out; at most 100.
+        drops_total: number of these jobs.
+        unknown: jobs that may pass them on; at most 100. Where there is one, what isn't listed may have them too.
+        unknown_total: number of these jobs.
+        max_hops: hops to the farthest item.
+        truncated: whether there is more beyond the depth.
+        notes: further remarks, as sentences.
+        next_cursor: cursor of the next page; None on the last page.
+    """
+
+    sources: tuple[SensitiveSource, ...]
+    sources_total: int
+    threshold: int
+    items: tuple[PrivacyItem, ...]
+    total: int
+    readable: int
+    protected: int
+    indirect: int
+    ended: int
+    lower: int
+    consumers: tuple[ReadingConsumer, ...]
+    protected_consumers: tuple[ReadingConsumer, ...]
+    exits: tuple[PrivacyExit, ...]
+    exits_total: int
+    drops: tuple[DroppedBy, ...]
+    drops_total: int
+    unknown: tuple[UnknownUse, ...]
+    unknown_total: int
+    max_hops: int
+    truncated: bool
+    notes: tuple[str, ...]
+    next_cursor: str | None

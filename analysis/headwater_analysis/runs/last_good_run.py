@@ -1,0 +1,120 @@
+"""Change from good to bad of a job, or of the jobs that write a dataset: by state of runs, and by assertions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headwater_analysis import micro_batches
+from headwater_analysis.assets import Asset, AssetKind
+from headwater_analysis.micro_batches import Stretch
+from headwater_analysis.moments import EVER
+from headwater_analysis.reader import Reader, Transaction
+from headwater_analysis.runs.from_rows import interval_items, quality, run_item
+from headwater_analysis.runs.list_runs import ask_runs, begins_at, of_names
+from headwater_analysis.runs.records import IntervalItem, QualityTurn, Role, RunItem, Turn
+from headwater_analysis.runs.run_names import resolve_owner
+from headwater_graph.keys import run_key
+from headwater_graph.segments import segment
+from headwater_schemas.events import RunEventType
+
+if TYPE_CHECKING:
+    from neo4j import Record
+
+
+LOOKED_BACK = 100_000
+"""Latest micro-batches of a query among which a good one is searched."""
+LOOKED_BACK_RUNS = 1_000
+"""Latest runs of a job with assertions among which a good one is searched."""
+
+_GOOD = [RunEventType.COMPLETE.value]
+_BAD = [RunEventType.FAIL.value, RunEventType.ABORT.value]
+
+
+def last_good(reader: Reader, *, job: str | None = None, dataset: str | None = None) -> Turn:
+    """Return the last good run and the first bad one after it, of a job, or of those that wrote a dataset.
+
+    By state, COMPLETE is good, FAIL and ABORT are bad, and a run without an end is neither. By assertions, one that
+    failed makes its micro-batch or batch run bad; one without any is neither. So where the last run or micro-batch is
+    good, there is no first bad one; where none ever was good, the first bad one of all is given.
+
+    Raises:
+        NotFoundError, AmbiguousError, QuestionError: as resolving does.
+    """
+
+    def question(tx: Transaction) -> Turn:
+        of = resolve_owner(tx, job, dataset)
+        no_span: dict[str, Any] = {"since": None, "until": None}
+        good = ask_runs(tx, "of", of, Role.WROTE, states=_GOOD, began=None, key="", limit=1, **no_span)
+        after = begins_at(good[0]) if good else {"began": None, "key": ""}
+        bad = ask_runs(tx, "next_of", of, Role.WROTE, states=_BAD, **after)
+        return Turn(of, good[0] if good else None, bad[0] if bad else None, quality_turns(tx, of))
+
+    return reader.read(question)
+
+
+def quality_turns(tx: Transaction, of: Asset, *, most: int | None = None) -> tuple[QualityTurn, ...]:
+    """Changes from good to bad quality in streaming queries and batch runs of a job or dataset, by assertions.
+
+    Args:
+        tx: read transaction.
+        of: the job or dataset.
+        most: most queries, and jobs, that are read, by key; None: all.
+    """
+    queries = tx.rows(f"runs/queries_of_{'job' if of.kind is AssetKind.JOB else 'dataset'}", of=of_names(tx, of))
+    turns = [_quality(tx, query) for query in queries[:most] if query["last"] is not None]
+    if of.kind is AssetKind.JOB:
+        turns.append(_of_batch_runs(tx, of.key, None))
+    else:
+        names = of_names(tx, of)
+        jobs = tx.rows("runs/checking_jobs", of=names, until=EVER)
+        turns += [_of_batch_runs(tx, row["key"], names) for row in jobs[:most]]
+    return tuple(turn for turn in turns if turn.last_good_run or turn.first_bad_run or turn.last_good or turn.first_bad)
+
+
+def _quality(tx: Transaction, query: Record) -> QualityTurn:
+    begin = max(query["first"], query["last"] - LOOKED_BACK + 1)
+    span: dict[str, Any] = {"query": query["key"]}
+    good = _at(tx, query["key"], tx.row("runs/last_passed", first=begin, size=segment.SIZE, **span))
+    after = good.batch_id if good else begin - 1
+    bad = _at(tx, query["key"], tx.row("runs/first_failed", after=after, size=segment.SIZE, **span))
+    return QualityTurn(
+        query_id=query["query_id"],
+        last_good=good,
+        first_bad=bad,
+        last_good_run=_run(tx, good),
+        first_bad_run=_run(tx, bad),
+        failed=() if bad is None else tuple(each for each in bad.quality if not each.passed),
+        looked_back=LOOKED_BACK if begin > query["first"] else None,
+    )
+
+
+def _of_batch_runs(tx: Transaction, job: str, datasets: str | list[str] | None) -> QualityTurn:
+    """Change among a job's runs with assertions; for datasets, only assertions about one of them."""
+    row = tx.one("runs/judged", job=job, of=datasets, until=EVER, looked_at=LOOKED_BACK_RUNS)
+    keys = [key for key in (row["good"], row["bad"]) if key is not None]
+    found = {each["run"]["key"]: run_item(tx.tenant, each["run"]) for each in tx.rows("runs/by_key", keys=keys)}
+    outcomes = quality(row["outcomes"] or {})
+    return QualityTurn(
+        query_id=None,
+        last_good=None,
+        first_bad=None,
+        last_good_run=found.get(row["good"]),
+        first_bad_run=found.get(row["bad"]),
+        failed=tuple(outcomes[place] for place in row["failed"] or ()),
+        looked_back=LOOKED_BACK_RUNS if row["looked_at"] == LOOKED_BACK_RUNS else None,
+    )
+
+
+def _at(tx: Transaction, query: str, found: Record | None) -> IntervalItem | None:
+    """Micro-batch that a row names."""
+    if found is None:
+        return None
+    stretch = Stretch(query, found["batch"], found["batch"])
+    return next(iter(interval_items(tx, micro_batches.following(tx, [stretch], 1)[0])), None)
+
+
+def _run(tx: Transaction, interval: IntervalItem | None) -> RunItem | None:
+    if interval is None or interval.run_id is None:
+        return None
+    row = tx.row("runs/by_key", keys=[run_key(tx.tenant, interval.run_id)])
+    return run_item(tx.tenant, row["run"]) if row else None

@@ -1,0 +1,437 @@
+"""Answers about runs, micro-batches, and the parts of datasets that they use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from headwater_analysis.assets import Asset
+from headwater_analysis.facets import Facet
+from headwater_analysis.paging import Page
+from headwater_analysis.trace.traced_parts import OffsetSpan
+from headwater_graph.derive import Because
+from headwater_schemas.events import Certainty, Provenance, RunEventType
+
+MISSED_HEARTBEATS = 3
+"""Missed heartbeats after which a run counts as stopped. A late one waits in an outbox, or for a consumer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """Part of a dataset that a run or micro-batch read or wrote.
+
+    Attributes:
+        dataset: the dataset.
+        ordinal: 0, or how many times it used the dataset before.
+        position: `kafka`, `files`, `table_snapshot` … (docs/graph.md); None where the part is unknown.
+        certainty: certainty of the position.
+        offsets: offset ranges of `kafka`, by partition, ascending.
+        topic_id: Kafka's id of the topic's incarnation.
+        format: format of a table.
+        version: snapshot id, last version of a range, or digest of a manifest.
+        from_version: for a range of a table's versions, the one before the first.
+        partitions: partitions of a table, or known ones of files: `key=value/…`.
+        partition_columns: partition columns of an output.
+        partition_count: number of an output's partitions that got rows.
+        branch: branch of the table that an output is.
+        paths: listed paths of files.
+        pattern: glob that matches all of the files and no others.
+        uncommitted: for an output, whether only a failed run names it.
+        inputs: for an output, keys of the datasets that went into it; None where its producer doesn't record them.
+        text: any other position, in words.
+        rows, bytes, files: amounts, where known.
+        schema_digest: digest of the schema of that read or write, as in the dataset's schemas; None:
+            unknown.
+        schema_since: first report of that schema for the dataset; for a run's uses alone.
+        facets: further facets that events had for this use, such as statistics and reports of a table format.
+    """
+
+    dataset: Asset
+    ordinal: int = 0
+    position: str | None = None
+    certainty: Certainty | None = None
+    offsets: tuple[OffsetSpan, ...] = ()
+    topic_id: str | None = None
+    format: str | None = None
+    version: str | None = None
+    from_version: str | None = None
+    partitions: tuple[str, ...] = ()
+    partition_columns: tuple[str, ...] = ()
+    partition_count: int | None = None
+    branch: str | None = None
+    paths: tuple[str, ...] = ()
+    pattern: str | None = None
+    uncommitted: bool = False
+    inputs: tuple[str, ...] | None = None
+    text: str | None = None
+    rows: int | None = None
+    bytes: int | None = None
+    files: int | None = None
+    schema_digest: str | None = None
+    schema_since: datetime | None = None
+    facets: tuple[Facet, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BusinessVersion:
+    """Reference data that a run read, and the outputs that it made with it.
+
+    Attributes:
+        run_id: id of the run.
+        reference: part of the reference dataset that it read: a table's version, files, offsets.
+        outputs: outputs that it made with it, by name.
+    """
+
+    run_id: str
+    reference: Use
+    outputs: tuple[Asset, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """Offsets that neither of two neighbouring micro-batches read, or both.
+
+    Attributes:
+        dataset: key of the topic's node.
+        partition: partition of the topic.
+        start, end: offsets, half-open.
+    """
+
+    dataset: str
+    partition: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """An assertion on the output of a micro-batch or run, or on a dataset that it names.
+
+    Attributes:
+        assertion: name of the assertion.
+        passed: whether it held.
+        column: field path; None: the whole dataset.
+        value: measured value; None where unknown.
+        dataset_namespace, dataset_name: dataset that it names.
+        rule: kind of assertion: COMPLETENESS, UNIQUENESS …
+        severity: severity of a failure.
+        suite, suite_version: suite of the assertion.
+    """
+
+    assertion: str
+    passed: bool
+    column: str | None
+    value: str | None
+    dataset_namespace: str | None = None
+    dataset_name: str | None = None
+    rule: str | None = None
+    severity: str | None = None
+    suite: str | None = None
+    suite_version: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntervalItem:
+    """A micro-batch, with gaps and overlaps since the previous one.
+
+    Attributes:
+        key: key of the node.
+        query_id: id of the streaming query.
+        batch_id: Spark's batch id.
+        provenance: OBSERVED, or RECONCILED from the checkpoint.
+        run_id: id of the run that reported it.
+        processing_time: start of the micro-batch.
+        duration_ms: duration of the micro-batch.
+        rows_in, rows_out, rows_dropped_late, state_rows: numbers of rows, where known.
+        watermark_before, watermark_after: event time.
+        code_version, plan_digest: version of its code, and digest of its column lineage.
+        inputs, outputs: parts of datasets that it read and wrote.
+        quality: assertions on it.
+        missing: unknown batches right before it; for a query's first one, those since batch 0 except those that are no
+            longer kept one by one.
+        gaps: offsets between the previous one and this that neither read.
+        overlaps: offsets that both read.
+        rewinds: whether positions go back here, or are those of another incarnation of a topic.
+        anew: whether a topic is another incarnation than in the previous one: it was deleted and recreated.
+        conflicts: other reports of the same batch.
+    """
+
+    key: str
+    query_id: str
+    batch_id: int
+    provenance: Provenance
+    run_id: str | None
+    processing_time: datetime | None
+    duration_ms: int | None
+    rows_in: int | None
+    rows_out: int | None
+    rows_dropped_late: int | None
+    state_rows: int | None
+    watermark_before: datetime | None
+    watermark_after: datetime | None
+    code_version: str | None
+    plan_digest: str | None
+    inputs: tuple[Use, ...]
+    outputs: tuple[Use, ...]
+    quality: tuple[Quality, ...]
+    missing: int
+    gaps: tuple[Joint, ...]
+    overlaps: tuple[Joint, ...]
+    rewinds: bool
+    anew: bool
+    conflicts: int
+
+    @property
+    def is_sound(self) -> bool:
+        """True if it follows the previous one without fault, and has no conflicting reports."""
+        return not (self.missing or self.gaps or self.overlaps or self.conflicts)
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalPage(Page):
+    """Micro-batches in batch order; for a job with several streaming queries, one query after the other.
+
+    Attributes:
+        summarized: number of further micro-batches that are no longer kept one by one.
+    """
+
+    items: tuple[IntervalItem, ...]
+    summarized: int = 0
+
+
+class Role(StrEnum):
+    """Role of a run in the use of a dataset."""
+
+    WROTE = "WROTE"
+    READ = "READ"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunItem:
+    """A run: of a batch job, or one start of a streaming query.
+
+    Attributes:
+        key: key of the node.
+        run_id: id of the run.
+        name: short name, for people.
+        job: job of the run; None where a run is only known as a parent.
+        processing_type: BATCH or STREAMING, where known.
+        state: START, RUNNING, COMPLETE, FAIL, ABORT …; None where no event of its own has come. An ABORT is inferred,
+            without an event, where `inferred_because` is there.
+        began: start of the run; where no event has that, when it was first seen.
+        ended_at: time when it reached COMPLETE, FAIL or ABORT; for an inferred end, when it was last seen.
+        inferred_because: reason why its end is inferred; None where it reported one, or has none.
+        inferred_by: id of the later run that shows that it has ended.
+        code_version, config_version: versions of its code and configuration.
+        plan_digest: digest of its column lineage.
+        error_type, error_message: those of the error that ended it.
+        query_id: id of a streaming query, constant over restarts.
+        first_batch, last_batch: the lowest and highest micro-batch observed in it.
+    """
+
+    key: str
+    run_id: str
+    name: str
+    job: Asset | None
+    processing_type: str | None
+    state: RunEventType | None
+    began: datetime | None
+    ended_at: datetime | None
+    inferred_because: Because | None
+    inferred_by: str | None
+    code_version: str | None
+    config_version: str | None
+    plan_digest: str | None
+    error_type: str | None
+    error_message: str | None
+    query_id: str | None
+    first_batch: int | None
+    last_batch: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunPage:
+    """Runs, the latest first.
+
+    Attributes:
+        of: the job or dataset.
+        items: runs of this page.
+        total: total number of runs.
+        next_cursor: cursor of the next page; None on the last page.
+    """
+
+    of: Asset
+    items: tuple[RunItem, ...]
+    total: int
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRun:
+    """A run that reported no end, and whose end isn't inferred.
+
+    Attributes:
+        run: the run.
+        last_seen: last event or micro-batch of it, or of a run that it started.
+        heartbeat_seconds: interval of its heartbeats; None: it has none.
+    """
+
+    run: RunItem
+    last_seen: datetime
+    heartbeat_seconds: float | None = None
+
+    def has_stopped(self, now: datetime) -> bool | None:
+        """Return whether its heartbeat has stopped: none for three intervals; None where it never had one."""
+        if self.heartbeat_seconds is None:
+            return None
+        return (now - self.last_seen).total_seconds() > MISSED_HEARTBEATS * self.heartbeat_seconds
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRunPage(Page):
+    """Runs without an end, the longest unseen first."""
+
+    items: tuple[OpenRun, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunParent:
+    """A run above another.
+
+    Attributes:
+        run_id: id of the run.
+        job_namespace, job_name: job of the run.
+    """
+
+    run_id: str
+    job_namespace: str
+    job_name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunDetails:
+    """Details of one run, without its micro-batches.
+
+    Attributes:
+        run: fields that lists show.
+        nominal_start, nominal_end: nominal period of the run.
+        engine, engine_version, capture_version: engine of the run, and capture that reported it.
+        parent, root: runs above it.
+        children: number of runs that name it as their parent.
+        error_stack: stack trace of the error that ended it.
+        publication: whether its output was published whole.
+        checkpoint_location: checkpoint of its streaming query.
+        script, repository, branch, package, image: code of the run.
+        user, service: user of its engine, and account with which it accesses other systems.
+        campaign: backfill or other campaign to which it belongs.
+        statement: text of its SQL statement.
+        rows_rejected: number of rows that it left out because of their content.
+        provenance: RECONCILED for a run whose end was recovered; else null.
+        quality: outcomes of assertions.
+        intervals: number of micro-batches observed in it.
+        inputs, outputs: parts of datasets that it read and wrote, by name; at most 20 of each. For a streaming run each
+            goes from its first micro-batch's start to its last one's end.
+        inputs_total, outputs_total: numbers of inputs and outputs.
+        business_versions: versions of reference data that went into its outputs.
+        first_seen, last_seen: the span in which it was observed.
+        notes: further reports of capture, a sentence each: callbacks that became no lineage, micro-batches that were
+            never reported, writes that weren't committed or have an unknown target, and the state of operators with the
+            late rows that they dropped.
+        facets: further facets that events had for it; the source of the notes, too.
+    """
+
+    run: RunItem
+    nominal_start: datetime | None
+    nominal_end: datetime | None
+    engine: str | None
+    engine_version: str | None
+    capture_version: str | None
+    parent: RunParent | None
+    root: RunParent | None
+    children: int
+    error_stack: str | None
+    publication: str | None
+    checkpoint_location: str | None
+    script: str | None
+    repository: str | None
+    branch: str | None
+    package: str | None
+    image: str | None
+    user: str | None
+    service: str | None
+    campaign: str | None
+    statement: str | None
+    rows_rejected: int | None
+    provenance: str | None
+    quality: tuple[Quality, ...]
+    intervals: int
+    inputs: tuple[Use, ...]
+    inputs_total: int
+    outputs: tuple[Use, ...]
+    outputs_total: int
+    business_versions: tuple[BusinessVersion, ...]
+    first_seen: datetime | None
+    last_seen: datetime | None
+    notes: tuple[str, ...]
+    facets: tuple[Facet, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UsePage:
+    """Datasets that a run read, or those that it wrote, by name.
+
+    Attributes:
+        run: the run.
+        role: READ or WROTE.
+        items: uses of this page. For a streaming run each goes from its first micro-batch's start to its last one's
+            end.
+        total: total number of uses.
+        next_cursor: cursor of the next page; None on the last page.
+    """
+
+    run: RunItem
+    role: Role
+    items: tuple[Use, ...]
+    total: int
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QualityTurn:
+    """Change from good to bad quality in one streaming query, or in one job's batch runs.
+
+    Attributes:
+        query_id: id of the query; None for batch runs, which have no micro-batches.
+        last_good: latest micro-batch without failed assertions; None: none of those that were read.
+        first_bad: first micro-batch after it with a failed assertion; None: none.
+        last_good_run, first_bad_run: runs that reported them; for batch runs, the runs that are judged.
+        failed: failed assertions of the first bad one.
+        looked_back: most micro-batches or runs that were read, the latest ones; None: all.
+    """
+
+    query_id: str | None
+    last_good: IntervalItem | None
+    first_bad: IntervalItem | None
+    last_good_run: RunItem | None
+    first_bad_run: RunItem | None
+    failed: tuple[Quality, ...]
+    looked_back: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Change from good to bad of a job, or of the jobs that wrote a dataset.
+
+    Attributes:
+        of: the job or dataset.
+        last_good: latest COMPLETE run; None: none.
+        first_bad: first run after it that ended in FAIL or ABORT; None: none did.
+        quality: changes by assertions: of each streaming query of the job, or that wrote the dataset; and of batch runs
+            of the job, or of each job that read or wrote the dataset, as far as they are about it.
+    """
+
+    of: Asset
+    last_good: RunItem | None
+    first_bad: RunItem | None
+    quality: tuple[QualityTurn, ...]

@@ -1,0 +1,284 @@
+"""One run: its details, inputs and outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from headwater_analysis import micro_batches, paging
+from headwater_analysis.declared import declared
+from headwater_analysis.facets import contents, facets_of
+from headwater_analysis.identity import Identities
+from headwater_analysis.micro_batches import Stretch, of_run
+from headwater_analysis.moments import moment
+from headwater_analysis.reader import Reader, Transaction
+from headwater_analysis.runs.from_rows import interval_items, quality, use
+from headwater_analysis.runs.notes import notes
+from headwater_analysis.runs.records import (
+    BusinessVersion,
+    IntervalItem,
+    Role,
+    RunDetails,
+    RunItem,
+    RunParent,
+    Use,
+    UsePage,
+)
+from headwater_analysis.runs.run_names import resolve_run
+from headwater_analysis.schemas import first_reports
+from headwater_analysis.trace.traced_parts import OffsetSpan
+from headwater_schemas.events import Certainty
+
+MOST_SHOWN = 20
+"""Most inputs, and most outputs, in a run's details."""
+MOST_USES = 10_000
+"""Most uses of datasets by one run to read."""
+
+_CERTAINTIES = (Certainty.UNKNOWN, Certainty.UPPER_BOUND, Certainty.INFERRED, Certainty.EXACT)
+
+
+def run(reader: Reader, run_id: str) -> RunDetails:
+    """Return the details of one run.
+
+    Args:
+        reader: reader of the graph.
+        run_id: id of the run, or its node's key.
+
+    Raises:
+        NotFoundError: there is no such run.
+    """
+    return reader.read(lambda tx: details_of(tx, resolve_run(tx, run_id)))
+
+
+def details_of(tx: Transaction, item: RunItem) -> RunDetails:
+    """Return the details of a resolved run."""
+    row = tx.rows("runs/details", run=item.key)[0]
+    own: Mapping[str, Any] = row["details"]
+    facets = facets_of(own)
+    read, wrote = uses_of(tx, item, Role.READ), uses_of(tx, item, Role.WROTE)
+    as_it_is = (
+        *("engine", "engine_version", "capture_version", "error_stack", "publication", "checkpoint_location"),
+        *("script", "repository", "branch", "package", "image", "user", "service", "campaign", "statement"),
+        *("rows_rejected", "provenance"),
+    )
+    return RunDetails(
+        run=item,
+        **{name: own[name] for name in as_it_is},
+        nominal_start=moment(own["nominal_start"]),
+        nominal_end=moment(own["nominal_end"]),
+        first_seen=moment(own["first_seen"]),
+        last_seen=moment(own["last_seen"]),
+        parent=_above(own, "parent"),
+        root=_above(own, "root"),
+        children=row["children"],
+        intervals=tx.rows("runs/count_of_run", run=item.key)[0]["total"],
+        inputs=tuple(read[:MOST_SHOWN]),
+        inputs_total=len(read),
+        outputs=tuple(wrote[:MOST_SHOWN]),
+        outputs_total=len(wrote),
+        business_versions=business_versions(item.run_id, references(tx, read), wrote),
+        quality=quality(own),
+        notes=notes(contents(facets)),
+        facets=facets,
+    )
+
+
+def business_versions_of(tx: Transaction, item: RunItem) -> tuple[BusinessVersion, ...]:
+    """Versions of reference data that went into a resolved run's outputs."""
+    found = references(tx, uses_of(tx, item, Role.READ))
+    return business_versions(item.run_id, found, uses_of(tx, item, Role.WROTE)) if found else ()
+
+
+def inputs(reader: Reader, run_id: str, *, limit: int = 100, cursor: str | None = None) -> UsePage:
+    """List the datasets that a run read, by name, with the part of each.
+
+    Raises:
+        NotFoundError: no such run.
+        QuestionError: the cursor is of another question.
+    """
+    return _uses(reader, run_id, Role.READ, limit, cursor)
+
+
+def outputs(reader: Reader, run_id: str, *, limit: int = 100, cursor: str | None = None) -> UsePage:
+    """List the datasets that a run wrote, by name, with the part of each.
+
+    Raises:
+        NotFoundError: no such run.
+        QuestionError: the cursor is of another question.
+    """
+    return _uses(reader, run_id, Role.WROTE, limit, cursor)
+
+
+def _uses(reader: Reader, run_id: str, role: Role, limit: int, cursor: str | None) -> UsePage:
+    def question(tx: Transaction) -> UsePage:
+        item = resolve_run(tx, run_id)
+        asked = ("uses", tx.tenant, item.key, role)
+        start = paging.decode_start(cursor, question=asked)
+        ordered = uses_of(tx, item, role)
+        after = start + limit
+        following = paging.encode((after,), question=asked) if after < len(ordered) else None
+        return UsePage(item, role, tuple(ordered[start:after]), len(ordered), following)
+
+    return reader.read(question)
+
+
+def uses_of(tx: Transaction, item: RunItem, role: Role) -> list[Use]:
+    """Inputs or outputs of a run, by name."""
+    type_ = "CONSUMED" if role is Role.READ else "PRODUCED"
+    own = tx.rows("runs/uses", run=item.key, use=type_, limit=MOST_USES)
+    found = {_who(each): each for each in (use(row["dataset"], row["part"]) for row in own)}
+    for spanned in _spans(tx, item, role):
+        # Micro-batches name a schema where writes inside foreachBatch have one of their own.
+        reported = found.get(_who(spanned))
+        digest = spanned.schema_digest or (reported.schema_digest if reported is not None else None)
+        found[_who(spanned)] = replace(spanned, schema_digest=digest)
+    ordered = sorted(found.values(), key=lambda each: (each.dataset.namespace, each.dataset.name, each.ordinal))
+    since = first_reports(tx, [_schema(each) for each in ordered if each.schema_digest is not None])
+    return [replace(each, schema_since=since.get(_schema(each))) for each in ordered]
+
+
+def _schema(use: Use) -> tuple[str, str]:
+    return use.dataset.key, use.schema_digest or ""
+
+
+def _spans(tx: Transaction, item: RunItem, role: Role) -> list[Use]:
+    """Uses of a streaming run, from its first micro-batch's start to its last one's end: two looks into the index."""
+    if item.first_batch is None or item.last_batch is None:
+        return []
+    known = tx.rows("runs/count_of_run", run=item.key)[0]["total"]
+    complete = known >= item.last_batch - item.first_batch + 1
+    out: dict[tuple[str, int], Use] = {}
+    batches = item.last_batch - item.first_batch + 1
+    for query in tx.rows("runs/queries_of_run", of=item.key):
+        stretch, wanted = Stretch(query["key"], item.first_batch, item.last_batch), of_run(item.run_id)
+        first = micro_batches.following(tx, [stretch], 1, wanted=wanted)[0]
+        last = micro_batches.preceding(tx, [stretch], 1, wanted=wanted)[0]
+        for interval in (*interval_items(tx, first), *interval_items(tx, last)):
+            for each in _of(interval, role):
+                before = out.get(_who(each))
+                out[_who(each)] = each if before is None else joined(before, each, batches)
+    return [each if complete else _bounded(each) for each in out.values()]
+
+
+def _bounded(use: Use) -> Use:
+    """Lower the certainty to UPPER_BOUND: batches between the known ones may be unknown."""
+    if use.certainty is None:
+        return use
+    return replace(use, certainty=min(use.certainty, Certainty.UPPER_BOUND, key=_CERTAINTIES.index))
+
+
+def joined(first: Use, last: Use, batches: int) -> Use:
+    """Merge two uses, from the start of the first to the end of the last, without values of one batch, such as rows.
+
+    Args:
+        first: use of a run's first micro-batch.
+        last: use of its last one.
+        batches: number of the run's micro-batches.
+    """
+    starts = {span.partition: span for span in first.offsets}
+    ends = {span.partition: span for span in last.offsets}
+    spans = []
+    for partition in sorted(starts.keys() | ends.keys()):
+        begin, end = starts.get(partition) or ends[partition], ends.get(partition) or starts[partition]
+        spans.append(OffsetSpan(partition, begin.start, end.end))
+    known = [each.certainty for each in (first, last) if each.certainty is not None]
+    if first == last:
+        return first
+    if {first.position, last.position} == {"table_snapshot"} and first.version != last.version:
+        return _versions(first, last, batches)
+    made_from = None if first.inputs is None or last.inputs is None else {*first.inputs, *last.inputs}
+    return replace(
+        last,
+        inputs=None if made_from is None else tuple(sorted(made_from)),
+        offsets=tuple(spans),
+        from_version=first.from_version,
+        certainty=min(known, key=_CERTAINTIES.index) if known else None,
+        rows=None,
+        bytes=None,
+        files=None,
+        paths=(),
+        partitions=(),
+    )
+
+
+def _versions(first: Use, last: Use, batches: int) -> Use:
+    """Versions of a table from one to another; versions by other writers in between can't be told apart.
+
+    Delta's versions are a range; ids of Iceberg's snapshots don't grow.
+    """
+    known = min(first.certainty or Certainty.UNKNOWN, last.certainty or Certainty.UNKNOWN, key=_CERTAINTIES.index)
+    bounds = [int(each.version) for each in (first, last) if each.version is not None and each.version.isdecimal()]
+    of_delta = last.format == "delta" and len(bounds) == 2
+    if not of_delta or bounds[1] - bounds[0] + 1 != batches:
+        known = min(known, Certainty.UPPER_BOUND, key=_CERTAINTIES.index)
+    return replace(
+        last,
+        position="table_range" if of_delta else last.position,
+        from_version=str(bounds[0] - 1) if of_delta and bounds[0] else None,
+        text=f"{last.format} {first.version} to {last.version}",
+        certainty=known,
+        rows=None,
+        bytes=None,
+        files=None,
+        partitions=(),
+    )
+
+
+def _of(interval: IntervalItem, role: Role) -> tuple[Use, ...]:
+    return interval.inputs if role is Role.READ else interval.outputs
+
+
+def _who(each: Use) -> tuple[str, int]:
+    return each.dataset.key, each.ordinal
+
+
+def _above(own: Mapping[str, Any], word: str) -> RunParent | None:
+    if own[f"{word}_run_id"] is None:
+        return None
+    return RunParent(own[f"{word}_run_id"], own[f"{word}_job_namespace"], own[f"{word}_job_name"])
+
+
+class Reference(NamedTuple):
+    """Part of reference data that a run read.
+
+    Attributes:
+        use: the part.
+        names: keys of the dataset under all its names.
+    """
+
+    use: Use
+    names: frozenset[str]
+
+
+def references(tx: Transaction, read: Sequence[Use]) -> list[Reference]:
+    """Uses among a run's inputs that are declared as reference data, in the same order."""
+    identities = Identities.of(tx)
+    identities.look_at([use.dataset.key for use in read])
+    names = {use.dataset.key: frozenset(identities.members(use.dataset.key)) for use in read}
+    about = declared(tx, frozenset[str]().union(*names.values())) if names else {}
+    named = {key for key, each in about.items() if each.values.get("reference")}
+    return [Reference(use, names[use.dataset.key]) for use in read if not named.isdisjoint(names[use.dataset.key])]
+
+
+def business_versions(run_id: str, found: Iterable[Reference], wrote: Sequence[Use]) -> tuple[BusinessVersion, ...]:
+    """Versions of reference data that went into a run's outputs, in the order of its inputs.
+
+    Reference data are datasets of look-ups, and are declared so: currencies, airports, price lists. The
+    version that a run read explains its outputs, whenever it ran. The version of files is the list of files: one that
+    is overwritten under its own name looks unchanged.
+
+    Args:
+        run_id: id of the run.
+        found: reference data that it read.
+        wrote: outputs of the run.
+    """
+    out = []
+    for read, names in found:
+        made = (each for each in wrote if each.inputs is None or not names.isdisjoint(each.inputs))
+        # Reference data that a run updates has no version of itself.
+        outputs = {each.dataset.key: each.dataset for each in made if each.dataset.key not in names}
+        if outputs:
+            ordered = sorted(outputs.values(), key=lambda asset: (asset.namespace, asset.name))
+            out.append(BusinessVersion(run_id, read, tuple(ordered)))
+    return tuple(out)

@@ -1,0 +1,121 @@
+"""Name of a run, job or dataset as a person types it ⇒ the node."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+from headwater_analysis.assets import Asset
+from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
+from headwater_analysis.reader import Transaction
+from headwater_analysis.resolve import resolve_dataset, resolve_job
+from headwater_analysis.runs.from_rows import run_item
+from headwater_analysis.runs.records import RunItem
+from headwater_graph.keys import run_key
+from headwater_graph.words import id_start
+from headwater_schemas.identity import run_id_of
+
+_KEY = re.compile(r"[0-9a-f]{32}")
+_SHORTEST = 4
+"""Least characters of an id's prefix."""
+MOST_CANDIDATES = 20
+"""Most ids to list where several have a prefix."""
+
+
+def resolve_run(tx: Transaction, text: str) -> RunItem:
+    """Return the run with that id, or with that key; or the only one whose id has this prefix.
+
+    Case and dashes of a UUID don't matter. An id that its producer gave as another text is found by that, too.
+
+    Raises:
+        NotFoundError: there is none.
+        AmbiguousError: several ids have this prefix.
+    """
+    if (exact := _exact_run(tx, text)) is not None:
+        return exact
+    prefixes = [{"id": prefix, "start": id_start(tx.tenant, prefix)} for prefix in id_prefixes(text)]
+    found = tx.rows("runs/by_prefix", prefixes=prefixes, limit=MOST_CANDIDATES)
+    if not found:
+        begins = "or one that begins so" if prefixes else f"and the beginning of one takes {_SHORTEST} characters"
+        raise NotFoundError(f"No run has the id {text!r}, {begins}.")
+    if len(found) > 1:
+        raise AmbiguousError(
+            f"Several runs have ids that begin with {text!r}: give more of it.",
+            candidates=[each["run"]["run_id"] for each in found],
+        )
+    return run_item(tx.tenant, found[0]["run"])
+
+
+def _exact_run(tx: Transaction, text: str) -> RunItem | None:
+    keys = [run_key(tx.tenant, text), run_key(tx.tenant, run_id_of(text)), *([text] if _KEY.fullmatch(text) else [])]
+    row = tx.row("runs/by_key", keys=keys)
+    return None if row is None else run_item(tx.tenant, row["run"])
+
+
+def resolve_run_or_job(tx: Transaction, text: str) -> RunItem | Asset:
+    """Return the run with that id or key, else the job with this name, else the only run whose id has this prefix.
+
+    Raises:
+        NotFoundError: there is neither; with the nearest names of jobs.
+        AmbiguousError: several jobs have this name, or several ids have this prefix.
+    """
+    try:
+        job = resolve_job(tx, text).asset
+    except NotFoundError as no_job:
+        try:
+            return resolve_run(tx, text)
+        except NotFoundError as no_run:
+            raise NotFoundError(f"No job is called {text!r}. {no_run}", nearest=no_job.nearest) from None
+    return _exact_run(tx, text) or job
+
+
+def id_prefixes(text: str) -> list[str]:
+    """Prefixes of stored ids for a typed one: unchanged, and as a UUID is stored. Empty where it is too short."""
+    digits = text.replace("-", "").lower()
+    if len(digits) < _SHORTEST:
+        return []
+    if len(digits) > 32 or not set(digits) <= set("0123456789abcdef"):
+        return [text]
+    parts = (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])
+    return list(dict.fromkeys((text, "-".join(part for part in parts if part))))
+
+
+def resolve_owner(tx: Transaction, job: str | None, dataset: str | None) -> Asset:
+    """Return the job or dataset of the question.
+
+    Raises:
+        QuestionError: neither is named, or both are.
+        NotFoundError: none has this name.
+        AmbiguousError: several have this name.
+    """
+    if (job is None) == (dataset is None):
+        raise QuestionError("Name a job or a dataset, one of them.", field="job" if job is None else "dataset")
+    return resolve_job(tx, job).asset if job is not None else resolve_dataset(tx, str(dataset)).asset
+
+
+def resolve_either(tx: Transaction, text: str) -> Asset:
+    """Return the job or dataset with this name, whichever it is.
+
+    Raises:
+        NotFoundError: neither has this name; with the nearest names of both.
+        AmbiguousError: several have this name.
+    """
+    found: list[Asset] = []
+    nearest: list[str] = []
+    for resolve in (resolve_job, partial(resolve_dataset, whole=True)):
+        try:
+            found.append(resolve(tx, text).asset)
+        except NotFoundError as error:
+            nearest += error.nearest
+    if len(found) > 1:
+        raise AmbiguousError(
+            f"Both a job and a dataset are called {text!r}: say which.",
+            candidates=[f"{each.kind.value.lower()} {each.key}" for each in found],
+        )
+    if found:
+        return found[0]
+    # Last: a job with this name goes before a dataset whose name only ends in it.
+    try:
+        return resolve_dataset(tx, text).asset
+    except NotFoundError:
+        raise NotFoundError(f"No job or dataset is called {text!r}.", nearest=nearest) from None

@@ -1,0 +1,89 @@
+"""Rows of the index's statements: assets with the properties that a hit shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from headwater_analysis.assets import Asset, AssetKind, column_asset, dataset_asset, job_asset
+from headwater_analysis.reader import Transaction
+
+_STATEMENTS = {
+    AssetKind.DATASET: "search/datasets",
+    AssetKind.JOB: "search/jobs",
+    AssetKind.COLUMN: "search/columns",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A node that the index gave.
+
+    Attributes:
+        id: Neo4j's id.
+        asset: asset of the node.
+        score: Lucene's score, comparable within one kind.
+        names: names, each of which may be asked for by itself.
+        owners: owners; for a column, those of its dataset.
+        tags: key, value ('' for none) and field ('' for the whole); for a column, those of its dataset.
+        gone: whether the dataset was dropped, or the column isn't in the current schema.
+        sensitivity: as declared (`with_declared`).
+    """
+
+    id: int
+    asset: Asset
+    score: float
+    names: tuple[str, ...]
+    owners: tuple[str, ...]
+    tags: tuple[tuple[str, str, str], ...]
+    gone: bool
+    sensitivity: str | None = None
+
+
+def read_rows(
+    tx: Transaction, kind: AssetKind, query: str, *, looked_at: int, limit: int, namespace: str | None = None
+) -> list[Row]:
+    """Read rows of the index for a query.
+
+    Args:
+        tx: read transaction.
+        kind: kind of asset.
+        query: query made by `search.query`.
+        looked_at: most nodes to take from the index.
+        limit: most rows to return of those in the namespace.
+        namespace: namespace of the dataset or job; None: any.
+    """
+    found = tx.rows(_STATEMENTS[kind], query=query, looked_at=looked_at, limit=limit, namespace=namespace)
+    return rows_of(kind, found)
+
+
+def rows_of(kind: AssetKind, records: Iterable[Mapping[str, Any]]) -> list[Row]:
+    """Build rows from records with the columns of the index's statements."""
+    return [_row(kind, record) for record in records]
+
+
+def read_aliases(tx: Transaction, query: str, *, looked_at: int, limit: int, namespace: str | None = None) -> list[Row]:
+    """Datasets by their other names, which are among the rows' `names`; arguments as for `read_rows`."""
+    found = tx.rows("search/aliases", query=query, looked_at=looked_at, limit=limit, namespace=namespace)
+    rows = ((_row(AssetKind.DATASET, record), record["properties"]["aliases"]) for record in found)
+    return [replace(row, names=(*row.names, *aliases)) for row, aliases in rows]
+
+
+def columns_of(tx: Transaction, datasets: list[str], words: list[str], *, limit: int) -> list[Row]:
+    """Columns of datasets, by their keys, that have a word with each of these as a prefix. Their scores are 0."""
+    return rows_of(AssetKind.COLUMN, tx.rows("search/columns_of", keys=datasets, words=words, limit=limit))
+
+
+def _row(kind: AssetKind, record: Mapping[str, Any]) -> Row:
+    own: Mapping[str, Any] = record["properties"]
+    owner: Mapping[str, Any] = record["dataset"] if kind is AssetKind.COLUMN else own
+    tags = zip(owner["tags"] or (), owner["tag_values"] or (), owner["tag_fields"] or (), strict=True)
+    names: tuple[str, ...]
+    if kind is AssetKind.COLUMN:
+        asset, names, gone = column_asset(owner, own), (own["name"],), bool(owner["dropped"]) or own["left"]
+    elif kind is AssetKind.DATASET:
+        asset, names, gone = dataset_asset(own), (own["name"], own["title"] or own["name"]), bool(own["dropped"])
+    else:
+        asset, names, gone = job_asset({**own, "processing_type": own["type"]}), (own["name"],), False
+    return Row(record["id"], asset, record["score"], names, tuple(owner["owners"] or ()), tuple(tags), gone)

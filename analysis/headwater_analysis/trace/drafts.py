@@ -1,0 +1,233 @@
+"""Parts of a hop before it is numbered: runs or micro-batches that used a part, and drafts of hops."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from headwater_analysis.trace.batches import Batch, Query, Run
+from headwater_analysis.trace.locate import MissingBatches
+from headwater_analysis.trace.parts import join
+from headwater_analysis.trace.traced_parts import Hop, Part, RunBrief, Step, StepKind, spans_of, weakest
+from headwater_graph.facts.spans import Spans, flat, intersection, union
+from headwater_schemas.events import Certainty
+
+# Micro-batches this far apart are one step: those between used none of the wanted offsets.
+_NEAR = 16
+_MOST_RUNS = 10
+BY_TIME = " by time"
+"""Suffix of a draft's key where only time bounds its micro-batches."""
+_CERTAIN = (Certainty.EXACT, Certainty.INFERRED)
+_SUREST = (Certainty.EXACT, Certainty.INFERRED, Certainty.UPPER_BOUND, Certainty.UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class PendingPart:
+    """A part where the trace continues.
+
+    Attributes:
+        number: number among the parts of its level.
+        name: key of the dataset under one of its names: the graph has its uses under each of them.
+        part: the part.
+        after: hop that wrote it (backwards: read it); 0 where the trace begins.
+        overall: weakest certainty on the path, the part's own included.
+    """
+
+    number: int
+    name: str
+    part: Part
+    after: int
+    overall: Certainty
+
+
+@dataclass(frozen=True, slots=True)
+class PartUse:
+    """A micro-batch that used a part.
+
+    Attributes:
+        query: query of the micro-batch.
+        batch: the micro-batch.
+        part: overlap with the wanted part.
+        certainty: certainty of the use.
+        why: reason, a sentence.
+        pending: the wanted part.
+        piece: piece of the query's batches; offsets go back between two pieces.
+    """
+
+    query: Query
+    batch: Batch
+    part: Part
+    certainty: Certainty
+    why: str
+    pending: PendingPart
+    piece: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PossibleUse:
+    """Missing micro-batches of a query, one of which may have used a part.
+
+    Attributes:
+        query: query of the micro-batches.
+        hole: their batch ids, and the known micro-batches around them.
+        part: possible overlap with the wanted part.
+        pending: the wanted part.
+    """
+
+    query: Query
+    hole: MissingBatches
+    part: Part
+    pending: PendingPart
+
+
+@dataclass(frozen=True, slots=True)
+class HopDraft:
+    """A hop without its number.
+
+    Attributes:
+        key: identity of the step.
+        pendings: parts that led to it.
+    """
+
+    key: tuple[str, int, int]
+    step: Step
+    inputs: tuple[Part, ...]
+    outputs: tuple[Part, ...]
+    certainty: Certainty
+    overall: Certainty
+    why: str
+    pendings: tuple[PendingPart, ...]
+
+    def numbered(self, number: int, depth: int) -> Hop:
+        """Build the hop."""
+        return Hop(
+            number=number,
+            depth=depth,
+            after=tuple(sorted({pending.after for pending in self.pendings if pending.after})),
+            step=self.step,
+            inputs=self.inputs,
+            outputs=self.outputs,
+            certainty=self.certainty,
+            overall=self.overall,
+            why=self.why,
+        )
+
+
+def groups(taken: Iterable[PartUse]) -> list[list[PartUse]]:
+    """Group by query and run, and by batches that are near to each other; each conflict by itself.
+
+    Offsets that were used twice are in two groups: each of the micro-batches used them, whatever the other did.
+    """
+    out: list[list[PartUse]] = []
+    ordered = sorted(taken, key=lambda each: (each.query.key, each.batch.conflict, each.batch.first, each.batch.key))
+    for each in ordered:
+        last = out[-1][-1] if out else None
+        if last is not None and (last.batch.key == each.batch.key or _is_next(last, each)):
+            out[-1].append(each)
+        else:
+            out.append([each])
+    return out
+
+
+def _is_next(one: PartUse, other: PartUse) -> bool:
+    return (
+        one.query.key == other.query.key
+        and not one.batch.conflict
+        and not other.batch.conflict
+        and one.piece == other.piece
+        and one.batch.run == other.batch.run
+        and other.batch.first - one.batch.last <= _NEAR
+        and not _used_again(one, other)
+    )
+
+
+def _used_again(one: PartUse, other: PartUse) -> bool:
+    """Return whether both certainly used some of the same offsets; two upper bounds may overlap without that."""
+    mine, theirs = certainly_used([one]), certainly_used([other])
+    return any(intersection(mine[topic], theirs[topic]) for topic in mine.keys() & theirs.keys())
+
+
+def certainly_used(taken: Iterable[PartUse]) -> dict[tuple[str, str | None], Spans]:
+    """Offsets that some micro-batches certainly used, by the topic's key and incarnation."""
+    out: dict[tuple[str, str | None], list[tuple[int, int, int]]] = defaultdict(list)
+    for each in taken:
+        if each.certainty in _CERTAIN:
+            key = each.part.dataset.key
+            ids = {use.topic_id for use in each.batch.uses if use.dataset == key}
+            out[key, next(iter(ids)) if len(ids) == 1 else None] += flat(spans_of(each.part.offsets))
+    return {topic: union(ranges) for topic, ranges in out.items()}
+
+
+def micro_batches(
+    query: Query,
+    batches: Sequence[Batch],
+    *,
+    count: int | None,
+    keeps: bool | None,
+    spread: tuple[int, int] | None = None,
+) -> Step:
+    """Build the step of some micro-batches of one query.
+
+    Args:
+        query: query of the micro-batches.
+        batches: at least one, by batch.
+        count: number of those that used the part in question.
+        keeps: whether the query keeps state.
+        spread: first and last batch over which it spreads.
+    """
+    first, last = batches[0].first, batches[-1].last
+    return Step(
+        kind=StepKind.CONFLICT if batches[0].conflict else StepKind.MICRO_BATCHES,
+        job=query.job,
+        runs=_runs(batches)[:_MOST_RUNS],
+        query_id=query.query_id,
+        query_name=query.name,
+        first_batch=first,
+        last_batch=last,
+        batches=count,
+        spread_first_batch=spread[0] if spread else first,
+        spread_last_batch=spread[1] if spread else last,
+        started_at=batches[0].started_at,
+        ended_at=batches[-1].ended_at or batches[-1].started_at,
+        keeps_state=keeps,
+    )
+
+
+def _runs(batches: Sequence[Batch]) -> tuple[RunBrief, ...]:
+    """Runs that the micro-batches were observed in, each with its first and last of them."""
+    of: dict[RunBrief, list[Batch]] = {}
+    for batch in batches:
+        if batch.run is not None:
+            of.setdefault(batch.run, []).append(batch)
+    return tuple(replace(run, first_batch=own[0].first, last_batch=own[-1].last) for run, own in of.items())
+
+
+def run_step(run: Run) -> Step:
+    """Build the step of a batch run."""
+    return Step(kind=StepKind.RUN, job=run.job, runs=(run.brief,), started_at=run.started_at, ended_at=run.ended_at)
+
+
+def merged(drafts: Iterable[HopDraft]) -> list[HopDraft]:
+    """Merge drafts of one step, which was reached on several paths."""
+    out: dict[tuple[str, int, int], HopDraft] = {}
+    for draft in drafts:
+        old = out.get(draft.key)
+        if old is None:
+            out[draft.key] = draft
+            continue
+        surer = old if weakest(old.overall, draft.overall) == draft.overall else draft
+        out[draft.key] = replace(
+            surer,
+            # Each path has everything that the step used of a dataset: counted once, not once for each path.
+            inputs=join(dict.fromkeys((*old.inputs, *draft.inputs))),
+            outputs=join(dict.fromkeys((*old.outputs, *draft.outputs))),
+            pendings=tuple(dict.fromkeys((*old.pendings, *draft.pendings))),
+        )
+    return list(out.values())
+
+
+def overall(certainty: Certainty, pendings: Iterable[PendingPart]) -> Certainty:
+    """Weakest certainty on the path; of several paths to a step, the surest one counts."""
+    ways = [weakest(certainty, pending.overall) for pending in pendings]
+    return next(sure for sure in _SUREST if sure in ways)
