@@ -34,8 +34,8 @@ class CheckRule:
         fix: remedy for its findings, as a sentence.
         message: returns the meaning of a row of `found`, as a sentence. Beside `found` the statement gives `total` and
             `exempted`.
-        given: returns further parameters of its statement, by name, from the graph and the day of today; None: there
-            are none.
+        given: returns further parameters of its statement, by name, from the graph, the day of today, and the keys of
+            datasets with several names; None: there are none.
         unknown: returns a clause on what isn't known and may break it as well, and the exempted keys that the clause
             would have named; None: its statement sees all there is.
     """
@@ -44,7 +44,7 @@ class CheckRule:
     title: str
     fix: str
     message: Callable[[Mapping[str, Any]], str]
-    given: Callable[[Transaction, date], Mapping[str, Any]] | None = None
+    given: Callable[[Transaction, date, Mapping[str, list[str]]], Mapping[str, Any]] | None = None
     unknown: Callable[[Transaction, Collection[str]], tuple[str | None, set[str]]] | None = None
 
     @property
@@ -267,7 +267,7 @@ RULES: tuple[CheckRule, ...] = (
             f"{row['column']} {'may be' if row['possible'] else 'is'} made from {of_dataset(row)}#{row['source']}, "
             f"which is {row['sensitivity']}, and has no sensitivity or classification."
         ),
-        lambda tx, today: {"made": unclassified_columns(tx, today, DEFAULT_THRESHOLD)},
+        lambda tx, today, _names: {"made": unclassified_columns(tx, today, DEFAULT_THRESHOLD)},
         _unknown_uses,
     ),
 )

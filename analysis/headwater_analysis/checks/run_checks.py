@@ -125,7 +125,7 @@ def _checked(
         "sensitive": [each.value for each in SENSITIVE],
         "limit": limit + 1,
         **({"names": names} if rule.follows_names else {}),
-        **(rule.given(tx, now.date()) if rule.given is not None else {}),
+        **(rule.given(tx, now.date(), names) if rule.given is not None else {}),
     }
     row = tx.one(rule.statement, exempt=exempt, after=after, **given)
     found = row["found"]
