@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from headwater.errors import CheckFailedError
-from headwater.stack import neo4j, ports
+from headwater.stack import ports
 from headwater.stack.jars import ensure_jars
 from headwater.stack.kafka import KafkaBroker
 from headwater.stack.neo4j import Neo4jServer
-from headwater_benchmarks.soak.links import Link
+from headwater_benchmarks.soak.links import FaultyLink
 
 _KAFKA_HEAP_MB, _NEO4J_HEAP_MB, _PAGE_CACHE_MB = 512, 1_024, 256
 # Transaction logs are preallocated, as they are by default in production, so that a full disk is met between two
@@ -27,7 +27,7 @@ _DISK_MB = 2_048
 _QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 
-class Servers:
+class BreakableServers:
     """Both servers and the links that everybody uses. A context manager.
 
     Args:
@@ -41,7 +41,7 @@ class Servers:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         chosen = ports.choose(ports.ANY)
-        self.kafka_link, self.neo4j_link = Link(chosen.kafka), Link(chosen.bolt)
+        self.kafka_link, self.neo4j_link = FaultyLink(chosen.kafka), FaultyLink(chosen.bolt)
         self.disk: Disk | None = None
         self.kafka = KafkaBroker(
             folder / "kafka",
@@ -62,23 +62,8 @@ class Servers:
         )
 
     @property
-    def bootstrap_servers(self) -> str:
-        """Kafka's address, through its link."""
-        return self.kafka.bootstrap_servers
-
-    @property
-    def neo4j_uri(self) -> str:
-        """Neo4j's address, through its link."""
-        return f"bolt://{self.neo4j_link.address}"
-
-    @property
-    def neo4j_user(self) -> str:
-        """Neo4j's user."""
-        return neo4j.USER
-
-    @property
     def neo4j_password(self) -> str:
-        """Password of that user."""
+        """Password of Neo4j's user."""
         return self.neo4j.password_file.read_text(encoding="utf-8").strip()
 
     def start(self) -> None:

@@ -18,7 +18,7 @@ from support.materializer.process import consuming
 from support.materializer.worlds import Listener, RealWorld, gather, until
 
 if TYPE_CHECKING:
-    from headwater_benchmarks.soak.consumer import ConsumerProcess
+    from headwater_benchmarks.processes import ConsumerProcess
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
 

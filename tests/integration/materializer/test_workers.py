@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_benchmarks.soak.consumer import ConsumerProcess
+from headwater_benchmarks.processes import ConsumerProcess
 from support.gate import first_in_gate
 from support.materializer import events
 from support.materializer.process import consuming
