@@ -107,7 +107,7 @@ class EstateSize:
 
 
 FULL = {"datasets": 100_000, "columns": 1_000_000, "intervals": 180_000}
-"""The sizes that the goals are for."""
+"""Sizes of the goals."""
 QUICK = {"datasets": 5_000, "columns": 50_000, "intervals": 20_000}
 
 
@@ -288,7 +288,7 @@ def _pipeline_dataset(pipeline: int, number: int) -> DatasetRef:
 
 
 def draw_starts(size: EstateSize, edges: Ints, records: list[Offsets]) -> QuestionStarts:
-    """Where questions begin, by seed."""
+    """Draw where questions begin, by seed."""
     feeding = np.random.default_rng([size.seed, 5]).permutation(np.unique(edges[:, 0])).tolist()
     feeds: dict[int, list[int]] = defaultdict(list)
     for source, target in edges.tolist():

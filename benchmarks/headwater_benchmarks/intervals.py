@@ -124,7 +124,7 @@ def rates(commits: Sequence[tuple[float, int, float]], count: int) -> list[dict[
     """Micro-batches per second over parts of equally many, from the consumer's transactions.
 
     Args:
-        commits: of each transaction, seconds since the beginning, and micro-batches so far.
+        commits: for each transaction, seconds since the beginning, micro-batches so far, and processor seconds.
         count: micro-batches in all.
     """
     found: list[dict[str, Any]] = []

@@ -32,13 +32,13 @@ class CommandProcess:
 
     Args:
         settings: variables of its environment.
-        folder: of its own.
+        folder: working and data folder, for this process alone.
         arguments: the command and its options.
         program: what Python runs as `headwater`.
 
     Attributes:
-        folder: its own.
-        name: of its folder.
+        folder: working and data folder.
+        name: the folder's name.
     """
 
     def __init__(
@@ -122,8 +122,8 @@ class ConsumerProcess(CommandProcess):
 
     Args:
         settings: variables of its environment.
-        folder: of its own.
-        arguments: further ones of the command.
+        folder: working and data folder, for this process alone.
+        arguments: further options of `consume`.
         program: what Python runs as `headwater`.
     """
 

@@ -86,7 +86,7 @@ def bench_query(
     """Make the estate if need be, ask, and report.
 
     Args:
-        size: of the estate.
+        size: how large the estate is.
         rounds: rounds that count.
         questions: questions of each kind in each round.
         stores: the folder that keeps estates.

@@ -22,7 +22,7 @@ from headwater.stack import java_runtime
 from headwater.stack.embedded import locked_version
 
 ROUNDS = 5
-"""Fewest rounds that a figure may be the median of."""
+"""Fewest rounds for a figure, which is their median."""
 _RESAMPLES = 4_000
 """Resamples of the bootstrap: with so many, the interval's ends move by less than what is printed of them."""
 

@@ -30,7 +30,7 @@ class Database:
     Attributes:
         target: address and account.
         driver: connected to it.
-        pid: of the server's process.
+        pid: the server's process.
     """
 
     target: Neo4jTarget
@@ -73,7 +73,7 @@ def neo4j_up(folder: Path | None = None) -> Iterator[Database]:
     """A server, by default with an empty database that goes with it.
 
     Args:
-        folder: of a store that stays; a new store where there is none.
+        folder: holds a store that stays; a new store is made where there is none.
 
     Raises:
         HeadwaterError: it doesn't come up.

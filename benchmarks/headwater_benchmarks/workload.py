@@ -63,12 +63,12 @@ class StreamingQuery:
     """A streaming query: micro-batches without end, whose offsets follow on one another.
 
     Args:
-        number: its own.
+        number: part of its name.
         dice: draws what is random.
-        reads, writes: its topics; by default topics of its own.
+        reads, writes: its topics; by default `events-<number>` and `enriched-<number>`.
         upstream: the query that writes the topic which this one reads. Each micro-batch ends within what the upstream
             query's micro-batch of the same number wrote. Both have to make the same micro-batches, upstream first.
-        partitions: of both topics.
+        partitions: partitions of each topic.
         to_table: whether it writes snapshots of a table instead of a topic.
         irregular: also draw the rows written and how late each micro-batch begins, so that no number follows from
             another one and compresses to nothing.
@@ -168,7 +168,7 @@ class BatchJob:
     """A batch job: its plan once, then a START and an end for each of its runs.
 
     Args:
-        number: its own.
+        number: part of its name.
         dice: draws what is random.
         inputs, outputs: its tables.
         columns: columns of each output.
@@ -308,8 +308,8 @@ class Mixture:
     """An endless stream of events: iterate over it; `finish` returns what was kept back.
 
     Args:
-        seed: of everything that is drawn.
-        proportions: what it is made of.
+        seed: decides everything that is drawn.
+        proportions: shares of the kinds of events.
     """
 
     def __init__(self, seed: int, proportions: Proportions | None = None) -> None:

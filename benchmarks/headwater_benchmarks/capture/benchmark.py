@@ -78,12 +78,12 @@ class CaptureOptions:
 
 @dataclass(slots=True)
 class CaptureContestant:
-    """One way to run the same jobs, with a driver of its own.
+    """One way to run the same jobs, in one driver.
 
     Attributes:
-        number: its own, in the names of its topics.
+        number: part of the names of its topics.
         name: shown in the report.
-        folder: its own.
+        folder: holds its checkpoint, output and log.
         process: the driver.
         connection: to the driver, once it has called.
         measured: its measurements.

@@ -22,7 +22,7 @@ class DriverMeasurements:
     Attributes:
         triggers: for each round, the duration of each micro-batch's trigger in ms.
         writes: for each round, the seconds of each batch write.
-        processor_seconds: of both of the driver's processes, for all counted micro-batches.
+        processor_seconds: used by both of the driver's processes for all counted micro-batches.
         write_processor_seconds: the same for all counted writes, capture included.
         micro_batches: micro-batches of the query, including those before the first round.
         sent: events and bytes that the query sent, from its start to its end.
@@ -55,7 +55,7 @@ def measurement(name: str, ours: DriverMeasurements, base: DriverMeasurements) -
         "write_seconds": spread([percentile(each, 0.5) for each in ours.writes]),
         **ratio("write_ratio", [sum(a) / sum(b) for a, b in zip(ours.writes, base.writes, strict=True)]),
         "processor_seconds_per_write": round(ours.write_processor_seconds / writes, 3),
-        # Nobody else's delivery can be waited for.
+        # The agent doesn't tell when it has delivered.
         "large_plan_seconds": round(ours.plan_seconds, 2)
         if name in {HEADWATER, ONE_BY_ONE} and ours.plan_seconds is not None
         else None,

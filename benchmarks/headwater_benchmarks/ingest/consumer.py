@@ -63,7 +63,7 @@ class TimedMetrics(Metrics):
         super().wrote(events, seconds, summary)
 
     def stages(self) -> dict[str, dict[str, float]]:
-        """How often each stage happened, and how many seconds it took altogether."""
+        """Times and seconds of each stage, altogether."""
         name = "headwater_materializer_step_duration_seconds"
         return {
             step.value: {

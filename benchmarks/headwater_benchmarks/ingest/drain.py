@@ -36,7 +36,7 @@ _SLEEP_SECONDS = 0.005
 
 
 class TopicContents:
-    """What was put on a topic.
+    """Records that were put on a topic.
 
     Args:
         progress: called for each record.
@@ -99,7 +99,7 @@ def fill(
 
     Args:
         broker: bootstrap servers.
-        prefix: of the topics' names.
+        prefix: begins the topics' names.
         events: the events to produce.
         produced: called for each, with key and value of its record.
 

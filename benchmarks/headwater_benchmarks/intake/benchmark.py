@@ -327,7 +327,7 @@ def goals(measurements: Sequence[Mapping[str, Any]], *, batch: int) -> list[Goal
     """The goals, with what was measured.
 
     Args:
-        measurements: of each way.
+        measurements: one for each way.
         batch: documents in a request over HTTP.
     """
     by_name = {each["name"]: each for each in measurements}

@@ -1,4 +1,4 @@
-"""Data.Rentgen in the benchmark: its Kafka consumer, which writes OpenLineage events to a PostgreSQL of its own.
+"""Data.Rentgen in the benchmark: its Kafka consumer, which writes OpenLineage events to PostgreSQL.
 
 https://data-rentgen.readthedocs.io
 """
@@ -45,9 +45,9 @@ class InstalledRentgen:
     """An installed Data.Rentgen.
 
     Attributes:
-        python: of its environment.
+        python: interpreter of its environment.
         programs: the folder of PostgreSQL's programs.
-        version: its own.
+        version: Data.Rentgen's version.
     """
 
     python: Path
@@ -59,7 +59,7 @@ def installed(python: Path | None = None) -> InstalledRentgen | str:
     """Data.Rentgen, or what is missing of it.
 
     Args:
-        python: of an environment that has it; by default the one that the docs install it into, in the cache.
+        python: interpreter of its environment; by default in the cache, as the docs install it.
     """
     python = python or cache_dir() / "bench" / "data-rentgen" / "bin" / "python"
     asked = "import importlib.metadata as m, data_rentgen.consumer; print(m.version('data-rentgen'))"
@@ -83,7 +83,7 @@ class RunningRentgen:
     Args:
         peer: what is installed.
         postgres: PostgreSQL's first process.
-        port: of PostgreSQL, on the loopback address.
+        port: PostgreSQL's, on the loopback address.
         folder: for logs.
     """
 

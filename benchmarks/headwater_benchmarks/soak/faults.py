@@ -313,7 +313,7 @@ def deadlocked(world: World, dice: random.Random) -> str:
 
 
 def _cross(driver: Driver, one: str, other: str) -> str:
-    """Two transactions lock the same two nodes in opposite order; the code that one of them is ended with."""
+    """Two transactions lock the same two nodes in opposite order; the error code that ends one of them."""
     met: list[str] = []
 
     def take(transaction: Transaction, key: str) -> None:

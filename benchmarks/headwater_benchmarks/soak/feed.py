@@ -31,7 +31,7 @@ class AcknowledgedFeed:
     Args:
         client: librdkafka settings that say where the cluster is.
         topic: the events topic.
-        seed: of the stream.
+        seed: decides the stream.
         rate: events per second.
 
     Attributes:

@@ -22,7 +22,7 @@ class FaultyLink:
     Cutting resets all connections. While it is frozen, connections stay open and nothing arrives.
 
     Args:
-        target: the port that it leads to.
+        target: the port behind it.
 
     Attributes:
         held_back: chunks that came while it was frozen, so far.
@@ -43,7 +43,7 @@ class FaultyLink:
 
     @property
     def port(self) -> int:
-        """Its own."""
+        """Port that clients connect to."""
         return int(self._server.getsockname()[1])
 
     def cut(self) -> int:

@@ -21,7 +21,7 @@ from headwater_benchmarks.soak.links import FaultyLink
 
 _KAFKA_HEAP_MB, _NEO4J_HEAP_MB, _PAGE_CACHE_MB = 512, 1_024, 256
 # Transaction logs are preallocated, as they are by default in production, so that a full disk is met between two
-# records and not within one. Neo4j's own size, 256 MB a file, is more than the small disk has room for.
+# records and not within one. Neo4j's own size, 256 MB a file, is more than fits on the small disk.
 _SETTINGS = {"db.tx_log.rotation.size": "4m", "db.tx_log.preallocate": "true"}
 _DISK_MB = 2_048
 _QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
@@ -35,7 +35,7 @@ class BreakableServers:
 
     Attributes:
         kafka_link, neo4j_link: in front of each.
-        disk: where Neo4j's data is, if that is a small disk of its own.
+        disk: the small disk that holds Neo4j's data, where one can be mounted.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -357,11 +357,11 @@ def committed_up_to(positions: Sequence[PartitionOffsets], ends: Mapping[int, in
 def discrepancies(
     accounting: Accounting, comparison: Comparison, earlier: tuple[int, int], acknowledged: int, bad: int
 ) -> list[str]:
-    """What isn't as it should be: offsets, dead letters, the graph.
+    """List what isn't as it should be: offsets, dead letters, the graph.
 
     Args:
-        accounting: of the topic as it is.
-        comparison: of the graph with the ledger.
+        accounting: records of today's topic, by their end.
+        comparison: the graph beside the ledger.
         earlier: acknowledged and dead-lettered on incarnations of the topic that are gone.
         acknowledged: records that the brokers acknowledged.
         bad: dead letters that there should be.

@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.nightly, pytest.mark.timeout(900)]
 
 @pytest.fixture(autouse=True)
 def quick_servers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """How fast a JVM is counts nothing here."""
+    """Start JVMs quickly: how fast they run counts nothing here."""
     monkeypatch.setenv("JDK_JAVA_OPTIONS", os.environ.get("SPARK_SUBMIT_OPTS", QUICK_JVM))
 
 
