@@ -162,22 +162,16 @@ class ConsumerProcess(CommandProcess):
         except OSError:
             return False
 
-    def metrics(self, name: str, **labels: str) -> float:
+    def metric(self, name: str, **labels: str) -> float:
         """Sum of the series of a name that have these labels, `rebalances_total` say."""
         _, text = self.get("/metrics")
         wanted = {f'{label}="{value}"' for label, value in labels.items()}
-        values = [
+        return sum(
             float(line.split()[-1])
             for line in text.splitlines()
-            if line.startswith(f"headwater_materializer_{name}{{") and wanted <= set(re.findall(r'\w+="[^"]*"', line))
-        ]
-        return sum(values)
-
-    def metric(self, name: str) -> float:
-        """Value of a series without labels, `records_consumed_total` say."""
-        _, text = self.get("/metrics")
-        (line,) = [line for line in text.splitlines() if line.startswith(f"headwater_materializer_{name} ")]
-        return float(line.split()[-1])
+            if line.startswith((f"headwater_materializer_{name}{{", f"headwater_materializer_{name} "))
+            and wanted <= set(re.findall(r'\w+="[^"]*"', line))
+        )
 
 
 class ServeProcess(CommandProcess):

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from confluent_kafka import KafkaError, Producer
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
@@ -35,6 +35,10 @@ from headwater_schemas.events.build import lineage_event
 
 if TYPE_CHECKING:
     from neo4j import Driver, Session, Transaction
+
+T = TypeVar("T")
+ServerOf = Callable[[BreakableServers], KafkaBroker | Neo4jServer]
+LinkOf = Callable[[BreakableServers], FaultyLink]
 
 # The group's session and poll interval end within this (see `world`).
 _PAST_POLL_INTERVAL_SECONDS = 12.0
@@ -94,6 +98,14 @@ class Fault:
     destroys: bool = False
 
 
+def _awaited(look: Callable[[], T], seconds: float) -> T:
+    """Look until the answer is true, or the time is over; the last answer."""
+    deadline = time.monotonic() + seconds
+    while not (found := look()) and time.monotonic() < deadline:
+        time.sleep(_LOOK_SECONDS)
+    return found
+
+
 def require(shown: object, what: str) -> None:
     """Fail a fault that left no trace: checks after it would test nothing.
 
@@ -107,10 +119,8 @@ def require(shown: object, what: str) -> None:
 def consumer_killed(world: World, dice: random.Random) -> str:
     """SIGKILL, and another takes its place."""
     with world.lent(dice) as gone:
-        deadline = time.monotonic() + _REBALANCE_SECONDS
         # While the group rebalances, a member has no partitions; where others have joined, it may stay without.
-        while not (partitions := world.group_members().get(gone.name, 0)) and time.monotonic() < deadline:
-            time.sleep(0.5)
+        partitions = _awaited(lambda: world.group_members().get(gone.name, 0), _REBALANCE_SECONDS)
         gone.kill()
         status = gone.process.returncode
         require(status == -signal.SIGKILL, f"it ended with {status}")
@@ -141,26 +151,22 @@ def _stood_still(world: World, still: ConsumerProcess) -> str:
     """Wait past the poll interval, and until the group has given the member's partitions away."""
     began = time.monotonic()
     time.sleep(_PAST_POLL_INTERVAL_SECONDS)
-    deadline = began + _NOTICE_SECONDS
-    while still.name in world.group_members():
-        require(time.monotonic() < deadline, f"the group kept {still.name} for {_NOTICE_SECONDS:.0f} s")
-        time.sleep(0.5)
+    gone = _awaited(lambda: still.name not in world.group_members(), _NOTICE_SECONDS)
+    require(gone, f"the group kept {still.name} for {_NOTICE_SECONDS:.0f} s")
     return f"{still.name} stood still for {time.monotonic() - began:.0f} s and lost its place in the group"
 
 
 def rebalance_storm(world: World, dice: random.Random) -> str:
     """Members come and go as fast as they start."""
     watched = world.consumers[0]
-    before = watched.metrics("rebalances_total")
+    before = watched.metric("rebalances_total")
     passing = [world.join() for _ in range(3)]
     for consumer in passing:
         consumer.until(lambda: consumer.port > 0, "a port")  # noqa: B023 - within the turn
         time.sleep(dice.uniform(0, 1.5))
         consumer.kill() if dice.random() < 0.5 else consumer.stop()
-    deadline = time.monotonic() + _NOTICE_SECONDS
-    while (more := watched.metrics("rebalances_total") - before) < 1:
-        require(time.monotonic() < deadline, "no rebalance was counted by a member that stayed")
-        time.sleep(0.5)
+    more = _awaited(lambda: watched.metric("rebalances_total") - before, _NOTICE_SECONDS)
+    require(more, "no rebalance was counted by a member that stayed")
     return f"a member that stayed counted {more:.0f} rebalances"
 
 
@@ -182,9 +188,7 @@ def consumer_crashed(step: str, world: World, dice: random.Random) -> str:  # no
     return f"ended with {STATUS} at step {step}"
 
 
-def server_killed(
-    server: Callable[[BreakableServers], KafkaBroker | Neo4jServer], world: World, dice: random.Random
-) -> str:
+def server_killed(server: ServerOf, world: World, dice: random.Random) -> str:
     """SIGKILL, and started again after a while."""
     shown = kill(server(world.servers))
     world.hold(dice, 0, 5)
@@ -233,21 +237,19 @@ def _refused(world: World) -> str:
 
     What is taken until then is no letter: it has none of a letter's headers, and no accounting counts it.
     """
-    deadline = time.monotonic() + _ANSWER_SECONDS
-    while (error := _produced(world, world.topics.dead_letters, _PROBE)) is None:
-        require(time.monotonic() < deadline, "the dead-letter topic takes records")
-    require(error.code() == KafkaError.MSG_SIZE_TOO_LARGE, f"the dead-letter topic refuses with {error}")
-    return error.name()
+    error = _awaited(lambda: _produced(world, world.topics.dead_letters, _PROBE), _ANSWER_SECONDS)
+    require(error == "MSG_SIZE_TOO_LARGE", f"the dead-letter topic refuses with {error or 'nothing'}")
+    return error
 
 
-def _produced(world: World, topic: str, value: bytes) -> KafkaError | None:
-    """The broker's error for a record that the client lets through; None if it takes it."""
+def _produced(world: World, topic: str, value: bytes) -> str:
+    """The broker's error for a record that the client lets through; empty if it takes it."""
     answers: list[KafkaError | None] = []
     producer = Producer({**world.client, "message.max.bytes": 4 * _TOO_LARGE, "log_level": 0})
     producer.produce(topic, value, on_delivery=lambda error, _: answers.append(error))
     producer.flush(_ANSWER_SECONDS)
     require(answers, "the broker didn't answer")
-    return answers[0]
+    return "" if answers[0] is None else answers[0].name()
 
 
 def _largest(world: World) -> str:
@@ -273,7 +275,7 @@ def restarted_within_a_write(world: World, dice: random.Random) -> str:  # noqa:
     ended = ""
     with world.driver.session() as session:
         transaction = _locked(session, _dataset_keys(world.driver)[:50])
-        waiting = _until_blocked(world.driver)
+        waiting = _awaited(lambda: _blocked(world.driver), _MEET_SECONDS)
         world.servers.neo4j.process.stop()
         try:
             transaction.run("RETURN 1").consume()
@@ -291,7 +293,7 @@ def deadlocked(world: World, dice: random.Random) -> str:
     """A rival takes locks on the same nodes in another order, again and again, and writes nothing."""
     keys = _dataset_keys(world.driver)
     watched = world.consumers[0]
-    before = watched.metrics("neo4j_retries_total", kind="DEADLOCK")
+    before = watched.metric("neo4j_retries_total", kind="DEADLOCK")
     ends = time.monotonic() + dice.uniform(4, 8)
     lost = won = 0
     while time.monotonic() < ends:
@@ -304,7 +306,7 @@ def deadlocked(world: World, dice: random.Random) -> str:
         except (DriverError, Neo4jError) as error:
             # A deadlock that the rival loses is as good.
             lost += _code(error) == _DEADLOCK
-        won = int(watched.metrics("neo4j_retries_total", kind="DEADLOCK") - before)
+        won = int(watched.metric("neo4j_retries_total", kind="DEADLOCK") - before)
     if not lost + won:
         # Whether the consumers met it is chance; two rivals do.
         lost += _cross(world.driver, *dice.sample(keys, 2)) == _DEADLOCK
@@ -385,15 +387,10 @@ def _locked(session: Session, keys: list[str]) -> Transaction:
             return transaction
 
 
-def _until_blocked(driver: Driver) -> int:
-    """Wait until writes wait for locks; how many."""
-    deadline = time.monotonic() + _MEET_SECONDS
+def _blocked(driver: Driver) -> int:
+    """Number of writes that wait for locks."""
     with driver.session() as session:
-        while True:
-            record = session.run(_BLOCKED).single(strict=True)
-            if record["count"] or time.monotonic() > deadline:
-                return int(record["count"])
-            time.sleep(0.1)
+        return int(session.run(_BLOCKED).single(strict=True)["count"])
 
 
 def _write_refused(driver: Driver) -> str:
@@ -412,9 +409,7 @@ def _code(error: Exception) -> str:
     return (error.code if isinstance(error, Neo4jError) else None) or type(error).__name__
 
 
-def server_paused(
-    server: Callable[[BreakableServers], KafkaBroker | Neo4jServer], world: World, dice: random.Random
-) -> str:
+def server_paused(server: ServerOf, world: World, dice: random.Random) -> str:
     """It stands still: connected, and silent."""
     pid = server(world.servers).process.pid
     began = time.monotonic()
@@ -424,7 +419,7 @@ def server_paused(
     return f"process {pid} stood still for {time.monotonic() - began:.1f} s"
 
 
-def link_cut(link: Callable[[BreakableServers], FaultyLink], world: World, dice: random.Random) -> str:
+def link_cut(link: LinkOf, world: World, dice: random.Random) -> str:
     """Every connection is reset, again and again."""
     reset = []
     for _ in range(_CUTS):
@@ -436,48 +431,35 @@ def link_cut(link: Callable[[BreakableServers], FaultyLink], world: World, dice:
     return f"{', '.join(map(str, reset))} connections reset"
 
 
-def link_frozen(link: Callable[[BreakableServers], FaultyLink], world: World, dice: random.Random) -> str:
+def link_frozen(link: LinkOf, world: World, dice: random.Random) -> str:
     """Every packet is lost for a while."""
     found = link(world.servers)
     before = found.held_back
     found.freeze()
     try:
         world.hold(dice, 3, 12)
-        more = _until_more(lambda: found.held_back - before)
+        more = _awaited(lambda: found.held_back - before, _TRAFFIC_SECONDS)
     finally:
         found.mend()
     require(more, "nothing was sent over the link")
     return f"{more} chunks held back"
 
 
-def link_slow(link: Callable[[BreakableServers], FaultyLink], world: World, dice: random.Random) -> str:
+def link_slow(link: LinkOf, world: World, dice: random.Random) -> str:
     """Every packet takes its time."""
     found = link(world.servers)
     before, seconds = found.delayed, dice.uniform(0.02, 0.2)
     found.slow_down(seconds)
     try:
         world.hold(dice, 3, 8)
-        more = _until_more(lambda: found.delayed - before)
+        more = _awaited(lambda: found.delayed - before, _TRAFFIC_SECONDS)
     finally:
         found.mend()
     require(more, "nothing was sent over the link")
     return f"{more} chunks took {seconds * 1_000:.0f} ms more"
 
 
-def _until_more(count: Callable[[], int]) -> int:
-    deadline = time.monotonic() + _TRAFFIC_SECONDS
-    while not count() and time.monotonic() < deadline:
-        time.sleep(_LOOK_SECONDS)
-    return count()
-
-
-def _server_faults(
-    name: str,
-    server: Callable[[BreakableServers], KafkaBroker | Neo4jServer],
-    link: Callable[[BreakableServers], FaultyLink],
-    *,
-    slow_flows: bool,
-) -> tuple[Fault, ...]:
+def _server_faults(name: str, server: ServerOf, link: LinkOf, *, slow_flows: bool) -> tuple[Fault, ...]:
     return (
         Fault(f"{name} killed", partial(server_killed, server)),
         Fault(f"{name} paused", partial(server_paused, server)),
@@ -510,8 +492,7 @@ def oversize(world: World, dice: random.Random) -> str:
         world.feed.flush()
         taken = world.feed.acknowledged - before
     require(taken == len(sizes), f"{taken} of {len(sizes)} events were acknowledged")
-    error = _produced(world, world.topics.events, encode(_described(dice, _TOO_LARGE)))
-    refused = error.name() if error is not None else ""
+    refused = _produced(world, world.topics.events, encode(_described(dice, _TOO_LARGE)))
     require(refused == "MSG_SIZE_TOO_LARGE", f"an event of {_TOO_LARGE} bytes ended with {refused or 'success'}")
     return f"{taken} of at least {min(sizes):,} bytes acknowledged, one of {_TOO_LARGE:,} refused with {refused}"
 

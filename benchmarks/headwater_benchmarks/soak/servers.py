@@ -12,6 +12,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
+
 from headwater.errors import CheckFailedError
 from headwater.stack import ports
 from headwater.stack.jars import ensure_jars
@@ -121,8 +123,6 @@ def kill(server: KafkaBroker | Neo4jServer) -> str:
 
 def stands_still(pid: int) -> bool:
     """True while the kernel keeps a process stopped."""
-    import psutil
-
     return bool(psutil.Process(pid).status() == psutil.STATUS_STOPPED)
 
 
