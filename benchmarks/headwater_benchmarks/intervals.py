@@ -19,8 +19,8 @@ from headwater.console import console
 from headwater.errors import HeadwaterError
 from headwater_analysis.reader import Reader, reading_driver
 from headwater_analysis.trace import Offsets, trace
+from headwater_benchmarks.draining import drain, fill
 from headwater_benchmarks.estate import record_read
-from headwater_benchmarks.ingest.drain import drain, fill
 from headwater_benchmarks.measuring import ask_in_turns
 from headwater_benchmarks.report import Goal, goals_table, report, shown, table
 from headwater_benchmarks.servers import DATABASE, broker_up, neo4j_up

@@ -1,8 +1,6 @@
 """`bench ingest`: events per second from Kafka to committed in Neo4j, beside what the database alone can take.
 
 benchmark   contestants in turn: the consumer, packs, the floor, naive and sink; latency at a steady rate
-consumer    the consumer's own process
-drain       runs it: from a full topic, or at a steady rate
 floor       the same driver writing the same graph from memory
 figures     the report's measurements and goals, and the report as tables
 """

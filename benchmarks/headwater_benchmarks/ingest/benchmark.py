@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from headwater.console import console
-from headwater_benchmarks.ingest.drain import TopicContents, drain, empty, fill, steady, warm_up
+from headwater_benchmarks.draining import TopicContents, drain, empty, fill, steady, warm_up
 from headwater_benchmarks.ingest.figures import (
     CONSUMER,
     FLOOR,

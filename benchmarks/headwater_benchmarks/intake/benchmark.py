@@ -23,7 +23,7 @@ from rich.console import Group
 
 from headwater.console import console
 from headwater.errors import HeadwaterError
-from headwater_benchmarks.ingest.drain import (
+from headwater_benchmarks.draining import (
     consumer_variables,
     create_topics,
     producer_like_the_publishers,

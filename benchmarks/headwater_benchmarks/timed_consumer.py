@@ -1,4 +1,4 @@
-"""The consumer of a benchmark: `python -m headwater_benchmarks.ingest.consumer [--until-caught-up]`.
+"""The consumer of a benchmark: `python -m headwater_benchmarks.timed_consumer [--until-caught-up]`.
 
 It is wired by the same function as `headwater consume` and configured by the same variables; only its metrics also note
 when partitions came and transactions were committed. It prints one JSON document on stdout. Without

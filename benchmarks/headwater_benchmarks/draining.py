@@ -13,9 +13,9 @@ from typing import Any
 from confluent_kafka import Producer
 
 from headwater.errors import HeadwaterError
-from headwater_benchmarks.ingest.consumer import UNTIL_CAUGHT_UP
 from headwater_benchmarks.processes import ConsumerProcess
 from headwater_benchmarks.servers import DATABASE, Database
+from headwater_benchmarks.timed_consumer import UNTIL_CAUGHT_UP
 from headwater_graph.fold import fold
 from headwater_graph.schema import wipe
 from headwater_graph.write import GraphWriter
@@ -27,7 +27,7 @@ from headwater_schemas.kafka.client import quiet
 from headwater_schemas.topics import TopicNames, ensure_topics, topic_specs
 
 PARTITIONS = 8
-_PROGRAM = ("-m", "headwater_benchmarks.ingest.consumer")
+_PROGRAM = ("-m", "headwater_benchmarks.timed_consumer")
 _WARM_UP_BATCH = 500
 _FLUSH_SECONDS = 120.0
 _LONGEST_SECONDS = 6 * 3_600.0
