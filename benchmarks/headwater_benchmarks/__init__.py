@@ -1,17 +1,17 @@
 """Benchmarks of `headwater bench …`, faults of `headwater soak`, and their shared parts.
 
-figures     seconds measured ⇒ median, minimum, maximum, p50, p95
-rounds      the same questions put to every contestant in turn, round after round
-report      the JSON document that a benchmark ends with, goals and all
-tables      that document for people
-memory      peak resident memory
-estate/     a made-up company's lineage, of any size, as a Neo4j store
-query/      `bench query`
+report      figures over rounds, goals, the JSON document that a benchmark ends with, and its tables
+measuring   processor time and memory; contestants in turns
+servers     a Kafka and a Neo4j of a benchmark's own
+processes   `headwater consume`, `serve` and other commands as processes of their own
+workload    the events of a made-up company
+draining    topics of these events, and a consumer that brings them to a graph; timed_consumer: its process
+estate      that company's graph of any size, as a Neo4j store
+query       `bench query`
 capture/    `bench capture`
 ingest/     `bench ingest`
 intake/     `bench intake`
-intervals/  `bench intervals`
-workload/   the events of a made-up company, which `bench ingest` and `soak` publish
+intervals   `bench intervals`
 soak/       `headwater soak`
 commands/   the two commands
 

@@ -1,10 +1,12 @@
-"""Report of a benchmark: one JSON document, which ends with its goals. It reports; it does not judge."""
+"""Figures over rounds, goals, the JSON document that a benchmark ends with, and its tables."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
+import random
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -13,20 +15,27 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
+from rich.table import Table
+
 from headwater.errors import InputError
-from headwater_benchmarks.figures import Spread, figures, percentile, ratio
-from headwater_benchmarks.rounds import Result
+from headwater.stack import java_runtime
+from headwater.stack.embedded import locked_version
+
+ROUNDS = 5
+"""Fewest rounds for a figure, which is their median."""
+_RESAMPLES = 4_000
+"""Resamples of the bootstrap: with so many, the interval's ends move by less than what is printed of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A figure that is wished for.
+    """A figure, and the value that it should reach.
 
     Attributes:
-        name: of the figure, its unit last: `trace, one hop, p95 ms`.
+        name: the figure, its unit last: `trace, one hop, p95 ms`.
         value: measured; None if it couldn't be.
-        goal: wished for.
-        direction: which way it is met.
+        goal: the value to reach.
+        direction: whether larger or smaller values meet it.
     """
 
     name: str
@@ -41,65 +50,59 @@ class Goal:
             return False
         return self.value <= self.goal if self.direction == "at_most" else self.value >= self.goal
 
-    def document(self) -> dict[str, Any]:
-        """For the report."""
-        return {**asdict(self), "met": self.met}
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The least value that at least `share` of the values don't exceed: one that was measured, never one in between."""
+    return sorted(values)[max(math.ceil(share * len(values)) - 1, 0)]
 
 
-def measured(result: Result, ours: Result | None = None) -> dict[str, Any]:
-    """Report of one contestant: milliseconds; processor time is the mean of an answer.
+def spread(values: Sequence[float], digits: int = 3) -> dict[str, float]:
+    """Median over rounds, with the smallest and the greatest value."""
+    found = {"median": statistics.median(values), "minimum": min(values), "maximum": max(values)}
+    return {name: round(value, digits) for name, value in found.items()}
 
-    Args:
-        result: of the contestant.
-        ours: Headwater's, whose medians are shown as a multiple of this one's; None for Headwater itself.
+
+def interval(values: Sequence[float]) -> dict[str, float]:
+    """95 % interval of the median over rounds, by the percentile bootstrap; the same for the same values.
+
+    A ratio's values are each of one round, in which both sides were measured one after the other, so that what slows
+    both down is in neither.
     """
-    found = figures(result.rounds)
-    compared = {}
-    if ours is not None:
-        pairs = zip(ours.rounds, result.rounds, strict=True)
-        against = ratio([percentile(one, 0.5) / percentile(other, 0.5) for one, other in pairs])
-        compared = {"headwater_ratio": against["ratio"], "headwater_ratio_interval": against["interval"]}
-    return {
-        "name": result.name,
-        "p50_ms": _milliseconds(found.p50),
-        "p95_ms": _milliseconds(found.p95),
-        "processor_ms": round(result.processor_seconds * 1_000 / (found.rounds * found.questions), 1),
-        "rounds": found.rounds,
-        "questions": found.questions,
-        "too_long": result.too_long,
-        "found": {
-            "median": statistics.median_low(result.found),
-            "minimum": min(result.found),
-            "maximum": max(result.found),
-        },
-        **compared,
-        "samples_ms": [[round(seconds * 1_000, 3) for seconds in each] for each in result.rounds],
-    }
+    dice = random.Random(0)  # noqa: S311  no secret
+    medians = [statistics.median(dice.choices(values, k=len(values))) for _ in range(_RESAMPLES)]
+    return {"low": round(percentile(medians, 0.025), 3), "high": round(percentile(medians, 0.975), 3)}
+
+
+def ratio(name: str, values: Sequence[float]) -> dict[str, dict[str, float]]:
+    """A ratio's entries in a report: its spread over rounds, and its interval as `<name>_interval`."""
+    return {name: spread(values), f"{name}_interval": interval(values)}
 
 
 def report(
     benchmark: str,
     *,
     options: Mapping[str, Any],
-    environment: Mapping[str, Any],
     measurements: Sequence[Mapping[str, Any]],
     goals: Sequence[Goal],
-    now: datetime | None = None,
+    environment: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The document."""
+    """The document: what was measured, on what, and the goals. It reports; it doesn't judge."""
     return {
         "benchmark": benchmark,
-        "at": (now or datetime.now(UTC)).isoformat(timespec="seconds"),
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "headwater": version("headwater"),
         "options": dict(options),
         "environment": {
             "python": platform.python_version(),
             "system": f"{platform.system()} {platform.machine()}",
             "cores": os.cpu_count(),
-            **environment,
+            "java": java_runtime().version,
+            "kafka": locked_version("kafka", "kafka_2.13"),
+            "neo4j": locked_version("neo4j", "neo4j"),
+            **(environment or {}),
         },
         "measurements": list(measurements),
-        "goals": [goal.document() for goal in goals],
+        "goals": [{**asdict(goal), "met": goal.met} for goal in goals],
     }
 
 
@@ -115,5 +118,31 @@ def save(document: Mapping[str, Any], output: Path) -> None:
         raise InputError(f"{output} can't be written: {error.strerror}.") from error
 
 
-def _milliseconds(spread: Spread) -> dict[str, float]:
-    return {name: round(value * 1_000, 2) for name, value in asdict(spread).items()}
+def table(*headings: str, left: int = 1) -> Table:
+    """A table without rules; its first columns, and those without a heading, hold text, the others numbers."""
+    made = Table(box=None, pad_edge=False)
+    for place, heading in enumerate(headings):
+        made.add_column(heading, justify="left" if place < left or not heading else "right")
+    return made
+
+
+def shown(value: Mapping[str, float] | float | None, digits: int = 1) -> str:
+    """A figure in a table: a number, a spread, an interval, or nothing."""
+    if value is None:
+        return ""
+    if not isinstance(value, Mapping):
+        return f"{value:,.{digits}f}"
+    if "low" in value:
+        return f"{value['low']:,.{digits}f} to {value['high']:,.{digits}f}"
+    middle, least, most = (f"{value[name]:,.{digits}f}" for name in ("median", "minimum", "maximum"))
+    return f"{middle} ({least} – {most})"
+
+
+def goals_table(document: Mapping[str, Any]) -> Table:
+    """A report's goals with the measured values."""
+    goals = table("goal", "measured", "wished for", "")
+    for goal in document["goals"]:
+        wished = f"{'≤' if goal['direction'] == 'at_most' else '≥'} {goal['goal']:,}"
+        value = "not measured" if goal["value"] is None else f"{round(goal['value'], 3):,}"
+        goals.add_row(goal["name"], value, wished, "met" if goal["met"] else "not met")
+    return goals

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_benchmarks.soak.links import Link
+from headwater_benchmarks.soak.links import FaultyLink
 from headwater_consumers.materializer.accounting import account
 from headwater_consumers.materializer.truth import truth
 from headwater_graph.dump import compare, dump
@@ -52,8 +52,8 @@ def test_a_link_to_the_database_that_is_cut_and_mended_ends_in_the_same_graph(
     undisturbed = graph(neo4j_driver)
     delete_nodes(neo4j_driver)
 
-    with Link(int(settings["HEADWATER_NEO4J_URI"].rpartition(":")[2])) as link:
-        through = {**settings, **SMALL_BATCHES, "HEADWATER_NEO4J_URI": f"bolt://{link.address}"}
+    with FaultyLink(int(settings["HEADWATER_NEO4J_URI"].rpartition(":")[2])) as link:
+        through = {**settings, **SMALL_BATCHES, "HEADWATER_NEO4J_URI": f"bolt://127.0.0.1:{link.port}"}
         with consuming(through, "--until-caught-up") as consumer:
             consumer.until(lambda: consumer.metric("events_applied_total") >= 15, "progress", seconds=patience(120))
             link.cut()

@@ -4,22 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from headwater_benchmarks.soak.broken import COMMITS_AHEAD, SKIPS
+from headwater_benchmarks.soak.doctored import COMMITS_AHEAD, SKIPS
 from headwater_benchmarks.soak.faults import FAULTS
-from headwater_benchmarks.soak.run import Options, soak
+from headwater_benchmarks.soak.schedule import SoakOptions, soak
 
 pytestmark = pytest.mark.nightly
-
-
-class Remembers:
-    def __init__(self) -> None:
-        self.reported: list[str] = []
-
-    def now(self, what: str, seconds: float) -> None:
-        """Nobody watches."""
-
-    def over(self, what: str) -> None:
-        self.reported.append(what)
 
 
 # Only root may mount the small file system that is made to be full, and only on Linux.
@@ -28,9 +17,9 @@ MAYBE = {"database's disk full"}
 
 @pytest.mark.timeout(1_800)
 def test_nothing_is_lost_whatever_happens() -> None:
-    watcher = Remembers()
-    document = soak(Options(seconds=None, seed=1, rate=15, together=True, settle_seconds=300), watcher)
-    story = "\n".join([*watcher.reported, document["failure"] or ""])
+    told: list[str] = []
+    document = soak(SoakOptions(seconds=None, seed=1, rate=15, together=True, settle_seconds=300), told.append)
+    story = "\n".join([*told, document["failure"] or ""])
     assert document["failure"] is None, story
     outcomes = {row["name"]: row for row in document["measurements"]}
     assert outcomes.keys() == {fault.name for fault in FAULTS}
@@ -46,12 +35,12 @@ def test_nothing_is_lost_whatever_happens() -> None:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("how", [SKIPS, COMMITS_AHEAD])
 def test_a_consumer_that_loses_events_fails_it(how: str) -> None:
-    watcher = Remembers()
-    broken = ("-m", "headwater_benchmarks.soak.broken", how)
-    options = Options(
+    told: list[str] = []
+    broken = ("-m", "headwater_benchmarks.soak.doctored", how)
+    options = SoakOptions(
         seconds=None, seed=1, rate=60, together=True, settle_seconds=120, only=("poison",), program=broken
     )
-    failure = soak(options, watcher)["failure"]
-    assert failure is not None, watcher.reported
+    failure = soak(options, told.append)["failure"]
+    assert failure is not None, told
     assert "Checks failed: " in failure
     assert ("missing" if how == SKIPS else "events pending") in failure

@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headwater_benchmarks.intake.serving import ServeProcess, serving
-from headwater_benchmarks.soak.process import PROGRAM
+from headwater_benchmarks.processes import PROGRAM, ServeProcess, serving
 from headwater_graph.dump import dump
 from support.materializer.process import run_until_caught_up
 from support.openlineage_graphs import words

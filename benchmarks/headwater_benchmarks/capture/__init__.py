@@ -3,13 +3,8 @@
 Each contestant has a Spark driver of its own. All drivers run the whole time, but only one works: they take turns at
 blocks of micro-batches and at batch writes, within seconds. So other load on the machine is nearly the same for all.
 
-contestants   the contestants' Spark properties and environment
-driver        the Spark process: runs one task after another, as requested
-jobs          the tasks: the streaming query, the batch writes
-link          the connection between the benchmark and a driver's process
-feed          records for the query
-sent          counts events and bytes that were sent, on a topic or in OpenLineage's file
-measure       the rounds
-run           wiring, and the report
-show          the report as tables
+benchmark  contestants in turn, and the report
+driver     the Spark process: a streaming query and batch writes, as requested over a socket
+sent       counts events and bytes that were sent, on a topic or in OpenLineage's file
+figures    the report's measurements and goals, and the report as tables
 """

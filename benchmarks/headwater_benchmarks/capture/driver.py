@@ -1,24 +1,63 @@
-"""One Spark driver of the benchmark: `python driver.py <port> <kind> <folder>`. Does what it is asked to, in order."""
+"""One Spark driver of the benchmark: `python driver.py PORT KIND FOLDER`. It does what it is asked to, in order.
+
+Benchmark and driver talk over the loopback interface, one JSON document a line. A driver whose benchmark has gone ends.
+"""
 
 from __future__ import annotations
 
+import json
+import socket
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headwater_benchmarks.capture import jobs
-from headwater_benchmarks.capture.link import call
-from headwater_benchmarks.memory import own_peak_mb, peak_mb, processor_seconds, processor_seconds_of
+from headwater.errors import HeadwaterError
+from headwater.stack.ports import LOOPBACK
+from headwater_benchmarks.measuring import own_peak_mb, peak_mb, processor_seconds
 from headwater_producers.spark import Capture
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
+SCHEMA = (
+    "id BIGINT, carrier STRING, origin STRING, target STRING, delay DOUBLE, distance BIGINT, at STRING, note STRING"
+)
 
-class Driver:
-    """The session, its query if there is one, and the capture if there is one."""
+
+class DriverConnection:
+    """One end of the connection between the benchmark and a driver."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        connection.settimeout(None)
+        self._file = connection.makefile("rw", encoding="utf-8")
+
+    def send(self, document: dict[str, Any]) -> None:
+        """Send one document."""
+        self._file.write(json.dumps(document) + "\n")
+        self._file.flush()
+
+    def receive(self) -> dict[str, Any] | None:
+        """The next document; None when the other end has gone."""
+        line = self._file.readline()
+        return json.loads(line) if line else None
+
+    def ask(self, task: str, **arguments: Any) -> dict[str, Any]:
+        """Have a driver do a task; its answer.
+
+        Raises:
+            HeadwaterError: it failed, or the driver is gone.
+        """
+        self.send({"task": task, **arguments})
+        answer = self.receive() or {"error": "it ended"}
+        if "error" in answer:
+            raise HeadwaterError(f"A Spark driver of the benchmark failed in {task!r}: {answer['error']}")
+        return answer
+
+
+class BenchmarkedDriver:
+    """The session, its streaming query, and the capture if there is one. Each public method is a task."""
 
     def __init__(self, spark: SparkSession, capture: Capture | None, folder: Path) -> None:
         self._spark = spark
@@ -26,73 +65,101 @@ class Driver:
         self._folder = folder
         self._query: StreamingQuery | None = None
         self._reported = 0
+        gateway: Any = spark.sparkContext._gateway  # noqa: SLF001
+        self._jvm_pid = int(gateway.proc.pid)
 
-    @property
-    def _jvm_pid(self) -> int:
-        gateway: Any = self._spark.sparkContext._gateway  # noqa: SLF001
-        return int(gateway.proc.pid)
+    def start_query(self, broker: str, source: str, target: str, records: int) -> dict[str, Any]:
+        """Kafka to Kafka: JSON parsed, filtered, derived from and written; at most `records` in a micro-batch."""
+        from pyspark.sql import functions as f
 
-    def start_query(self, **arguments: Any) -> dict[str, Any]:
-        """Starts the streaming query."""
-        self._query = jobs.start_query(self._spark, checkpoint=str(self._folder / "checkpoint"), **arguments)
+        read = (
+            self._spark.readStream.format("kafka")
+            .option("kafka.bootstrap.servers", broker)
+            .option("subscribe", source)
+            .option("startingOffsets", "earliest")
+            .option("maxOffsetsPerTrigger", records)
+            .load()
+        )
+        flights = read.select(f.from_json(read.value.cast("string"), SCHEMA).alias("flight"), "timestamp")
+        derived = flights.select("flight.*", "timestamp").where("distance > 200")
+        derived = derived.select(
+            f.md5("carrier").alias("carrier"),
+            f.concat_ws("-", "origin", "target").alias("route"),
+            f.when(f.col("delay") > 15, "late").otherwise("on time").alias("state"),
+            (f.col("distance") / f.greatest(f.col("delay"), f.lit(1.0))).alias("ratio"),
+            f.to_timestamp("at").alias("at"),
+            "timestamp",
+        )
+        value = f.to_json(f.struct(*derived.columns))
+        self._query = (
+            derived.select(derived.route.alias("key"), value.alias("value"))
+            .writeStream.format("kafka")
+            .queryName("bench")
+            .option("kafka.bootstrap.servers", broker)
+            .option("topic", target)
+            .option("checkpointLocation", str(self._folder / "checkpoint"))
+            .start()
+        )
         return {}
 
     def drain_query(self) -> dict[str, Any]:
-        """Has the query process all that there is; its micro-batches since the last time."""
-        if self._query is None:
-            raise RuntimeError("no query")
-        python, jvm = time.process_time(), processor_seconds_of(self._jvm_pid)
+        """Have the query process all that there is: ids and trigger durations of its micro-batches since last time."""
+        assert self._query is not None  # noqa: S101  it was started
+        used = self._used()
         self._query.processAllAvailable()
-        python, jvm = time.process_time() - python, processor_seconds_of(self._jvm_pid) - jvm
-        found = jobs.trigger_milliseconds(self._query, skip=self._reported)
+        used = self._used() - used
+        found = []
+        # The JVM's own objects: PySpark would parse each progress whole.
+        for progress in self._query._jsq.recentProgress():  # noqa: SLF001
+            if progress.numInputRows() and progress.batchId() >= self._reported:
+                milliseconds = int(progress.durationMs().get("triggerExecution"))
+                found.append({"batch": int(progress.batchId()), "milliseconds": milliseconds})
         self._reported = found[-1]["batch"] + 1 if found else self._reported
-        return {
-            "batches": found,
-            "python_seconds": python,
-            "jvm_seconds": jvm,
-        }
+        return {"batches": found, "processor_seconds": used}
 
     def stop_query(self) -> dict[str, Any]:
-        """Ends the query."""
-        if self._query is not None:
-            self._query.stop()
-        return self.flush()
+        """End the query, and wait until everything is delivered."""
+        assert self._query is not None  # noqa: S101  it was started
+        self._query.stop()
+        return self._flush()
 
     def write(self, rows: int, columns: int, projections: int, times: int) -> dict[str, Any]:
-        """Writes that many times in a row; the seconds of each, and those until all was delivered."""
-        seconds = []
-        used = self._used()
-        for _ in range(times):
-            frame = jobs.wide_frame(self._spark, rows=rows, columns=columns, projections=projections)
-            begun = time.perf_counter()
-            jobs.write(frame, str(self._folder / f"wide-{columns}"))
-            seconds.append(time.perf_counter() - begun)
-        flushed = self.flush()
-        return {"seconds": seconds, "processor_seconds": self._used() - used, **flushed}
+        """Write a frame as Parquet, so many times in a row; the seconds of each, and those until all was delivered.
 
-    def flush(self) -> dict[str, Any]:
-        """Waits until everything is delivered."""
-        begun = time.perf_counter()
-        if self._capture is not None:
-            if not self._capture.flush(120):
-                raise RuntimeError(f"not delivered: {self._capture.status()}")
-            status = self._capture.status()
-            if status.failed or status.dropped or status.publish_failed:
-                raise RuntimeError(f"not all was captured: {status}")
-        return {"flush_seconds": time.perf_counter() - begun}
+        It has columns of numbers, each derived from two others in each of several projections.
+        """
+        seconds, used = [], self._used()
+        for _ in range(times):
+            frame = self._spark.range(rows).selectExpr(*(f"id + {number} AS c{number}" for number in range(columns)))
+            for _ in range(projections):
+                frame = frame.selectExpr(
+                    *(f"c{number} * 2 + c{(number + 7) % columns} % 3 AS c{number}" for number in range(columns))
+                )
+            begun = time.perf_counter()
+            frame.write.mode("overwrite").parquet(str(self._folder / f"wide-{columns}"))
+            seconds.append(time.perf_counter() - begun)
+        return {"seconds": seconds, **self._flush(), "processor_seconds": self._used() - used}
 
     def memory(self) -> dict[str, Any]:
         """Peaks so far, in MB."""
         return {"jvm": peak_mb(self._jvm_pid), "python": own_peak_mb()}
 
+    def _flush(self) -> dict[str, Any]:
+        begun = time.perf_counter()
+        if self._capture is not None:
+            flushed, status = self._capture.flush(120), self._capture.status()
+            if not flushed or status.failed or status.dropped or status.publish_failed:
+                raise RuntimeError(f"not all was captured and delivered: {status}")
+        return {"flush_seconds": time.perf_counter() - begun}
+
     def _used(self) -> float:
-        return processor_seconds(self._jvm_pid)
+        return time.process_time() + processor_seconds(self._jvm_pid)
 
 
 def main() -> None:
-    """Serves until the benchmark is gone."""
+    """Serve until the benchmark is gone."""
     port, kind, folder = sys.argv[1:]
-    line = call(int(port))
+    connection = DriverConnection(socket.create_connection((LOOPBACK, int(port))))
     from pyspark.sql import SparkSession
 
     spark = SparkSession.builder.appName("bench").getOrCreate()
@@ -102,19 +169,15 @@ def main() -> None:
         from headwater_producers.spark import attach
 
         capture = attach(spark)
-    driver = Driver(spark, capture, Path(folder))
-    line.send({"ready": True, "folder": folder})
-    while (request := line.receive()) is not None:
-        task = request.pop("task")
-        if task == "end":
-            break
+    driver = BenchmarkedDriver(spark, capture, Path(folder))
+    connection.send({"folder": folder})
+    while (request := connection.receive()) is not None:
         try:
-            answer = getattr(driver, task)(**request)
+            answer = getattr(driver, request.pop("task"))(**request)
         except Exception as error:  # noqa: BLE001  the benchmark gets it, and decides
             answer = {"error": f"{type(error).__name__}: {error}"}
-        line.send(answer)
+        connection.send(answer)
     spark.stop()
-    line.send({"ended": True})
 
 
 if __name__ == "__main__":

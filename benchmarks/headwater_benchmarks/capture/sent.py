@@ -7,14 +7,16 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from headwater_benchmarks.capture.contestants import Place
+from confluent_kafka import Consumer, TopicPartition
+
 from headwater_schemas.codec import Decoder
+from headwater_schemas.kafka.client import quiet
 from headwater_schemas.topics import TopicNames
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """Events and bytes that one contestant has sent so far.
+class SentEvents:
+    """Events and bytes that one contestant has sent.
 
     Attributes:
         events: number of events.
@@ -27,51 +29,30 @@ class Sent:
     kinds: dict[str, int] = field(default_factory=dict)
 
 
-def on_topic(place: Place) -> Sent:
-    """Reads the whole events topic."""
-    from confluent_kafka import Consumer, TopicPartition
-
-    topic = TopicNames(place.topic_prefix).events
-    consumer = Consumer(
-        {
-            "bootstrap.servers": place.bootstrap_servers,
-            "group.id": f"{place.topic_prefix}-count",
-            "log_level": 2,
-            "enable.auto.commit": False,
-            "auto.offset.reset": "earliest",
-        }
-    )
+def on_topic(broker: str, prefix: str) -> SentEvents:
+    """Count what is on the events topic."""
+    topic = TopicNames(prefix).events
+    consumer = Consumer({**quiet({"bootstrap.servers": broker}), "group.id": f"{prefix}-count"})
+    kinds: Counter[str] = Counter()
+    size, decoder = 0, Decoder()
     try:
-        partitions = consumer.list_topics(topic, timeout=30).topics[topic].partitions
-        ends = {
-            number: consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=30)[1]
-            for number in partitions
-        }
-        consumer.assign([TopicPartition(topic, number, 0) for number, end in ends.items() if end])
-        waiting = sum(ends.values())
-        kinds: Counter[str] = Counter()
-        size = 0
-        decoder = Decoder()
-        while waiting:
-            message = consumer.poll(30)
-            if message is None or message.error():
-                raise RuntimeError(f"{topic} can't be read to its end")
-            value = message.value() or b""
-            size += len(value) + len(message.key() or b"")
-            kinds[decoder.decode(value).kind] += 1
-            waiting -= 1
+        for number in consumer.list_topics(topic, timeout=30).topics[topic].partitions:
+            _, end = consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=30)
+            consumer.assign([TopicPartition(topic, number, 0)])
+            for _ in range(end):
+                message = consumer.poll(30)
+                if message is None or message.error():
+                    raise RuntimeError(f"{topic} can't be read to its end")
+                value = message.value() or b""
+                size += len(value) + len(message.key() or b"")
+                kinds[decoder.decode(value).kind] += 1
     finally:
         consumer.close()
-    return Sent(kinds.total(), size, dict(sorted(kinds.items())))
+    return SentEvents(kinds.total(), size, dict(sorted(kinds.items())))
 
 
-def in_file(path: Path) -> Sent:
-    """Counts the lines of OpenLineage's file transport."""
-    kinds: Counter[str] = Counter()
-    size = 0
-    if path.exists():
-        with path.open("rb") as lines:
-            for line in lines:
-                size += len(line)
-                kinds[str(json.loads(line).get("eventType"))] += 1
-    return Sent(kinds.total(), size, dict(sorted(kinds.items())))
+def in_file(path: Path) -> SentEvents:
+    """Count the lines of OpenLineage's file transport."""
+    lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+    kinds = Counter(str(json.loads(line).get("eventType")) for line in lines)
+    return SentEvents(len(lines), sum(map(len, lines)), dict(sorted(kinds.items())))

@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Group
-from rich.table import Table
 
 from headwater.console import JsonOption, console
 from headwater.errors import CheckFailedError, InputError
 from headwater_benchmarks.commands.bench import OutputOption
-from headwater_benchmarks.report import save
+from headwater_benchmarks.report import save, table
 from headwater_benchmarks.soak.faults import FAULTS
-from headwater_benchmarks.soak.run import FAULTS_PER_MINUTE, Options, soak
+from headwater_benchmarks.soak.schedule import FAULTS_PER_MINUTE, SoakOptions, soak
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-    from rich.progress import Progress
 
 _NAMES = [fault.name for fault in FAULTS]
 
@@ -37,7 +35,7 @@ def command(
             show_default=False,
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the events, and of what happens when.")] = 1,
+    seed: Annotated[int, typer.Option(help="Decides the events, and what happens when.")] = 1,
     rate: Annotated[float, typer.Option(min=1, help="Events per second.")] = 40.0,
     fault: Annotated[
         list[str] | None,
@@ -60,7 +58,7 @@ def command(
     for name in fault or ():
         if name not in _NAMES:
             raise InputError(f"There is no fault {name!r}.", fix=f"One of: {', '.join(_NAMES)}.")
-    options = Options(
+    options = SoakOptions(
         seconds=None if minutes is None else minutes * 60,
         least_faults=_least(minutes, least_faults),
         seed=seed,
@@ -68,8 +66,8 @@ def command(
         only=tuple(fault or ()),
         together=together,
     )
-    with console.progress() as progress:
-        document = soak(options, _Shown(progress, options.seconds))
+    console.message("Starting Kafka, Neo4j and consumers.")
+    document = soak(options, console.message)
     if output is not None:
         save(document, output)
     console.result(document, _view(document))
@@ -85,35 +83,17 @@ def _least(minutes: float | None, wanted: int | None) -> int:
     return math.floor(minutes * FAULTS_PER_MINUTE) if wanted is None else wanted
 
 
-class _Shown:
-    """Shows progress on a terminal, and a line for each fault on a terminal or elsewhere."""
-
-    def __init__(self, progress: Progress, seconds: float | None) -> None:
-        self._progress = progress
-        self._task = progress.add_task("soak", total=seconds)
-
-    def now(self, what: str, seconds: float) -> None:
-        self._progress.update(self._task, description=what, completed=seconds)
-
-    def over(self, what: str) -> None:
-        console.message(what)
-
-
 def _view(document: dict[str, Any]) -> RenderableType:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("fault")
-    for heading in ("times", "recovered after, s: median", "longest"):
-        table.add_column(heading, justify="right")
+    faults = table("fault", "times", "recovered after, s: median", "longest")
     for row in document["measurements"]:
         seconds = row["recovery_seconds"]
         figures = (f"{seconds['median']:.1f}", f"{seconds['maximum']:.1f}") if seconds else (row["not_here"] or "", "")
-        table.add_row(row["name"], str(row["times"]), *figures)
+        faults.add_row(row["name"], str(row["times"]), *figures)
     memory = document["memory_mb"]
-    growth = "" if memory["slope_per_hour"] is None else f", {memory['slope_per_hour']:+.1f} MB an hour"
     return Group(
-        table,
+        faults,
         f"\n{document['faults']} faults (at least {document['least_faults']}) in {document['seconds'] / 60:.0f} min; "
         f"{document['acknowledged']:,} records acknowledged, {document['dead_lettered']:,} of them dead letters; "
         f"{document['compared']:,} nodes and relationships as they should be at the last comparison.",
-        f"Memory of {len(memory['peaks'])} consumers: {memory['peak']:.0f} MB at most{growth}.",
+        f"Memory of {len(memory['peaks'])} consumers: {memory['peak'] or 0:.0f} MB at most.",
     )

@@ -7,22 +7,29 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pwd
 import re
+import shutil
+import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import psutil
 
 from headwater.errors import HeadwaterError
 from headwater.stack import ports
 from headwater.stack.paths import cache_dir
 from headwater.stack.process import GuardedProcess
-from headwater_benchmarks.intake.postgres import Postgres, postgres_up, programs
-from headwater_benchmarks.memory import processor_seconds_of
+from headwater_benchmarks.measuring import processor_seconds
 
 PACKAGE = "data-rentgen[server,consumer,postgres]"
+_USER = "postgres"
+_HOST = "127.0.0.1"
 _GOT = re.compile(r"Got (\d+) messages")
 _SAVED = "Saved successfully"
 _MALFORMED = "Malformed messages"
@@ -33,19 +40,14 @@ _TEMPLATE = "migrated"
 _PARTITIONS = ("--start", "2026-01-01", "--end", "2027-01-01", "--granularity", "year")
 
 
-def interpreter() -> Path:
-    """Python of the environment that the docs install Data.Rentgen into, in the cache."""
-    return cache_dir() / "bench" / "data-rentgen" / "bin" / "python"
-
-
 @dataclass(frozen=True, slots=True)
-class Peer:
+class InstalledRentgen:
     """An installed Data.Rentgen.
 
     Attributes:
-        python: of its environment.
-        programs: PostgreSQL's.
-        version: its own.
+        python: interpreter of its environment.
+        programs: the folder of PostgreSQL's programs.
+        version: Data.Rentgen's version.
     """
 
     python: Path
@@ -53,13 +55,13 @@ class Peer:
     version: str
 
 
-def installed(python: Path | None = None) -> Peer | str:
+def installed(python: Path | None = None) -> InstalledRentgen | str:
     """Data.Rentgen, or what is missing of it.
 
     Args:
-        python: of an environment that has it; None: `interpreter()`.
+        python: interpreter of its environment; by default in the cache, as the docs install it.
     """
-    python = python or interpreter()
+    python = python or cache_dir() / "bench" / "data-rentgen" / "bin" / "python"
     asked = "import importlib.metadata as m, data_rentgen.consumer; print(m.version('data-rentgen'))"
     try:
         ran = subprocess.run([str(python), "-c", asked], capture_output=True, text=True, check=False, timeout=120)
@@ -67,73 +69,46 @@ def installed(python: Path | None = None) -> Peer | str:
         return f"{python} isn't there: no {PACKAGE}"
     if ran.returncode:
         return f"{python} has no {PACKAGE}"
-    found = programs()
-    return "PostgreSQL isn't installed" if found is None else Peer(python, found, ran.stdout.strip())
+    # Debian has a folder for each version.
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda folder: float(folder.parent.name))
+    initdb = shutil.which("initdb")
+    if not found and initdb is None:
+        return "PostgreSQL isn't installed"
+    return InstalledRentgen(python, found[-1] if found else Path(initdb or "").parent, ran.stdout.strip())
 
 
-class RentgenConsumer:
-    """Its consumer, running."""
-
-    def __init__(self, process: GuardedProcess) -> None:
-        self.process = process
-
-    def until(self, condition: Callable[[], bool], what: str, *, seconds: float = _START_SECONDS) -> None:
-        """Wait for it, while the process lives.
-
-        Raises:
-            HeadwaterError: it ended, or the time is over; with the end of its log.
-        """
-        deadline = time.monotonic() + seconds
-        while not condition():
-            if self.process.ended() or time.monotonic() > deadline:
-                raise HeadwaterError(f"Data.Rentgen shows no {what}. The end of its log: {self._text()[-2_000:]}")
-            time.sleep(_LOOK_SECONDS)
-
-    def saved(self) -> int:
-        """Number of records in the database.
-
-        Raises:
-            HeadwaterError: it refused some.
-        """
-        text = self._text()
-        if _MALFORMED in text:
-            raise HeadwaterError(f"Data.Rentgen refuses events: {text[-2_000:]}")
-        got = [int(count) for count in _GOT.findall(text)]
-        return sum(got[: text.count(_SAVED)])
-
-    def processor_seconds(self) -> float:
-        """Processor seconds of its process so far."""
-        return processor_seconds_of(self.process.pid)
-
-    def _text(self) -> str:
-        return self.process.log.read_text(encoding="utf-8", errors="replace")
-
-
-class Rentgen:
-    """Data.Rentgen with a PostgreSQL, whose databases are made one after the other.
+class RunningRentgen:
+    """Data.Rentgen's tables in a PostgreSQL, a database for each turn; and its consumer, while it runs.
 
     Args:
         peer: what is installed.
-        server: its database server.
-        folder: for its logs.
+        postgres: PostgreSQL's first process.
+        port: PostgreSQL's, on the loopback address.
+        folder: for logs.
     """
 
-    def __init__(self, peer: Peer, server: Postgres, folder: Path) -> None:
-        self.server = server
+    def __init__(self, peer: InstalledRentgen, postgres: GuardedProcess, port: int, folder: Path) -> None:
         self._peer = peer
+        self.postgres = postgres
+        self._port = port
         self._folder = folder
-        server.run("postgres", f"CREATE DATABASE {_TEMPLATE}")
-        self._run("data_rentgen.db.migrations", "upgrade", "head")
-        self._run("data_rentgen.db.scripts.create_partitions", *_PARTITIONS)
+        self.consumer: GuardedProcess | None = None
+        self._sql("postgres", f"CREATE DATABASE {_TEMPLATE}")
+        for module, *arguments in (
+            ("data_rentgen.db.migrations", "upgrade", "head"),
+            ("data_rentgen.db.scripts.create_partitions", *_PARTITIONS),
+        ):
+            command = [str(peer.python), "-m", module, *arguments]
+            _checked(command, env={**os.environ, **self._variables(_TEMPLATE)}, cwd=folder)
 
     @contextlib.contextmanager
-    def consuming(self, broker: str, topic: str, database: str) -> Iterator[RentgenConsumer]:
+    def consuming(self, broker: str, topic: str, database: str) -> Iterator[None]:
         """Its consumer on an empty database of this name.
 
         Raises:
             HeadwaterError: the database can't be made.
         """
-        self.server.run("postgres", f"CREATE DATABASE {database} TEMPLATE {_TEMPLATE}")
+        self._sql("postgres", f"CREATE DATABASE {database} TEMPLATE {_TEMPLATE}")
         variables = {
             **self._variables(database),
             "DATA_RENTGEN__KAFKA__BOOTSTRAP_SERVERS": f'["{broker}"]',
@@ -142,7 +117,7 @@ class Rentgen:
             "DATA_RENTGEN__CONSUMER__AUTO_OFFSET_RESET": "earliest",
             "DATA_RENTGEN__PRODUCER__MALFORMED_TOPIC": f"{topic}__malformed",
         }
-        process = GuardedProcess(
+        self.consumer = GuardedProcess(
             "Data.Rentgen",
             [str(self._peer.python), "-m", "data_rentgen.consumer", "--port", str(ports.choose(ports.ANY).http)],
             output=self._folder / f"{database}.log",
@@ -150,39 +125,103 @@ class Rentgen:
             folder=self._folder,
         )
         try:
-            yield RentgenConsumer(process)
+            yield
         finally:
-            process.stop()
+            self.consumer.stop()
+
+    def until_saved(self, count: int, seconds: float = _START_SECONDS) -> None:
+        """Wait until so many records are in the database.
+
+        Raises:
+            HeadwaterError: the consumer refused some or ended, or the time is over; with the end of its log.
+        """
+        assert self.consumer is not None  # noqa: S101  for the type checker
+        deadline = time.monotonic() + seconds
+        while True:
+            text = self.consumer.log.read_text(encoding="utf-8", errors="replace")
+            got = [int(number) for number in _GOT.findall(text)]
+            if sum(got[: text.count(_SAVED)]) == count:
+                return
+            if _MALFORMED in text or self.consumer.ended() or time.monotonic() > deadline:
+                raise HeadwaterError(f"Data.Rentgen hasn't saved {count} events. The end of its log: {text[-2_000:]}")
+            time.sleep(_LOOK_SECONDS)
+
+    def processor_seconds(self) -> dict[str, float]:
+        """Processor seconds of its consumer and of all of PostgreSQL's processes so far, ended ones included."""
+        assert self.consumer is not None  # noqa: S101  for the type checker
+        first = psutil.Process(self.postgres.pid)
+        database = 0.0
+        for process in (first, *first.children(recursive=True)):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                times = process.cpu_times()
+                database += times.user + times.system + times.children_user + times.children_system
+        return {"consumer": processor_seconds(self.consumer.pid), "database": database}
 
     def runs(self, database: str) -> int:
         """Number of runs in a database."""
-        return int(self.server.run(database, "SELECT count(*) FROM run"))
+        return int(self._sql(database, "SELECT count(*) FROM run"))
 
-    def _run(self, *arguments: str) -> None:
-        ran = subprocess.run(
-            [str(self._peer.python), "-m", *arguments],
-            env={**os.environ, **self._variables(_TEMPLATE)},
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=self._folder,
-        )
-        if ran.returncode:
-            raise HeadwaterError(f"{arguments[0]} of Data.Rentgen failed: {ran.stderr[-1_000:]}")
+    def _sql(self, database: str, statement: str) -> str:
+        command = [str(self._peer.programs / "psql"), "-XAtq", "-v", "ON_ERROR_STOP=1", "-c", statement]
+        return _checked([*command, self._url(database)]).strip()
+
+    def _url(self, database: str, driver: str = "postgresql") -> str:
+        """URL of a database; any password is taken."""
+        return f"{driver}://{_USER}:{_USER}@{_HOST}:{self._port}/{database}"
 
     def _variables(self, database: str) -> dict[str, str]:
-        return {"DATA_RENTGEN__DATABASE__URL": self.server.url(database, "postgresql+asyncpg")}
+        return {"DATA_RENTGEN__DATABASE__URL": self._url(database, "postgresql+asyncpg")}
 
 
 @contextlib.contextmanager
-def rentgen_up(peer: Peer) -> Iterator[Rentgen]:
+def rentgen_up(peer: InstalledRentgen) -> Iterator[RunningRentgen]:
     """Data.Rentgen with a PostgreSQL of its own, inside the block.
 
     Raises:
         HeadwaterError: the server doesn't come up, or its tables can't be made.
     """
-    with (
-        tempfile.TemporaryDirectory(prefix="headwater-bench-", ignore_cleanup_errors=True) as folder,
-        postgres_up(peer.programs) as server,
-    ):
-        yield Rentgen(peer, server, Path(folder))
+    with tempfile.TemporaryDirectory(prefix="headwater-bench-", ignore_cleanup_errors=True) as name:
+        folder, account = Path(name), _account()
+        own: list[str] = []
+        if account:
+            shutil.chown(folder, account["user"], account["group"])
+            # The guard runs as ours: the other account couldn't read it.
+            own = ["setpriv", f"--reuid={account['user']}", f"--regid={account['group']}", "--clear-groups", "--"]
+        make = ["-D", f"{name}/data", "-U", _USER, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8"]
+        _checked([str(peer.programs / "initdb"), *make], cwd=folder, **account)
+        port = ports.choose(ports.ANY).kafka
+        command = [str(peer.programs / "postgres"), "-D", f"{name}/data", "-h", _HOST, "-p", str(port), "-k", name]
+        postgres = GuardedProcess("PostgreSQL", [*own, *command], output=folder / "log", folder=folder)
+        ready = [str(peer.programs / "pg_isready"), "-h", _HOST, "-p", str(port)]
+        try:
+            postgres.wait_until(_succeeding(ready), timeout_seconds=_START_SECONDS, cancelled=lambda: False)
+            yield RunningRentgen(peer, postgres, port, folder)
+        finally:
+            # SIGINT is PostgreSQL's fast shutdown: it waits for no client.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(postgres.pid, signal.SIGINT)
+            postgres.stop()
+
+
+def _account() -> dict[str, Any]:
+    """PostgreSQL doesn't run as root; Debian's package has a user for it."""
+    if os.geteuid() != 0:
+        return {}
+    try:
+        entry = pwd.getpwnam(_USER)
+    except KeyError as error:
+        raise HeadwaterError(f"PostgreSQL doesn't run as root, and there is no user {_USER}.") from error
+    return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": ()}
+
+
+def _succeeding(command: Sequence[str]) -> Callable[[], bool]:
+    return lambda: subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def _checked(command: Sequence[str], **options: Any) -> str:
+    ran: subprocess.CompletedProcess[str] = subprocess.run(
+        command, capture_output=True, text=True, check=False, **options
+    )
+    if ran.returncode:
+        raise HeadwaterError(f"{' '.join(command[:3])} failed: {ran.stderr.strip()[-1_000:]}")
+    return ran.stdout

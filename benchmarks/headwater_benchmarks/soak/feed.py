@@ -12,7 +12,7 @@ from typing import Any
 from confluent_kafka import Producer
 
 from headwater.errors import HeadwaterError
-from headwater_benchmarks.workload.mixture import Mixture, Proportions
+from headwater_benchmarks.workload import Mixture, Proportions
 from headwater_graph.fold.builder import Builder
 from headwater_graph.fold.fold import fold_event
 from headwater_schemas.codec import SINGLE_OBJECT_MAGIC, encode
@@ -25,13 +25,13 @@ _TURN_SECONDS = 0.1
 _FLUSH_SECONDS = 120.0
 
 
-class Feed:
+class AcknowledgedFeed:
     """A thread that produces; and what has been acknowledged so far, folded.
 
     Args:
         client: librdkafka settings that say where the cluster is.
         topic: the events topic.
-        seed: of the stream.
+        seed: decides the stream.
         rate: events per second.
 
     Attributes:

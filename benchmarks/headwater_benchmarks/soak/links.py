@@ -16,25 +16,24 @@ _CHUNK_BYTES = 65_536
 _LOOK_SECONDS = 0.05
 
 
-class Link:
+class FaultyLink:
     """Forwards a port of its own to another one.
 
     Cutting resets all connections. While it is frozen, connections stay open and nothing arrives.
 
     Args:
-        port: where it leads.
-        cut: whether it begins cut.
+        target: the port behind it.
 
     Attributes:
         held_back: chunks that came while it was frozen, so far.
         delayed: chunks that it held while it was slowed down, so far.
     """
 
-    def __init__(self, port: int = 0, *, cut: bool = False) -> None:
-        self.target = port
+    def __init__(self, target: int) -> None:
+        self._target = target
         self._pairs: set[socket.socket] = set()
         self._lock = threading.Lock()
-        self._cut = cut
+        self._cut = False
         self._flowing = threading.Event()
         self._flowing.set()
         self._delay_seconds = 0.0
@@ -44,13 +43,8 @@ class Link:
 
     @property
     def port(self) -> int:
-        """Its own."""
+        """Port that clients connect to."""
         return int(self._server.getsockname()[1])
-
-    @property
-    def address(self) -> str:
-        """`host:port` of its own."""
-        return f"{LOOPBACK}:{self.port}"
 
     def cut(self) -> int:
         """Reset every connection, and refuse new ones; how many were reset."""
@@ -106,7 +100,7 @@ class Link:
                     _abort(near)
                     continue
                 try:
-                    far = socket.create_connection((LOOPBACK, self.target), timeout=5)
+                    far = socket.create_connection((LOOPBACK, self._target), timeout=5)
                 except OSError:
                     _abort(near)
                     continue
@@ -121,23 +115,20 @@ class Link:
         with contextlib.suppress(OSError):
             while data := source.recv(_CHUNK_BYTES):
                 if not self._flowing.is_set():
-                    self._count(held_back=1)
+                    with self._lock:
+                        self.held_back += 1
                 while not self._flowing.wait(_LOOK_SECONDS):
                     if source.fileno() < 0:
                         return
                 if self._delay_seconds:
-                    self._count(delayed=1)
+                    with self._lock:
+                        self.delayed += 1
                     time.sleep(self._delay_seconds)
                 sink.sendall(data)
         with self._lock:
             for end in (source, sink):
                 self._pairs.discard(end)
                 _abort(end)
-
-    def _count(self, *, held_back: int = 0, delayed: int = 0) -> None:
-        with self._lock:
-            self.held_back += held_back
-            self.delayed += delayed
 
 
 def _abort(end: socket.socket) -> None:

@@ -12,22 +12,24 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
+
 from headwater.errors import CheckFailedError
-from headwater.stack import neo4j, ports
+from headwater.stack import ports
 from headwater.stack.jars import ensure_jars
 from headwater.stack.kafka import KafkaBroker
 from headwater.stack.neo4j import Neo4jServer
-from headwater_benchmarks.soak.links import Link
+from headwater_benchmarks.soak.links import FaultyLink
 
 _KAFKA_HEAP_MB, _NEO4J_HEAP_MB, _PAGE_CACHE_MB = 512, 1_024, 256
 # Transaction logs are preallocated, as they are by default in production, so that a full disk is met between two
-# records and not within one. Neo4j's own size, 256 MB a file, is more than the small disk has room for.
+# records and not within one. Neo4j's own size, 256 MB a file, is more than fits on the small disk.
 _SETTINGS = {"db.tx_log.rotation.size": "4m", "db.tx_log.preallocate": "true"}
 _DISK_MB = 2_048
 _QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 
-class Servers:
+class BreakableServers:
     """Both servers and the links that everybody uses. A context manager.
 
     Args:
@@ -35,13 +37,13 @@ class Servers:
 
     Attributes:
         kafka_link, neo4j_link: in front of each.
-        disk: where Neo4j's data is, if that is a small disk of its own.
+        disk: the small disk that holds Neo4j's data, where one can be mounted.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         chosen = ports.choose(ports.ANY)
-        self.kafka_link, self.neo4j_link = Link(chosen.kafka), Link(chosen.bolt)
+        self.kafka_link, self.neo4j_link = FaultyLink(chosen.kafka), FaultyLink(chosen.bolt)
         self.disk: Disk | None = None
         self.kafka = KafkaBroker(
             folder / "kafka",
@@ -62,23 +64,8 @@ class Servers:
         )
 
     @property
-    def bootstrap_servers(self) -> str:
-        """Kafka's address, through its link."""
-        return self.kafka.bootstrap_servers
-
-    @property
-    def neo4j_uri(self) -> str:
-        """Neo4j's address, through its link."""
-        return f"bolt://{self.neo4j_link.address}"
-
-    @property
-    def neo4j_user(self) -> str:
-        """Neo4j's user."""
-        return neo4j.USER
-
-    @property
     def neo4j_password(self) -> str:
-        """Password of that user."""
+        """Password of Neo4j's user."""
         return self.neo4j.password_file.read_text(encoding="utf-8").strip()
 
     def start(self) -> None:
@@ -136,8 +123,6 @@ def kill(server: KafkaBroker | Neo4jServer) -> str:
 
 def stands_still(pid: int) -> bool:
     """True while the kernel keeps a process stopped."""
-    import psutil
-
     return bool(psutil.Process(pid).status() == psutil.STATUS_STOPPED)
 
 

@@ -8,66 +8,87 @@ import random
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 from neo4j import Driver, GraphDatabase, NotificationMinimumSeverity
 
 from headwater.errors import CheckFailedError, HeadwaterError
-from headwater_benchmarks.soak import group
-from headwater_benchmarks.soak.consumer import ConsumerProcess
-from headwater_benchmarks.soak.feed import Feed
-from headwater_benchmarks.soak.group import Group
-from headwater_benchmarks.soak.process import PROGRAM
-from headwater_benchmarks.soak.servers import Servers
-from headwater_benchmarks.soak.size import Size
-from headwater_benchmarks.soak.verdict import Verdict
-from headwater_graph.dump import compare, dump
+from headwater.stack.neo4j import USER
+from headwater.stack.ports import LOOPBACK
+from headwater_benchmarks.measuring import peak_mb
+from headwater_benchmarks.processes import PROGRAM, ConsumerProcess
+from headwater_benchmarks.soak.feed import AcknowledgedFeed
+from headwater_benchmarks.soak.servers import BreakableServers
+from headwater_consumers.kafka.offsets import OffsetReader, PartitionOffsets
+from headwater_consumers.materializer.accounting import Accounting, account
+from headwater_graph.dump import Comparison, compare, dump
 from headwater_graph.oracle import oracle
+from headwater_schemas.errors import BrokerUnavailableError
 from headwater_schemas.kafka.client import quiet
 from headwater_schemas.topics import TopicNames, ensure_topics, topic_specs
 
-DATABASE = "neo4j"
+_DATABASE = "neo4j"
+_GROUP = "soak"
 _WARM_UP_SECONDS = 2.0
+_LOOK_SECONDS = 0.2
+_REQUEST_SECONDS = 10.0
+_MEMORY_SECONDS = 1.0
+_AWAY = (KafkaException, BrokerUnavailableError)
 # A dead consumer is noticed after the first, a stuck one after the second: shorter than in production, as is the soak.
 _IMPATIENT = {"session.timeout.ms": 6_000, "max.poll.interval.ms": 10_000}
 
 
 class World:
-    """All of it. A context manager: `with World(1, Size(rate=40)) as world`. Faults may use it from several threads.
+    """All of it. A context manager: `with World(1, rate=40) as world`. Faults may use it from several threads.
 
     Args:
-        seed: of the events.
-        size: how large it is.
+        seed: decides the events.
+        rate: events per second.
+        together: whether faults happen at once: then there are more consumers, and faults last no longer than they
+            need where how long is left to chance.
+        settle_seconds: how long to wait for a recovery.
         program: what Python runs as `headwater` for the group's own members.
 
     Attributes:
         servers: Kafka and Neo4j.
-        group: how far the consumers have come.
-        feed: of events.
+        feed: produces events.
         consumers: the group's members that should be running.
         driver: to the graph, past the link.
+        peaks: name of each consumer that was ever seen ⇒ the most that was resident, MB: the kernel's own high
+            watermark as of the last look, at most a second before the process ended.
     """
 
-    def __init__(self, seed: int, size: Size, program: Sequence[str] = PROGRAM) -> None:
-        self._seed = seed
+    def __init__(
+        self,
+        seed: int,
+        *,
+        rate: float,
+        together: bool = False,
+        settle_seconds: float = 240.0,
+        program: Sequence[str] = PROGRAM,
+    ) -> None:
+        self._seed, self._rate, self._brief, self._settle_seconds = seed, rate, together, settle_seconds
         self._program = program
+        # As many partitions as there may ever be consumers at once, so that each has one.
+        self._members, self._partitions = (3, 12) if together else (2, 4)
         self._joined: list[ConsumerProcess] = []
-        self._size = size
         self._open = ExitStack()
         self._numbers = itertools.count(1)
         self._lent: list[ConsumerProcess] = []
         self._lending = threading.Condition()
         self._earlier = (0, 0)
+        self._over = threading.Event()
         self.topics = TopicNames("soak")
         self.consumers: list[ConsumerProcess] = []
-        self.servers: Servers
-        self.group: Group
-        self.feed: Feed
+        self.peaks: dict[str, float] = {}
+        self.servers: BreakableServers
+        self.feed: AcknowledgedFeed
         self.driver: Driver
         self.folder: Path
 
@@ -92,20 +113,21 @@ class World:
 
     def _start(self) -> None:
         self.folder = Path(self._open.enter_context(tempfile.TemporaryDirectory(prefix="headwater-soak-")))
-        self.servers = Servers(self.folder)
+        self.servers = BreakableServers(self.folder)
         self._open.callback(self.servers.close)
         self.servers.start()
-        self.group = Group(self.client, self.topics, self._size.settle_seconds)
-        self.create_topics()
+        self._create_topics()
         self.driver = self._open.enter_context(
             GraphDatabase.driver(
                 self.servers.neo4j.uri,
-                auth=(self.servers.neo4j_user, self.servers.neo4j_password),
+                auth=(USER, self.servers.neo4j_password),
                 notifications_min_severity=NotificationMinimumSeverity.OFF,
             )
         )
-        self.consumers = [self.join() for _ in range(self._size.consumers)]
-        self.feed = Feed(self.client, self.topics.events, seed=self._seed, rate=self._size.rate)
+        self.consumers = [self.join() for _ in range(self._members)]
+        threading.Thread(target=self._watch_memory, name="memory", daemon=True).start()
+        self._open.callback(self._over.set)
+        self.feed = AcknowledgedFeed(self.client, self.topics.events, seed=self._seed, rate=self._rate)
         self._open.callback(self.feed.close)
         for consumer in self.consumers:
             self.await_ready(consumer)
@@ -113,26 +135,26 @@ class World:
     @property
     def client(self) -> dict[str, Any]:
         """Client configuration that reaches Kafka through the link."""
-        return quiet({"bootstrap.servers": self.servers.bootstrap_servers})
+        return quiet({"bootstrap.servers": self.servers.kafka.bootstrap_servers})
 
-    def create_topics(self) -> None:
-        """Make those that are missing."""
-        ensure_topics(self.client, topic_specs(self.topics, partitions=self._size.partitions))
+    def _create_topics(self) -> None:
+        ensure_topics(self.client, topic_specs(self.topics, partitions=self._partitions))
 
     def recreate_topic(self) -> None:
         """Delete the events topic, with all on it, and create it again. Settle first."""
-        figures = self.group.accounting()
+        figures = account(self.client, self.topics, _GROUP)
         self._earlier = (self._earlier[0] + figures.acknowledged, self._earlier[1] + figures.dead_lettered)
         admin = AdminClient(self.client)
         admin.delete_topics([self.topics.events], operation_timeout=20)[self.topics.events].result()
         # Deletion is acknowledged before every trace of the topic is gone.
-        self.group.until(lambda: self.topics.events not in admin.list_topics(timeout=10).topics, "deletion")
-        self.create_topics()
+        self._until(lambda: self.topics.events not in admin.list_topics(timeout=10).topics, "deletion")
+        self._create_topics()
 
-    @property
-    def processes(self) -> dict[str, int]:
-        """Name ⇒ process id of every consumer that runs, whoever started it, in the order of their starts."""
-        return {one.name: one.process.pid for one in list(self._joined) if one.runs}
+    def _watch_memory(self) -> None:
+        while not self._over.wait(_MEMORY_SECONDS):
+            for one in list(self._joined):
+                if one.runs and (peak := peak_mb(one.process.pid)) is not None:
+                    self.peaks[one.name] = peak
 
     def join(self, *, program: Sequence[str] | None = None, **settings: str) -> ConsumerProcess:
         """One more member of the group, which the world ends but doesn't count among its own.
@@ -144,13 +166,13 @@ class World:
         folder = self.folder / f"consumer-{next(self._numbers)}"
         folder.mkdir()
         chosen = {
-            "kafka_bootstrap_servers": self.servers.bootstrap_servers,
+            "kafka_bootstrap_servers": self.servers.kafka.bootstrap_servers,
             "kafka_client_properties": json.dumps({**_IMPATIENT, "client.id": folder.name}),
-            "neo4j_uri": self.servers.neo4j_uri,
-            "neo4j_user": self.servers.neo4j_user,
+            "neo4j_uri": f"bolt://{LOOPBACK}:{self.servers.neo4j_link.port}",
+            "neo4j_user": USER,
             "neo4j_password": self.servers.neo4j_password,
             "topic_prefix": "soak",
-            "materializer_group": group.NAME,
+            "materializer_group": _GROUP,
             # A zombie's locks are gone, and a lost answer is given up, soon enough to recover within a minute.
             "materializer_write_timeout_seconds": "15",
             "materializer_dead_letter_max_ratio": "1",
@@ -164,7 +186,7 @@ class World:
 
     @contextmanager
     def lent(self, dice: random.Random) -> Iterator[ConsumerProcess]:
-        """A ready member of the group, for one fault alone; never the first, whose memory is watched."""
+        """A ready member of the group, for one fault alone; never the first, whose metrics faults read."""
         with self._lending:
             while not (free := [one for one in self.consumers[1:] if one not in self._lent]):
                 self._lending.wait()
@@ -184,12 +206,12 @@ class World:
         Raises:
             HeadwaterError: it ended, or doesn't come to that.
         """
-        consumer.until(consumer.ready, "readiness", seconds=self._size.settle_seconds)
+        consumer.until(consumer.ready, "readiness", seconds=self._settle_seconds)
 
     def hold(self, dice: random.Random, least: float, most: float) -> None:
         """Let a fault last for some seconds between these."""
         seconds = dice.uniform(least, most)
-        time.sleep(least if self._size.brief else seconds)
+        time.sleep(least if self._brief else seconds)
 
     def replace(self, gone: ConsumerProcess) -> None:
         """A new member in the place of one that is gone."""
@@ -206,11 +228,14 @@ class World:
             HeadwaterError: it doesn't come to that.
         """
         began = time.monotonic()
+        ends = {one.partition.number: one.end for one in self._positions(self.topics.events)}
+        reader = OffsetReader(self.client, group=_GROUP)
 
-        def ready() -> bool:
-            return all(consumer.runs and consumer.ready() for consumer in self.consumers)
+        def recovered() -> bool:
+            positions = reader.positions(self.topics.events, timeout_seconds=_REQUEST_SECONDS)
+            return committed_up_to(positions, ends) and all(one.runs and one.ready() for one in self.consumers)
 
-        self.group.until_committed(self.group.ends(), ready, self._described)
+        self._until(recovered, "recovery")
         return time.monotonic() - began
 
     def warm_up(self) -> None:
@@ -223,32 +248,97 @@ class World:
         time.sleep(_WARM_UP_SECONDS)
         self.verify()
 
-    def verify(self) -> Verdict:
+    def verify(self) -> dict[str, int]:
         """Pause, settle, and compare the graph with the ledger.
+
+        Returns:
+            Records that were acknowledged, how many of these are dead letters, and nodes and relationships compared.
 
         Raises:
             HeadwaterError: nothing settles.
             CheckFailedError: something is not so.
         """
-        began = time.monotonic()
         self.feed.pause()
         self.recover()
-        verdict = Verdict(
-            accounting=self.group.accounting(),
-            comparison=compare(oracle(self.feed.expected, internal=True), dump(self.driver, DATABASE, internal=True)),
-            earlier=self._earlier,
-            bad=self.feed.bad,
-            acknowledged=self.feed.acknowledged,
-            seconds=time.monotonic() - began,
+        comparison = compare(oracle(self.feed.expected, internal=True), dump(self.driver, _DATABASE, internal=True))
+        found = discrepancies(
+            account(self.client, self.topics, _GROUP), comparison, self._earlier, self.feed.acknowledged, self.feed.bad
         )
-        if verdict.faults:
-            samples = "\n".join(f"{sample.expected}\n{sample.found}" for sample in verdict.comparison.samples[:5])
-            raise CheckFailedError(f"Checks failed: {'; '.join(verdict.faults)}.\n{samples}")
-        return verdict
+        if found:
+            samples = "\n".join(f"{sample.expected}\n{sample.found}" for sample in comparison.samples[:5])
+            raise CheckFailedError(f"Checks failed: {'; '.join(found)}.\n{samples}")
+        return {
+            "acknowledged": self.feed.acknowledged,
+            "dead_lettered": self.feed.bad,
+            "compared": comparison.equal,
+        }
+
+    def group_members(self) -> dict[str, int]:
+        """Client id of each member that the brokers have in the group ⇒ how many partitions it has.
+
+        Raises:
+            HeadwaterError: the brokers don't answer.
+        """
+        found: dict[str, int] = {}
+
+        def asked() -> bool:
+            admin = AdminClient(self.client)
+            described = admin.describe_consumer_groups([_GROUP], request_timeout=_REQUEST_SECONDS)[_GROUP].result()
+            found.update({one.client_id: len(one.assignment.topic_partitions) for one in described.members})
+            return True
+
+        self._until(asked, "answer about the group's members")
+        return found
+
+    def topic_ids(self) -> set[str]:
+        """Kafka's id of the events topic: one, but for a topic without partitions.
+
+        Raises:
+            HeadwaterError: the brokers don't answer.
+        """
+        return {one.partition.topic_id for one in self._positions(self.topics.events)}
+
+    def letters(self) -> int:
+        """Records that the dead-letter topic was ever given.
+
+        Raises:
+            HeadwaterError: the brokers don't answer.
+        """
+        return sum(one.end for one in self._positions(self.topics.dead_letters))
+
+    def _positions(self, topic: str) -> list[PartitionOffsets]:
+        found: list[PartitionOffsets] = []
+
+        def asked() -> bool:
+            reader = OffsetReader(self.client, group=_GROUP)
+            found[:] = reader.positions(topic, timeout_seconds=_REQUEST_SECONDS)
+            return True
+
+        self._until(asked, f"positions of {topic}")
+        return found
+
+    def _until(self, condition: Callable[[], bool], what: str) -> None:
+        """Wait for it; a broker that comes back needs a moment."""
+        deadline = time.monotonic() + self._settle_seconds
+        while True:
+            try:
+                if condition():
+                    return
+            except _AWAY:
+                pass
+            if time.monotonic() > deadline:
+                raise HeadwaterError(f"No {what} after {self._settle_seconds:.0f} s.\n{self._described()}")
+            time.sleep(_LOOK_SECONDS)
 
     def _described(self) -> str:
-        """State of all consumers, for whoever has to find out why."""
+        """State of the group and of all consumers, for whoever has to find out why."""
         lines = []
+        try:
+            reader = OffsetReader(self.client, group=_GROUP)
+            positions = reader.positions(self.topics.events, timeout_seconds=_REQUEST_SECONDS)
+            lines += [f"{one.partition} {one.partition.topic_id}: {one.committed} of {one.end}" for one in positions]
+        except _AWAY as error:
+            lines.append(f"positions: {error}")
         for consumer in self.consumers:
             try:
                 lines.append(consumer.get("/livez")[1].strip())
@@ -256,3 +346,33 @@ class World:
                 lines.append(f"/livez: {error}")
             lines.append(consumer.stderr)
         return "\n".join(lines)
+
+
+def committed_up_to(positions: Sequence[PartitionOffsets], ends: Mapping[int, int]) -> bool:
+    """True when the group has committed these offsets, by partition."""
+    committed = {one.partition.number: one.committed or 0 for one in positions}
+    return all(committed.get(number, 0) >= end for number, end in ends.items())
+
+
+def discrepancies(
+    accounting: Accounting, comparison: Comparison, earlier: tuple[int, int], acknowledged: int, bad: int
+) -> list[str]:
+    """List what isn't as it should be: offsets, dead letters, the graph.
+
+    Args:
+        accounting: records of today's topic, by their end.
+        comparison: the graph beside the ledger.
+        earlier: acknowledged and dead-lettered on incarnations of the topic that are gone.
+        acknowledged: records that the brokers acknowledged.
+        bad: dead letters that there should be.
+    """
+    given, dead = accounting.acknowledged + earlier[0], accounting.dead_lettered + earlier[1]
+    missing, extra, changed = comparison.missing, comparison.extra, comparison.changed
+    checks = (
+        (not accounting.pending, f"{accounting.pending} events pending"),
+        (not accounting.expired, f"{accounting.expired} events expired"),
+        (given == acknowledged, f"{acknowledged} records acknowledged, {given} on the topic"),
+        (dead == bad, f"{dead} dead letters, {bad} bad records"),
+        (comparison.same, f"graph: {missing} missing, {extra} too many, {changed} changed"),
+    )
+    return [what for holds, what in checks if not holds]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
-from headwater_benchmarks.intake.serving import serving
+from headwater_benchmarks.processes import serving
 from support.materializer.process import run_until_caught_up
 from support.materializer.worlds import RealWorld
 from support.waiting import eventually, patience

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_benchmarks.workload.mixture import Mixture, Proportions
+from headwater_benchmarks.workload import Mixture, Proportions
 from headwater_graph.dump import dump
 from headwater_graph.fold import disjoint, fold
 from headwater_graph.oracle import oracle

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_benchmarks.workload.mixture import Mixture
+from headwater_benchmarks.workload import Mixture
 from headwater_graph.fold import fold
 from headwater_graph.statements import names, statement
 from headwater_graph.write import GraphWriter

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from headwater_benchmarks.intake.serving import serving
-from headwater_benchmarks.soak.process import PROGRAM
+from headwater_benchmarks.processes import PROGRAM, serving
 from support import hostile_inputs
 from support.materializer import events
 from support.materializer.process import consuming, environment

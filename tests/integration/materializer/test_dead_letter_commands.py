@@ -23,7 +23,7 @@ from support.waiting import patience
 if TYPE_CHECKING:
     from neo4j import Driver
 
-    from headwater_benchmarks.soak.consumer import ConsumerProcess
+    from headwater_benchmarks.processes import ConsumerProcess
 
     Command = Callable[..., Any]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from confluent_kafka import TopicPartition
 
-from headwater_benchmarks.soak.consumer import ConsumerProcess
+from headwater_benchmarks.processes import ConsumerProcess
 from headwater_consumers.kafka.offsets import OffsetReader
 from support.materializer import events
 from support.materializer.ended import POISON

@@ -18,7 +18,7 @@ from support.materializer.process import consuming
 from support.materializer.worlds import Listener, RealWorld, gather, until
 
 if TYPE_CHECKING:
-    from headwater_benchmarks.soak.consumer import ConsumerProcess
+    from headwater_benchmarks.processes import ConsumerProcess
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
 
@@ -60,7 +60,7 @@ def test_it_rises_while_the_consumer_is_paused_and_tells_since_when_records_wait
 
 def test_it_rises_while_neo4j_is_away_and_while_all_workers_hang(world: RealWorld, settings: dict[str, str]) -> None:
     def lag(consumer: ConsumerProcess) -> float:
-        return consumer.metrics("offset_lag")
+        return consumer.metric("offset_lag")
 
     world.put_many(events.good(number) for number in range(6))
     with consuming({**settings, "HEADWATER_NEO4J_URI": "bolt://127.0.0.1:9"}, "--workers", "2") as consumer:
@@ -71,7 +71,7 @@ def test_it_rises_while_neo4j_is_away_and_while_all_workers_hang(world: RealWorl
         try:
             world.put_many((events.good(number) for number in range(6, 10)), partition=1)
             consumer.until(lambda: lag(consumer) == 10, "the lag of all partitions")
-            assert consumer.metrics("lag_seconds") > 0
+            assert consumer.metric("lag_seconds") > 0
         finally:
             for worker in workers:
                 os.kill(worker, signal.SIGCONT)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_benchmarks.soak.consumer import ConsumerProcess
+from headwater_benchmarks.processes import ConsumerProcess
 from support.gate import first_in_gate
 from support.materializer import events
 from support.materializer.process import consuming
@@ -55,12 +55,12 @@ def test_they_share_the_partitions_and_one_endpoint(
     with consuming(settings, "--workers", "2") as consumer:
         for worker in ("0", "1"):
             consumer.until(
-                lambda: consumer.metrics("partitions_assigned", worker=worker) == 1,  # noqa: B023 - within the turn
+                lambda: consumer.metric("partitions_assigned", worker=worker) == 1,  # noqa: B023 - within the turn
                 "share",
             )
         for partition in (0, 1):
             world.put_many((events.good(partition * 100 + number) for number in range(50)), partition=partition)
-        consumer.until(lambda: consumer.metrics("events_applied_total") == 100, "what both did")
+        consumer.until(lambda: consumer.metric("events_applied_total") == 100, "what both did")
         consumer.until(consumer.ready, "readiness")
         ids = process_ids(consumer)
         assert len(ids) == 2
@@ -75,7 +75,7 @@ def test_they_share_the_partitions_and_one_endpoint(
 
 def test_one_that_is_killed_is_replaced(world: RealWorld, settings: dict[str, str], neo4j_driver: Driver) -> None:
     with consuming(settings, "--workers", "2") as consumer:
-        consumer.until(lambda: consumer.metrics("partitions_assigned") == 2, "shares")
+        consumer.until(lambda: consumer.metric("partitions_assigned") == 2, "shares")
         before = process_ids(consumer)
         os.kill(before[0], signal.SIGKILL)
         world.put_many([events.good(number) for number in range(40)], partition=0)
@@ -106,7 +106,7 @@ def test_an_error_of_one_ends_all(world: RealWorld, settings: dict[str, str]) ->
 def test_they_end_with_their_supervisor(world: RealWorld, settings: dict[str, str]) -> None:
     with consuming(settings, "--workers", "2") as consumer:
         consumer.until(lambda: len(process_ids(consumer)) == 2, "workers")
-        consumer.until(lambda: consumer.metrics("partitions_assigned") == 2, "shares")
+        consumer.until(lambda: consumer.metric("partitions_assigned") == 2, "shares")
         ids = process_ids(consumer)
         consumer.kill()
         until_gone(ids)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from confluent_kafka import Producer
 
-from headwater_benchmarks.soak.process import PROGRAM
+from headwater_benchmarks.processes import PROGRAM
 from support.materializer.process import consuming, run_until_caught_up
 from support.materializer.worlds import RealWorld
 from support.openlineage import run_data, run_id

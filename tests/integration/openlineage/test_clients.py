@@ -14,8 +14,7 @@ from openlineage.client import OpenLineageClient
 from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunEvent, RunState
 from openlineage.client.facet_v2 import column_lineage_dataset, parent_run, schema_dataset, sql_job
 
-from headwater_benchmarks.intake.serving import serving
-from headwater_benchmarks.soak.process import PROGRAM
+from headwater_benchmarks.processes import PROGRAM, serving
 from support.materializer.process import run_until_caught_up
 from support.openlineage import PRODUCER
 from support.stack import StackUnderTest

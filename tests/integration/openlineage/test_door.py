@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from headwater_benchmarks.intake.serving import ServeProcess, serving
-from headwater_benchmarks.soak.process import PROGRAM
+from headwater_benchmarks.processes import PROGRAM, ServeProcess, serving
 from support.materializer.process import run_until_caught_up
 from support.openlineage import run_data, run_event, run_id
 from support.running import events_on

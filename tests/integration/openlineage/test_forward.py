@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_benchmarks.soak.process import CommandProcess
+from headwater_benchmarks.processes import CommandProcess
 from headwater_consumers.kafka.topic_reader import records_to_end
 from support.collector import collecting
 from support.materializer import events

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from headwater_benchmarks.intake.serving import serving
-from headwater_benchmarks.soak.process import PROGRAM
+from headwater_benchmarks.processes import PROGRAM, serving
 from support.materializer.process import run_until_caught_up
 from support.openlineage import run_event
 from support.planted import document, leaks, shapes

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from headwater_benchmarks.intake.serving import serving
+from headwater_benchmarks.processes import serving
 from support.waiting import patience
 
 pytestmark = pytest.mark.timeout(180)

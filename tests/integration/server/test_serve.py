@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from headwater_analysis.impact import default_policy_text
-from headwater_benchmarks.intake.serving import serving
+from headwater_benchmarks.processes import serving
 from headwater_graph.fold import fold
 from headwater_graph.write import GraphWriter
 from headwater_schemas.events import JobEvent, JobRef

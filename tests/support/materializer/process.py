@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from headwater_benchmarks.soak.consumer import ConsumerProcess
+from headwater_benchmarks.processes import ConsumerProcess
 from support.stack import StackUnderTest
 from support.waiting import patience
 

@@ -6,10 +6,17 @@ import json
 
 import pytest
 
+from headwater_benchmarks.intake.benchmark import (
+    HTTP,
+    KAFKA,
+    RENTGEN,
+    IntakeTurn,
+    goals,
+    times_headwater,
+    way_figures,
+)
 from headwater_benchmarks.intake.documents import documents, uuid7
-from headwater_benchmarks.intake.figures import HTTP, KAFKA, RENTGEN, compared, goals, measured
-from headwater_benchmarks.intake.turns import Turn
-from headwater_benchmarks.workload.company import EPOCH
+from headwater_benchmarks.workload import EPOCH
 from headwater_openlineage.intake.receiving import Refusal, receive
 
 pytestmark = pytest.mark.nightly
@@ -52,26 +59,24 @@ def test_run_ids_are_of_version_7_with_the_time_of_the_start() -> None:
     assert {each["run"]["runId"] for each in starts} == {each.run for each in MADE}
 
 
-def turns(*seconds: float, processor: float = 1.0) -> list[Turn]:
-    return [Turn(100, seconds=each, processor={"server": processor, "consumer": 2.0}) for each in seconds]
+def turns(*seconds: float, processor: float = 1.0) -> list[IntakeTurn]:
+    return [IntakeTurn(100, seconds=each, processor={"server": processor, "consumer": 2.0}) for each in seconds]
 
 
 def test_figures_are_of_events_and_ratios_of_one_round() -> None:
-    found = measured(HTTP, turns(1.0, 2.0, 4.0))
+    found = way_figures(HTTP, turns(1.0, 2.0, 4.0))
     assert found["events_per_second"] == {"median": 50.0, "minimum": 25.0, "maximum": 100.0}
     assert found["processor_ms_per_event"]["server"]["median"] == 10.0
     assert "accepted_per_second" not in found
-    beside = compared(turns(1.0, 2.0), turns(5.0, 12.0, processor=7.0))
-    assert (beside["seconds"]["ratio"]["median"], beside["processor"]["ratio"]["median"]) == (5.5, 3.0)
-    other = [Turn(100, seconds=1.0, processor={"consumer": 1.0})]
-    assert compared(turns(1.0), other)["processor"] is None, "not of the same processes"
+    beside = times_headwater(turns(1.0, 2.0), turns(5.0, 12.0, processor=7.0))
+    assert (beside["seconds"]["median"], beside["processor"]["median"]) == (5.5, 3.0)
 
 
 @pytest.mark.parametrize("absent", [True, False])
 def test_goals_are_of_the_server_and_of_the_peer(absent: bool) -> None:
     own = turns(1.0, 2.0)
-    peer = {"absent": "not installed"} if absent else {"times_headwater": compared(own, turns(6.0, 12.0))}
-    measurements = [measured(HTTP, own), measured(KAFKA, own), {"name": RENTGEN, **peer}]
+    peer = {"absent": "not installed"} if absent else {"times_headwater": times_headwater(own, turns(6.0, 12.0))}
+    measurements = [way_figures(HTTP, own), way_figures(KAFKA, own), {"name": RENTGEN, **peer}]
     for batch, wished in ((1, 1.0), (100, 0.3)):
         server, times = goals(measurements, batch=batch)
         assert (server.value, server.goal) == (10.0, wished)

@@ -26,15 +26,14 @@ _BENCH = """
 import sys
 from pathlib import Path
 from headwater.cli import _terminate
-from headwater_benchmarks.intake import postgres
-from headwater_benchmarks.intake.rentgen import Peer, rentgen_up
+from headwater_benchmarks.intake import rentgen as peer
 import signal
 signal.signal(signal.SIGTERM, _terminate)
-postgres._account = dict
+peer._account = dict
 programs = Path(sys.argv[1])
-with rentgen_up(Peer(programs / "python", programs, "0")) as rentgen:
-    with rentgen.consuming("127.0.0.1:1", "topic", "database") as consumer:
-        print(rentgen.server.pid, consumer.process.pid, flush=True)
+with peer.rentgen_up(peer.InstalledRentgen(programs / "python", programs, "0")) as rentgen:
+    with rentgen.consuming("127.0.0.1:1", "topic", "database"):
+        print(rentgen.postgres.pid, rentgen.consumer.pid, flush=True)
         signal.pause()
 """
 

@@ -1,4 +1,4 @@
-"""`bench intervals`: the query's micro-batches follow on one another, and records are sought in them; the goals."""
+"""`bench intervals`: the query's micro-batches follow on one another, records are sought in them; rates and goals."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import pytest
 
-from headwater_benchmarks.intervals.run import goals
-from headwater_benchmarks.intervals.source import read_by
-from headwater_benchmarks.workload.company import Query
+from headwater_benchmarks.estate import record_read
+from headwater_benchmarks.intervals import goals, rates
+from headwater_benchmarks.workload import StreamingQuery
 from headwater_schemas.events import IntervalEntry, LineageEvent, OffsetRange
 
 pytestmark = pytest.mark.nightly
@@ -27,7 +27,7 @@ def ranges(event: LineageEvent, side: str) -> tuple[OffsetRange, ...]:
 
 
 def test_nothing_of_an_irregular_query_follows_from_something_else() -> None:
-    query = Query(0, random.Random(1), irregular=True)
+    query = StreamingQuery(0, random.Random(1), irregular=True)
     events = [query.next() for _ in range(200)]
     for one, other in pairwise(events):
         for side in ("inputs", "outputs"):
@@ -39,13 +39,20 @@ def test_nothing_of_an_irregular_query_follows_from_something_else() -> None:
 
 
 def test_a_sought_record_was_read_by_its_micro_batch() -> None:
-    query = Query(0, random.Random(1), irregular=True)
-    for batch_id in range(20):
+    query, dice = StreamingQuery(0, random.Random(1), irregular=True), random.Random(2)
+    for _ in range(20):
         event = query.next()
-        sought = read_by(event, batch_id)
-        part = ranges(event, "inputs")[sought.partition]
-        assert (sought.batch_id, part.partition) == (entry(event).batch_id, sought.partition)
-        assert part.from_ <= sought.offset < part.to_exclusive
+        assert event.interval_event is not None
+        sought = record_read(event.interval_event, 0, dice)
+        part = ranges(event, "inputs")[sought.partition or 0]
+        assert part.from_ <= sought.start < part.to_exclusive
+
+
+def test_rates_are_of_equal_parts() -> None:
+    commits = [(1.0, 10, 0.0), (3.0, 50, 0.0), (4.0, 99, 0.0), (5.0, 100, 0.0)]
+    found = rates(commits, 20 * 100)
+    assert found == [{"micro_batches": 100, "micro_batches_per_second": 20.0}]
+    assert len(rates(commits, 100)) == 4, "transactions of more than a part"
 
 
 @pytest.mark.parametrize(("size", "met"), [(120.0, True), (120.1, False)])

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from headwater_benchmarks.workload.mixture import Mixture, Proportions
+from headwater_benchmarks.workload import Mixture, Proportions
 from headwater_graph.fold import disjoint
 from headwater_schemas.codec import Decoder, encode
 from headwater_schemas.events import (

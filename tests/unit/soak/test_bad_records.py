@@ -7,7 +7,7 @@ import random
 import pytest
 
 from headwater_benchmarks.soak.feed import bad_record
-from headwater_benchmarks.workload.company import EPOCH, described_job
+from headwater_benchmarks.workload import EPOCH, described_job
 from headwater_schemas.codec import Decoder, encode
 from headwater_schemas.errors import DecodeError
 

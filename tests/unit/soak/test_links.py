@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from headwater_benchmarks.soak.links import Link
+from headwater_benchmarks.soak.links import FaultyLink
 from support.waiting import eventually, patience
 
 pytestmark = pytest.mark.nightly
@@ -36,7 +36,7 @@ def echo() -> Iterator[int]:
     server.close()
 
 
-def connected(link: Link) -> socket.socket:
+def connected(link: FaultyLink) -> socket.socket:
     return socket.create_connection(("127.0.0.1", link.port), timeout=patience(10))
 
 
@@ -54,7 +54,7 @@ def received(end: socket.socket) -> bytes:
 
 
 def test_what_is_cut_is_reset_and_what_is_mended_takes_new_connections(echo: int) -> None:
-    with Link(echo) as link:
+    with FaultyLink(echo) as link:
         before = connected(link)
         assert says(before, b"a") == b"a"
         link.cut()
@@ -66,7 +66,7 @@ def test_what_is_cut_is_reset_and_what_is_mended_takes_new_connections(echo: int
 
 
 def test_what_is_frozen_says_nothing_until_it_flows_again(echo: int) -> None:
-    with Link(echo) as link, connected(link) as end:
+    with FaultyLink(echo) as link, connected(link) as end:
         assert says(end, b"a") == b"a"
         link.freeze()
         end.settimeout(0.2)
@@ -79,7 +79,7 @@ def test_what_is_frozen_says_nothing_until_it_flows_again(echo: int) -> None:
 
 
 def test_what_is_slowed_down_takes_its_time(echo: int) -> None:
-    with Link(echo) as link, connected(link) as end:
+    with FaultyLink(echo) as link, connected(link) as end:
         link.slow_down(0.1)
         began = time.monotonic()
         assert says(end, b"a") == b"a"
@@ -87,7 +87,7 @@ def test_what_is_slowed_down_takes_its_time(echo: int) -> None:
 
 
 def test_a_link_counts_what_it_did_to_whom(echo: int) -> None:
-    with Link(echo) as link, connected(link) as end:
+    with FaultyLink(echo) as link, connected(link) as end:
         assert says(end, b"a") == b"a"
         assert (link.held_back, link.delayed) == (0, 0)
         link.slow_down(0.01)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from headwater_benchmarks.soak.faults import FAULTS
-from headwater_benchmarks.soak.turns import one_by_one, together
+from headwater_benchmarks.soak.schedule import one_by_one, together
 
 pytestmark = pytest.mark.nightly
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.nightly
 def test_every_fault_has_its_turn_once(subtests: pytest.Subtests) -> None:
     for turns, seed in itertools.product([one_by_one, together], range(5)):
         with subtests.test(turns.__name__, seed=seed):
-            faults = [fault for turn in turns(FAULTS, random.Random(seed)) for fault in turn.faults]
+            faults = [fault for _, turn in turns(FAULTS, random.Random(seed)) for fault in turn]
             assert sorted(fault.name for fault in faults) == sorted(fault.name for fault in FAULTS)
 
 
@@ -25,18 +25,18 @@ def test_what_stops_the_flow_of_events_happens_alone(subtests: pytest.Subtests) 
     for seed in range(5):
         with subtests.test(seed=seed):
             turns = list(together(FAULTS, random.Random(seed)))
-            assert any(turn.at_once for turn in turns)
-            assert all(fault.flows is turn.at_once for turn in turns for fault in turn.faults)
+            assert any(at_once for at_once, _ in turns)
+            assert all(fault.flows is at_once for at_once, turn in turns for fault in turn)
             assert len(turns) < len(FAULTS) / 4
 
 
 def test_a_seed_is_an_order() -> None:
-    names = [[turn.name for turn in together(FAULTS, random.Random(seed))] for seed in (1, 1, 2)]
+    names = [list(together(FAULTS, random.Random(seed))) for seed in (1, 1, 2)]
     assert names[0] == names[1] != names[2]
 
 
 def test_alone_nothing_shares_a_turn() -> None:
-    assert all(len(turn.faults) == 1 and not turn.at_once for turn in one_by_one(FAULTS, random.Random(0)))
+    assert all(len(turn) == 1 and not at_once for at_once, turn in one_by_one(FAULTS, random.Random(0)))
 
 
 def test_the_page_has_every_class() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from headwater_benchmarks.soak.verdict import Verdict
+from headwater_benchmarks.soak.world import committed_up_to, discrepancies
 from headwater_consumers.kafka.offsets import PartitionOffsets
 from headwater_consumers.kafka.records import Partition
 from headwater_consumers.materializer.accounting import Accounting, settle
@@ -24,25 +24,24 @@ def accounting(*, begin: int = 0, end: int = 10, committed: int = 10, letters: t
     return settle([PartitionOffsets(PARTITION, begin, end, committed)], coordinates)
 
 
-def verdict(**given: Any) -> Verdict:
+def found(**given: Any) -> list[str]:
     good: dict[str, Any] = {
         "accounting": accounting(),
         "comparison": SAME,
         "earlier": (0, 0),
         "bad": 1,
         "acknowledged": 10,
-        "seconds": 1.0,
     }
-    return Verdict(**{**good, **given})
+    return discrepancies(**{**good, **given})
 
 
 def test_nothing_is_wrong_where_all_is_applied_or_dead_lettered() -> None:
-    assert verdict().faults == []
+    assert found() == []
 
 
 def test_records_of_topics_that_are_gone_count() -> None:
-    assert verdict(earlier=(30, 2), acknowledged=40, bad=3).faults == []
-    assert len(verdict(acknowledged=40, bad=3).faults) == 2
+    assert found(earlier=(30, 2), acknowledged=40, bad=3) == []
+    assert len(found(acknowledged=40, bad=3)) == 2
 
 
 def test_each_thing_that_is_wrong_is_named(subtests: pytest.Subtests) -> None:
@@ -61,14 +60,23 @@ def test_each_thing_that_is_wrong_is_named(subtests: pytest.Subtests) -> None:
     ]
     for given, named in cases:
         with subtests.test(given=given):
-            assert any(named in fault for fault in verdict(**given).faults), verdict(**given).faults
+            assert any(named in fault for fault in found(**given)), found(**given)
 
 
 def test_a_letter_that_was_sent_twice_is_one() -> None:
-    assert verdict(accounting=accounting(letters=(3, 3))).faults == []
+    assert found(accounting=accounting(letters=(3, 3))) == []
 
 
 def test_one_property_that_differs_is_found() -> None:
     line = '{"key": "a", "_stamp": 1}'
-    assert verdict(comparison=compare(iter([line]), iter([line]))).faults == []
-    assert verdict(comparison=compare(iter([line]), iter([line.replace("1", "2")]))).faults != []
+    assert found(comparison=compare(iter([line]), iter([line]))) == []
+    assert found(comparison=compare(iter([line]), iter([line.replace("1", "2")]))) != []
+
+
+def test_a_group_has_recovered_once_all_of_its_partitions_are_committed() -> None:
+    positions = [PartitionOffsets(Partition("soak.events", 0, "id"), 0, 9, 5)]
+    nothing = PartitionOffsets(Partition("soak.events", 1, "id"), 0, 3, None)
+    assert committed_up_to(positions, {0: 5})
+    assert not committed_up_to(positions, {0: 6})
+    assert not committed_up_to([*positions, nothing], {0: 5, 1: 3})
+    assert committed_up_to([*positions, nothing], {0: 5, 1: 0})

@@ -1,4 +1,0 @@
-// nodes: How many nodes and relationships there are; Neo4j keeps count
-CALL () { MATCH (n) RETURN count(n) AS nodes }
-CALL () { MATCH ()-[r]->() RETURN count(r) AS relationships }
-RETURN nodes, relationships

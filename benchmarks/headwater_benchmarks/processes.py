@@ -1,0 +1,197 @@
+"""`headwater consume`, `serve` and other commands as processes of their own, watched and signalled from outside."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from headwater.errors import HeadwaterError
+
+START_SECONDS = 60.0
+"""A cold start beside other work on two cores."""
+_LOOK_SECONDS = 0.02
+PROGRAM = ("-m", "headwater")
+_PORT = re.compile(r"Metrics and health on http://[\d.]+:(\d+)")
+_URL = re.compile(r"Lineage on (http://\S+)/,")
+
+
+class CommandProcess:
+    """A running `headwater COMMAND --json`. What it says goes to files, so that no pipe fills up.
+
+    Args:
+        settings: variables of its environment.
+        folder: working and data folder, for this process alone.
+        arguments: the command and its options.
+        program: what Python runs as `headwater`.
+
+    Attributes:
+        folder: working and data folder.
+        name: the folder's name.
+    """
+
+    def __init__(
+        self, settings: Mapping[str, str], folder: Path, *arguments: str, program: Sequence[str] = PROGRAM
+    ) -> None:
+        self.folder, self.name = folder, folder.name
+        self._out, self._err = folder / "out", folder / "err"
+        with self._out.open("wb") as out, self._err.open("wb") as err:
+            self.process = subprocess.Popen(
+                [sys.executable, *program, *arguments, "--json"],
+                env={**os.environ, "HEADWATER_DATA_DIR": str(folder), **settings},
+                stdout=out,
+                stderr=err,
+                cwd=folder,
+                start_new_session=True,
+            )
+
+    @property
+    def stderr(self) -> str:
+        """Its stderr so far."""
+        return self._err.read_text(encoding="utf-8")
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The one JSON document on its stdout."""
+        document: dict[str, Any] = json.loads(self._out.read_text(encoding="utf-8"))
+        return document
+
+    @property
+    def runs(self) -> bool:
+        """True until the process ends."""
+        return self.process.poll() is None
+
+    def wait(self, seconds: float = START_SECONDS) -> int:
+        """Its exit status.
+
+        Raises:
+            HeadwaterError: it runs on.
+        """
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise HeadwaterError(f"It still runs after {seconds} s. Its stderr: {self.stderr}") from None
+
+    def stop(self, number: signal.Signals = signal.SIGTERM, *, seconds: float = START_SECONDS) -> int:
+        """Signal it, and its exit status.
+
+        Raises:
+            HeadwaterError: it runs on.
+        """
+        self.process.send_signal(number)
+        return self.wait(seconds)
+
+    def kill(self) -> None:
+        """SIGKILL: nothing of it gets to do anything any more."""
+        self.process.kill()
+        self.process.wait(30)
+
+    def end(self) -> None:
+        """Make sure that it has ended."""
+        if self.runs:
+            self.kill()
+
+    def until(self, condition: Callable[[], bool], what: str, *, seconds: float = START_SECONDS) -> None:
+        """Wait for it, while the process lives.
+
+        Raises:
+            HeadwaterError: it ended, or the time is over; with its stderr.
+        """
+        deadline = time.monotonic() + seconds
+        while not condition():
+            if not self.runs:
+                raise HeadwaterError(f"It ended with {self.process.returncode}. Its stderr: {self.stderr}")
+            if time.monotonic() > deadline:
+                raise HeadwaterError(f"It shows no {what} after {seconds} s. Its stderr: {self.stderr}")
+            time.sleep(_LOOK_SECONDS)
+
+
+class ConsumerProcess(CommandProcess):
+    """A running consumer.
+
+    Args:
+        settings: variables of its environment.
+        folder: working and data folder, for this process alone.
+        arguments: further options of `consume`.
+        program: what Python runs as `headwater`.
+    """
+
+    def __init__(
+        self, settings: Mapping[str, str], folder: Path, *arguments: str, program: Sequence[str] = PROGRAM
+    ) -> None:
+        super().__init__(settings, folder, "consume", "--port", "0", *arguments, program=program)
+
+    @property
+    def port(self) -> int:
+        """Port of its metrics, once it serves them.
+
+        Raises:
+            HeadwaterError: it ended, or hasn't begun to in time.
+        """
+        self.until(lambda: _PORT.search(self.stderr) is not None, "a port")
+        return int(_PORT.findall(self.stderr)[0])
+
+    def get(self, path: str) -> tuple[int, str]:
+        """Status and body of one of its paths.
+
+        Raises:
+            OSError: it doesn't answer.
+            HeadwaterError: it ended.
+        """
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=5) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    def ready(self) -> bool:
+        """True when `/readyz` answers 200; False when nothing answers."""
+        try:
+            return self.get("/readyz")[0] == 200
+        except OSError:
+            return False
+
+    def metric(self, name: str, **labels: str) -> float:
+        """Sum of the series of a name that have these labels, `rebalances_total` say."""
+        _, text = self.get("/metrics")
+        wanted = {f'{label}="{value}"' for label, value in labels.items()}
+        return sum(
+            float(line.split()[-1])
+            for line in text.splitlines()
+            if line.startswith((f"headwater_materializer_{name}{{", f"headwater_materializer_{name} "))
+            and wanted <= set(re.findall(r'\w+="[^"]*"', line))
+        )
+
+
+class ServeProcess(CommandProcess):
+    """A running `headwater serve`."""
+
+    def __init__(self, settings: Mapping[str, str], folder: Path, *arguments: str) -> None:
+        super().__init__(settings, folder, "serve", *arguments)
+
+    def url(self) -> str:
+        """URL that the server listens on, once it does."""
+        self.until(lambda: _URL.search(self.stderr) is not None, "an address")
+        return str(_URL.findall(self.stderr)[0])
+
+
+@contextlib.contextmanager
+def serving(settings: Mapping[str, str], *arguments: str) -> Iterator[ServeProcess]:
+    """A server that is gone at the end of the block, however it ends; `arguments` are options of the command."""
+    with tempfile.TemporaryDirectory() as folder:
+        server = ServeProcess(settings, Path(folder), *arguments)
+        try:
+            yield server
+        finally:
+            server.end()

@@ -1,0 +1,155 @@
+"""`bench query`: questions to a large graph, lineage and impact beside a hand-written statement each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rich.console import Group
+
+from headwater.console import console
+from headwater_analysis.impact import ChangeType, ImpactChange, ImpactPage, analyze
+from headwater_analysis.lineage import ALL_HOPS, LineageDirection, LineageQuestion, lineage
+from headwater_analysis.reader import Reader, reading_driver
+from headwater_analysis.trace import Offsets, trace
+from headwater_benchmarks.estate import EstateSize, QuestionStarts, estate_up
+from headwater_benchmarks.measuring import ask_in_turns, own_peak_mb, peak_mb
+from headwater_benchmarks.report import Goal, goals_table, report, shown, table
+from headwater_benchmarks.servers import HEAP_MB, PAGE_CACHE_MB, Database
+from headwater_consumers.materializer.garbage import rare_collections
+
+PAGE = 1_000
+"""A first page."""
+_ALL_STEPS = 10_000
+_WARM_UP = 40
+"""Questions of each kind that each contestant answers before they count."""
+HEADWATER, BY_HAND = "headwater", "one statement, no edges"
+
+Answer = Callable[[Any], int]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionKind:
+    """One kind of question.
+
+    Attributes:
+        name: shown in the report.
+        questions: the questions of a round.
+        answers: by contestant, Headwater first.
+        goal_ms: wished for as Headwater's p95.
+    """
+
+    name: str
+    questions: Sequence[Any]
+    answers: Mapping[str, Answer]
+    goal_ms: float
+
+
+def question_kinds(reader: Reader, database: Database, starts: QuestionStarts, many: int) -> list[QuestionKind]:
+    """All kinds, with so many questions each."""
+
+    def downstream(depth: int | None, key: str) -> int:
+        question = LineageQuestion(key, LineageDirection.DOWNSTREAM, depth=depth, edges=False, limit=PAGE)
+        return lineage(reader, question).total
+
+    def impact(key: str) -> int:
+        return analyze(reader, ImpactChange(key, type=ChangeType.DATA_INCORRECT), page=ImpactPage(limit=PAGE)).total
+
+    def traced(depth: int, record: Offsets) -> int:
+        return sum(hop.step.batches or 0 for hop in trace(reader, record, depth=depth, limit=_ALL_STEPS).hops)
+
+    def by_hand(name: str, key: str) -> int:
+        rows = database.run(f"hand_written/{name}", key=key)
+        return int(rows[0]["total"]) if rows else 0
+
+    def both(ours: Answer, name: str) -> dict[str, Answer]:
+        return {HEADWATER: ours, BY_HAND: partial(by_hand, name)}
+
+    far, near, records = starts.far[:many], starts.any[:many], starts.records[:many]
+    all_hops, three_hops = both(partial(downstream, ALL_HOPS), "downstream"), both(partial(downstream, 3), "three_hops")
+    return [
+        QuestionKind("downstream, all hops, first page", far, all_hops, 500),
+        QuestionKind("downstream, three hops, first page", near, three_hops, 50),
+        QuestionKind("trace, one hop", records, {HEADWATER: partial(traced, 1)}, 20),
+        QuestionKind("trace, five hops", records, {HEADWATER: partial(traced, 5)}, 120),
+        QuestionKind("impact of wrong data, first page", far, both(impact, "impact"), 1_000),
+    ]
+
+
+def bench_query(
+    size: EstateSize, *, rounds: int, questions: int, stores: Path, warm_up: int = _WARM_UP
+) -> dict[str, Any]:
+    """Make the estate if need be, ask, and report.
+
+    Args:
+        size: how large the estate is.
+        rounds: rounds that count.
+        questions: questions of each kind in each round.
+        stores: the folder that keeps estates.
+        warm_up: questions of each kind that each contestant answers before they count.
+
+    Raises:
+        HeadwaterError: the estate could not be made.
+    """
+    # As `serve` and the commands have it.
+    with (
+        estate_up(size, stores, console.message) as estate,
+        reading_driver(estate.database.target) as driver,
+        rare_collections(),
+        console.progress(lines=True) as progress,
+    ):
+        measurements, goals = [], []
+        reader = Reader(driver, estate.database.target)
+        for kind in question_kinds(reader, estate.database, estate.starts, questions):
+            warm_up_rounds = math.ceil(warm_up / len(kind.questions))
+            asks = (rounds + warm_up_rounds) * len(kind.questions) * len(kind.answers)
+            task = progress.add_task(kind.name, total=asks)
+            entries = ask_in_turns(
+                kind.answers,
+                kind.questions,
+                rounds=rounds,
+                warm_up=warm_up_rounds,
+                pid=estate.database.pid,
+                asked=partial(progress.advance, task),
+            )
+            measurements.append({"question": kind.name, "contestants": entries})
+            goals.append(Goal(f"{kind.name}, p95 ms", entries[0]["p95_ms"]["median"], kind.goal_ms))
+        by_kind = estate.manifest["nodes"] | estate.manifest["relationships"]
+        return report(
+            "query",
+            options={**asdict(size), "rounds": rounds, "questions": questions},
+            environment={
+                "heap_mb": HEAP_MB,
+                "page_cache_mb": PAGE_CACHE_MB,
+                "nodes": sum(estate.manifest["nodes"].values()),
+                "relationships": sum(estate.manifest["relationships"].values()),
+                "by_kind": by_kind,
+                "made_in_seconds": estate.manifest["seconds"],
+                "peak_rss_mb": {"headwater": own_peak_mb(), "neo4j": peak_mb(estate.database.pid)},
+            },
+            measurements=measurements,
+            goals=goals,
+        )
+
+
+def query_tables(document: Mapping[str, Any]) -> Group:
+    """For people: each question's contestants side by side, then the goals."""
+    headings = ("question", "asked of", "found", "p50 ms", "p95 ms", "CPU ms", "headwater takes ×", "95 % interval")
+    found = table(*headings, left=2)
+    for measurement in document["measurements"]:
+        for number, entry in enumerate(measurement["contestants"]):
+            found.add_row(
+                "" if number else measurement["question"],
+                entry["name"],
+                f"{entry['found']['median']:,}",
+                shown(entry["p50_ms"]),
+                shown(entry["p95_ms"]),
+                shown(entry["processor_ms"], 0),
+                shown(entry.get("headwater_ratio"), 2),
+                shown(entry.get("headwater_ratio_interval"), 2),
+            )
+    return Group(found, "", goals_table(document))

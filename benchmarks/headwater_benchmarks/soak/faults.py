@@ -1,0 +1,523 @@
+"""The classes of faults: each a function that makes one happen to a world, holds it, and ends it.
+
+It returns what shows that the fault happened: what was observed of it, and not what was done for it. A few bad records,
+and clocks up to a day off, are in the feed all the time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import signal
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from confluent_kafka import KafkaError, Producer
+from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
+from neo4j.exceptions import DriverError, Neo4jError, TransientError
+
+from headwater.errors import CheckFailedError
+from headwater.stack.kafka import KafkaBroker
+from headwater.stack.neo4j import Neo4jServer
+from headwater_benchmarks.processes import ConsumerProcess
+from headwater_benchmarks.soak.doctored import STATUS, STEPS
+from headwater_benchmarks.soak.links import FaultyLink
+from headwater_benchmarks.soak.servers import BreakableServers, kill, standing_still, stands_still
+from headwater_benchmarks.soak.world import World
+from headwater_benchmarks.workload import EPOCH, PRODUCER, table
+from headwater_schemas.codec import encode
+from headwater_schemas.events import DatasetEvent, LineageEvent
+from headwater_schemas.events.build import lineage_event
+
+if TYPE_CHECKING:
+    from neo4j import Driver, Session, Transaction
+
+T = TypeVar("T")
+ServerOf = Callable[[BreakableServers], KafkaBroker | Neo4jServer]
+LinkOf = Callable[[BreakableServers], FaultyLink]
+
+# The group's session and poll interval end within this (see `world`).
+_PAST_POLL_INTERVAL_SECONDS = 12.0
+# Patience for slow machines: a doomed consumer waits for its partitions and for what it is to crash at.
+_CRASH_SECONDS = 240.0
+# For the group to notice what happened to a member.
+_NOTICE_SECONDS = 60.0
+_REBALANCE_SECONDS = 10.0
+
+_LARGEST = "max.message.bytes"
+# Headers alone are more.
+_SMALLER_THAN_A_LETTER = "100"
+_PROBE = b"x" * 1_000
+_ANSWER_SECONDS = 60.0
+_LARGE, _TOO_LARGE = 900_000, 1_200_000
+"""Bytes; the topic takes a MiB."""
+
+_READ_ONLY = "server.databases.read_only"
+# Write locks that nothing is written under: the transaction is rolled back.
+_LOCK = "MATCH (d:HwDataset) WHERE d.key = $key SET d._soak = 1"
+_KEYS = "MATCH (d:HwDataset) RETURN d.key AS key"
+# Writes that wait for a lock: `SHOW TRANSACTIONS` has `Blocked by: [transactions]` as their status.
+_BLOCKED = "SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' RETURN count(*) AS count"
+_DEADLOCK = "Neo.TransientError.Transaction.DeadlockDetected"
+# How long a rival may take to be met.
+_MEET_SECONDS = 60.0
+
+_CUTS = 3
+# For something to be on a link, where events are few: clients ask and answer all the time.
+_TRAFFIC_SECONDS = 20.0
+_LOOK_SECONDS = 0.1
+
+
+class NotPossibleError(Exception):
+    """This fault can't be made on this machine; the message has the reason."""
+
+
+class NoTraceError(CheckFailedError):
+    """A fault left nothing that shows it: it may not have happened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A class of faults.
+
+    Attributes:
+        name: shown in reports.
+        happen: the function. It raises NoTraceError where nothing shows that it happened, and NotPossibleError.
+        flows: whether events go on flowing into the graph meanwhile: such faults can happen at once, and none hides
+            another.
+        destroys: whether it needs a world where nothing is pending, because it takes the topic away.
+    """
+
+    name: str
+    happen: Callable[[World, random.Random], str]
+    flows: bool = False
+    destroys: bool = False
+
+
+def _awaited(look: Callable[[], T], seconds: float) -> T:
+    """Look until the answer is true, or the time is over; the last answer."""
+    deadline = time.monotonic() + seconds
+    while not (found := look()) and time.monotonic() < deadline:
+        time.sleep(_LOOK_SECONDS)
+    return found
+
+
+def require(shown: object, what: str) -> None:
+    """Fail a fault that left no trace: checks after it would test nothing.
+
+    Raises:
+        NoTraceError: it left none.
+    """
+    if not shown:
+        raise NoTraceError(f"The fault didn't happen: {what}.")
+
+
+def consumer_killed(world: World, dice: random.Random) -> str:
+    """SIGKILL, and another takes its place."""
+    with world.lent(dice) as gone:
+        # While the group rebalances, a member has no partitions; where others have joined, it may stay without.
+        partitions = _awaited(lambda: world.group_members().get(gone.name, 0), _REBALANCE_SECONDS)
+        gone.kill()
+        status = gone.process.returncode
+        require(status == -signal.SIGKILL, f"it ended with {status}")
+        world.replace(gone)
+    return f"ended by signal {signal.SIGKILL} while it had {partitions} partitions"
+
+
+def consumer_stopped(world: World, dice: random.Random) -> str:
+    """SIGSTOP past `max.poll.interval.ms`, then SIGCONT: it wakes as a zombie."""
+    with world.lent(dice) as still, standing_still(still.process.pid):
+        return _stood_still(world, still)
+
+
+def two_zombies(world: World, dice: random.Random) -> str:
+    """Two generations: one stands still, the next takes over and stands still too, then both wake."""
+    with world.lent(dice) as first, standing_still(first.process.pid):
+        earlier = _stood_still(world, first)
+        second = world.join()
+        world.await_ready(second)
+        with standing_still(second.process.pid):
+            later = _stood_still(world, second)
+    world.await_ready(second)
+    second.stop()
+    return f"{earlier}; then {later}"
+
+
+def _stood_still(world: World, still: ConsumerProcess) -> str:
+    """Wait past the poll interval, and until the group has given the member's partitions away."""
+    began = time.monotonic()
+    time.sleep(_PAST_POLL_INTERVAL_SECONDS)
+    gone = _awaited(lambda: still.name not in world.group_members(), _NOTICE_SECONDS)
+    require(gone, f"the group kept {still.name} for {_NOTICE_SECONDS:.0f} s")
+    return f"{still.name} stood still for {time.monotonic() - began:.0f} s and lost its place in the group"
+
+
+def rebalance_storm(world: World, dice: random.Random) -> str:
+    """Members come and go as fast as they start."""
+    watched = world.consumers[0]
+    before = watched.metric("rebalances_total")
+    passing = [world.join() for _ in range(3)]
+    for consumer in passing:
+        consumer.until(lambda: consumer.port > 0, "a port")  # noqa: B023 - within the turn
+        time.sleep(dice.uniform(0, 1.5))
+        consumer.kill() if dice.random() < 0.5 else consumer.stop()
+    more = _awaited(lambda: watched.metric("rebalances_total") - before, _NOTICE_SECONDS)
+    require(more, "no rebalance was counted by a member that stayed")
+    return f"a member that stayed counted {more:.0f} rebalances"
+
+
+def consumer_crashed(step: str, world: World, dice: random.Random) -> str:  # noqa: ARG001 - as every fault
+    """A further member ends between two steps of a checkpoint, as if by SIGKILL; the others take over."""
+    doomed = world.join(program=("-m", "headwater_benchmarks.soak.doctored", step), materializer_batch_max_records="20")
+    deadline = time.monotonic() + _CRASH_SECONDS
+    while doomed.runs and time.monotonic() < deadline:
+        if step.startswith("2"):  # it needs dead letters to send
+            with world.feed.held():
+                world.feed.put_bad(10)
+        time.sleep(1)
+    status = doomed.process.poll()
+    doomed.end()
+    if status != STATUS:
+        raise CheckFailedError(
+            f"A consumer that was to crash at {step} ended with {status}. Its stderr: {doomed.stderr}"
+        )
+    return f"ended with {STATUS} at step {step}"
+
+
+def server_killed(server: ServerOf, world: World, dice: random.Random) -> str:
+    """SIGKILL, and started again after a while."""
+    shown = kill(server(world.servers))
+    world.hold(dice, 0, 5)
+    world.servers.restart(server(world.servers))
+    return shown
+
+
+def dead_letters_unwritable(world: World, dice: random.Random) -> str:
+    """The dead-letter topic takes no record that is as large as a letter, while there are dead letters to write.
+
+    Asking for more replicas than there are would be no fault: brokers ask for no more than a topic has.
+    """
+    usual = _largest(world)
+    _take_at_most(world, _SMALLER_THAN_A_LETTER)
+    try:
+        refused = _refused(world)
+        bad = world.feed.bad
+        with world.feed.held():
+            world.feed.put_bad(5)
+            world.feed.flush()
+        require(world.feed.bad >= bad + 5, "the bad records weren't acknowledged")
+        letters = world.letters()
+        world.hold(dice, 4, 10)
+        require(world.letters() == letters, "dead letters were written all the same")
+    finally:
+        _take_at_most(world, usual)
+    return f"a producer was refused with {refused}, and no dead letter was written while 5 or more were to be"
+
+
+def topic_recreated(world: World, dice: random.Random) -> str:
+    """The topic is deleted and created again: offsets start over.
+
+    And leader epochs do, which the restart before has raised: a client that remembers them would fetch nothing.
+    """
+    server_killed(lambda servers: servers.kafka, world, dice)
+    world.recover()
+    before = world.topic_ids()
+    world.recreate_topic()
+    after = world.topic_ids()
+    require(before and after and before.isdisjoint(after), f"the topic's id was {before} and is {after}")
+    return f"the topic's id was {', '.join(before)} and is {', '.join(after)}"
+
+
+def _refused(world: World) -> str:
+    """The broker's error for a dead letter that it doesn't take, once the setting has reached it.
+
+    What is taken until then is no letter: it has none of a letter's headers, and no accounting counts it.
+    """
+    error = _awaited(lambda: _produced(world, world.topics.dead_letters, _PROBE), _ANSWER_SECONDS)
+    require(error == "MSG_SIZE_TOO_LARGE", f"the dead-letter topic refuses with {error or 'nothing'}")
+    return error
+
+
+def _produced(world: World, topic: str, value: bytes) -> str:
+    """The broker's error for a record that the client lets through; empty if it takes it."""
+    answers: list[KafkaError | None] = []
+    producer = Producer({**world.client, "message.max.bytes": 4 * _TOO_LARGE, "log_level": 0})
+    producer.produce(topic, value, on_delivery=lambda error, _: answers.append(error))
+    producer.flush(_ANSWER_SECONDS)
+    require(answers, "the broker didn't answer")
+    return "" if answers[0] is None else answers[0].name()
+
+
+def _largest(world: World) -> str:
+    resource = _dead_letter_topic(world)
+    admin = AdminClient(world.client)  # answers come as long as it is there
+    configs = admin.describe_configs([resource])[resource].result(timeout=20)
+    return str(configs[_LARGEST].value)
+
+
+def _take_at_most(world: World, size: str) -> None:
+    entry = ConfigEntry(_LARGEST, size, incremental_operation=AlterConfigOpType.SET)
+    resource = _dead_letter_topic(world, entry)
+    admin = AdminClient(world.client)
+    admin.incremental_alter_configs([resource])[resource].result(timeout=20)
+
+
+def _dead_letter_topic(world: World, *entries: ConfigEntry) -> ConfigResource:
+    return ConfigResource(ResourceType.TOPIC, world.topics.dead_letters, incremental_configs=list(entries))
+
+
+def restarted_within_a_write(world: World, dice: random.Random) -> str:  # noqa: ARG001 - as every fault
+    """SIGTERM while a transaction is open that consumers wait for, and started again."""
+    ended = ""
+    with world.driver.session() as session:
+        transaction = _locked(session, _dataset_keys(world.driver)[:50])
+        waiting = _awaited(lambda: _blocked(world.driver), _MEET_SECONDS)
+        world.servers.neo4j.process.stop()
+        try:
+            transaction.run("RETURN 1").consume()
+        except (DriverError, Neo4jError) as error:
+            ended = _code(error)
+        with contextlib.suppress(DriverError, Neo4jError):
+            transaction.rollback()
+    world.servers.restart(world.servers.neo4j)
+    require(waiting, "nobody waited for the open transaction's locks")
+    require(ended, "the open transaction went on")
+    return f"{waiting} writes waited for the open transaction, which ended with {ended}"
+
+
+def deadlocked(world: World, dice: random.Random) -> str:
+    """A rival takes locks on the same nodes in another order, again and again, and writes nothing."""
+    keys = _dataset_keys(world.driver)
+    watched = world.consumers[0]
+    before = watched.metric("neo4j_retries_total", kind="DEADLOCK")
+    ends = time.monotonic() + dice.uniform(4, 8)
+    lost = won = 0
+    while time.monotonic() < ends:
+        try:
+            with world.driver.session() as session, session.begin_transaction() as transaction:
+                for key in dice.sample(keys, min(6, len(keys))):
+                    transaction.run(_LOCK, key=key).consume()
+                    time.sleep(0.05)
+                transaction.rollback()
+        except (DriverError, Neo4jError) as error:
+            # A deadlock that the rival loses is as good.
+            lost += _code(error) == _DEADLOCK
+        won = int(watched.metric("neo4j_retries_total", kind="DEADLOCK") - before)
+    if not lost + won:
+        # Whether the consumers met it is chance; two rivals do.
+        lost += _cross(world.driver, *dice.sample(keys, 2)) == _DEADLOCK
+    require(lost + won, "no deadlock, neither with a consumer nor between two rivals")
+    return f"{_DEADLOCK}: {lost} for a rival, {won} for the consumer that is watched"
+
+
+def _cross(driver: Driver, one: str, other: str) -> str:
+    """Two transactions lock the same two nodes in opposite order; the error code that ends one of them."""
+    met: list[str] = []
+
+    def take(transaction: Transaction, key: str) -> None:
+        try:
+            transaction.run(_LOCK, key=key).consume()
+        except (DriverError, Neo4jError) as error:
+            met.append(_code(error))
+        finally:
+            transaction.close()
+
+    with driver.session() as first, driver.session() as second:
+        mine, theirs = first.begin_transaction(), second.begin_transaction()
+        mine.run(_LOCK, key=one).consume()
+        theirs.run(_LOCK, key=other).consume()
+        with ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(take, theirs, one)
+            take(mine, other)
+            waiting.result(_MEET_SECONDS)
+    return met[0] if met else ""
+
+
+def database_read_only(world: World, dice: random.Random) -> str:
+    """Started again as a database that takes no writes; later as it was."""
+    server = world.servers.neo4j
+    server.settings[_READ_ONLY] = "neo4j"
+    world.servers.restart(server)
+    refused = _write_refused(world.driver)
+    world.hold(dice, 1, 5)
+    del server.settings[_READ_ONLY]
+    world.servers.restart(server)
+    require("ReadOnly" in refused, f"a write ended with {refused or 'success'}")
+    return f"a write was refused with {refused}"
+
+
+def disk_full(world: World, dice: random.Random) -> str:
+    """No room for a transaction log; later there is again. A database that panicked is started again."""
+    disk = world.servers.disk
+    if disk is None:
+        raise NotPossibleError("a small file system can be mounted by root, on Linux")
+    if not disk.fill():
+        raise NotPossibleError("the small file system can't be made to be full")
+    refused = disk.refusal()
+    world.hold(dice, 4, 8)
+    disk.empty()
+    world.servers.restart(world.servers.neo4j)
+    require(refused, "a file still had room")
+    return f"a file was refused with {refused} beside the transaction logs"
+
+
+def _dataset_keys(driver: Driver) -> list[str]:
+    """Keys of the datasets that are there."""
+    with driver.session() as session:
+        return [record["key"] for record in session.run(_KEYS)]
+
+
+def _locked(session: Session, keys: list[str]) -> Transaction:
+    """A transaction that holds the locks of these datasets; one that a consumer's deadlock ended is begun again."""
+    deadline = time.monotonic() + _MEET_SECONDS
+    while True:
+        transaction = session.begin_transaction()
+        try:
+            for key in keys:
+                transaction.run(_LOCK, key=key).consume()
+        except TransientError:
+            transaction.close()
+            if time.monotonic() > deadline:
+                raise
+        else:
+            return transaction
+
+
+def _blocked(driver: Driver) -> int:
+    """Number of writes that wait for locks."""
+    with driver.session() as session:
+        return int(session.run(_BLOCKED).single(strict=True)["count"])
+
+
+def _write_refused(driver: Driver) -> str:
+    """With which code a write is refused; empty where it isn't."""
+    key = _dataset_keys(driver)[0]
+    try:
+        with driver.session() as session, session.begin_transaction() as transaction:
+            transaction.run(_LOCK, key=key).consume()
+            transaction.rollback()
+    except (DriverError, Neo4jError) as error:
+        return _code(error)
+    return ""
+
+
+def _code(error: Exception) -> str:
+    return (error.code if isinstance(error, Neo4jError) else None) or type(error).__name__
+
+
+def server_paused(server: ServerOf, world: World, dice: random.Random) -> str:
+    """It stands still: connected, and silent."""
+    pid = server(world.servers).process.pid
+    began = time.monotonic()
+    with standing_still(pid):
+        world.hold(dice, 3, 12)
+        require(stands_still(pid), f"process {pid} ran on")
+    return f"process {pid} stood still for {time.monotonic() - began:.1f} s"
+
+
+def link_cut(link: LinkOf, world: World, dice: random.Random) -> str:
+    """Every connection is reset, again and again."""
+    reset = []
+    for _ in range(_CUTS):
+        reset.append(link(world.servers).cut())
+        world.hold(dice, 0.5, 3)
+        link(world.servers).mend()
+        world.hold(dice, 0, 1)
+    require(reset[0], "there was no connection to cut")
+    return f"{', '.join(map(str, reset))} connections reset"
+
+
+def link_frozen(link: LinkOf, world: World, dice: random.Random) -> str:
+    """Every packet is lost for a while."""
+    found = link(world.servers)
+    before = found.held_back
+    found.freeze()
+    try:
+        world.hold(dice, 3, 12)
+        more = _awaited(lambda: found.held_back - before, _TRAFFIC_SECONDS)
+    finally:
+        found.mend()
+    require(more, "nothing was sent over the link")
+    return f"{more} chunks held back"
+
+
+def link_slow(link: LinkOf, world: World, dice: random.Random) -> str:
+    """Every packet takes its time."""
+    found = link(world.servers)
+    before, seconds = found.delayed, dice.uniform(0.02, 0.2)
+    found.slow_down(seconds)
+    try:
+        world.hold(dice, 3, 8)
+        more = _awaited(lambda: found.delayed - before, _TRAFFIC_SECONDS)
+    finally:
+        found.mend()
+    require(more, "nothing was sent over the link")
+    return f"{more} chunks took {seconds * 1_000:.0f} ms more"
+
+
+def _server_faults(name: str, server: ServerOf, link: LinkOf, *, slow_flows: bool) -> tuple[Fault, ...]:
+    return (
+        Fault(f"{name} killed", partial(server_killed, server)),
+        Fault(f"{name} paused", partial(server_paused, server)),
+        Fault(f"link to the {name} cut", partial(link_cut, link)),
+        Fault(f"link to the {name} loses everything", partial(link_frozen, link)),
+        Fault(f"link to the {name} slow", partial(link_slow, link), flows=slow_flows),
+    )
+
+
+def poisoned(world: World, dice: random.Random) -> str:
+    """Hundreds of records that can't be applied, in one go."""
+    count = dice.randrange(100, 400)
+    with world.feed.held():
+        before = world.feed.bad
+        world.feed.put_bad(count)
+        world.feed.flush()
+        taken = world.feed.bad - before
+    require(taken == count, f"{taken} of {count} bad records were acknowledged")
+    return f"{count} bad records acknowledged"
+
+
+def oversize(world: World, dice: random.Random) -> str:
+    """Events nearly as large as the topic takes; and one that is larger, which the broker has to refuse."""
+    with world.feed.held():
+        before, sizes = world.feed.acknowledged, []
+        for _ in range(3):
+            event = _described(dice, _LARGE)
+            sizes.append(len(encode(event)))
+            world.feed.put(event)
+        world.feed.flush()
+        taken = world.feed.acknowledged - before
+    require(taken == len(sizes), f"{taken} of {len(sizes)} events were acknowledged")
+    refused = _produced(world, world.topics.events, encode(_described(dice, _TOO_LARGE)))
+    require(refused == "MSG_SIZE_TOO_LARGE", f"an event of {_TOO_LARGE} bytes ended with {refused or 'success'}")
+    return f"{taken} of at least {min(sizes):,} bytes acknowledged, one of {_TOO_LARGE:,} refused with {refused}"
+
+
+def _described(dice: random.Random, size: int) -> LineageEvent:
+    body = DatasetEvent(dataset=table(dice.randrange(100)), description=f"{dice.random()} " * (size // 20))
+    return lineage_event(body, producer=PRODUCER, event_time=EPOCH)
+
+
+FAULTS: tuple[Fault, ...] = (
+    Fault("consumer killed", consumer_killed, flows=True),
+    Fault("consumer stopped past max.poll.interval.ms", consumer_stopped, flows=True),
+    Fault("two generations of zombies", two_zombies, flows=True),
+    Fault("rebalance storm", rebalance_storm, flows=True),
+    *(Fault(f"consumer crashes at step {step}", partial(consumer_crashed, step), flows=True) for step in STEPS),
+    *_server_faults("broker", lambda servers: servers.kafka, lambda servers: servers.kafka_link, slow_flows=True),
+    Fault("dead-letter topic unwritable", dead_letters_unwritable),
+    Fault("topic deleted and created again", topic_recreated, destroys=True),
+    # A write is a dozen round trips: with a slow link events hardly flow.
+    *_server_faults("database", lambda servers: servers.neo4j, lambda servers: servers.neo4j_link, slow_flows=False),
+    Fault("database restarted in mid-transaction", restarted_within_a_write),
+    Fault("deadlocks with a rival", deadlocked, flows=True),
+    Fault("database read-only", database_read_only),
+    Fault("database's disk full", disk_full),
+    Fault("poison", poisoned, flows=True),
+    Fault("events of nearly the largest size", oversize, flows=True),
+)
+"""All of them."""

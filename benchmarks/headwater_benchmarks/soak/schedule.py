@@ -1,0 +1,269 @@
+"""The soak: faults turn by turn while events flow, and after each turn the graph is what the events say.
+
+One by one, each fault is a turn of its own. Together, so that all classes take minutes:
+
+    events flow meanwhile   several at once: each has its own consumers or its own links, and none hides another
+    events stand still      one after another, each recovered from before the next, and compared after a few
+
+What a fault loses stays lost until the comparison: an event whose offset is committed is never read again, and a dead
+letter that isn't there isn't written later.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from headwater.errors import CheckFailedError, HeadwaterError
+from headwater_benchmarks.processes import PROGRAM
+from headwater_benchmarks.report import Goal, report, spread
+from headwater_benchmarks.soak.faults import FAULTS, Fault, NotPossibleError, NoTraceError
+from headwater_benchmarks.soak.world import World
+
+FAULTS_PER_MINUTE = 4
+"""Faults that a soak of some minutes injects on a quiet machine: 480 in two hours."""
+_RECOVERY_GOAL_SECONDS, _MEMORY_GOAL_MB = 60.0, 250.0
+_LONGEST = 2.0
+"""Times the minutes that were asked for, until a soak with too few faults is given up."""
+_TRIES = 3
+"""Tries of a fault that leaves no trace, before it fails the soak."""
+_AT_ONCE = 5
+"""Most faults at once: those of consumers start up to three processes each, and two cores have to be enough."""
+_IN_A_ROW = 5
+"""Faults between two comparisons."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoakOptions:
+    """Options of the soak.
+
+    Attributes:
+        seconds: how long at least; None goes through every class of faults once.
+        least_faults: how many there must have been; the soak goes on until then, for twice the time at most, and fails
+            where they are fewer.
+        seed: decides the events, and what happens when. The machine's timing is its own.
+        rate: events per second.
+        only: names of the faults to choose from; empty for all.
+        together: whether faults share a turn, and last no longer than they need.
+        settle_seconds: how long recovery may take before it counts as lost.
+        program: what Python runs as `headwater` for the group's members.
+    """
+
+    seconds: float | None
+    least_faults: int = 0
+    seed: int = 1
+    rate: float = 40.0
+    only: tuple[str, ...] = ()
+    together: bool = False
+    settle_seconds: float = 600.0
+    program: tuple[str, ...] = PROGRAM
+
+
+@dataclass(slots=True)
+class FaultOutcome:
+    """Outcome of one class of faults.
+
+    Attributes:
+        recovery_seconds: for each time, from its end, of faults at once from the last one's, until everything
+            acknowledged by then was in the graph.
+        shown: for each time, what showed that it happened.
+        not_here: why it can't be made on this machine.
+    """
+
+    recovery_seconds: list[float] = field(default_factory=list)
+    shown: list[str] = field(default_factory=list)
+    not_here: str | None = None
+
+    def document(self, name: str) -> dict[str, Any]:
+        """For the report."""
+        seconds = self.recovery_seconds
+        return {
+            "name": name,
+            "times": len(self.shown),
+            "not_here": self.not_here,
+            "shown": self.shown,
+            "recovery_seconds": spread(seconds, 1) if seconds else None,
+        }
+
+
+@dataclass(slots=True)
+class _Soak:
+    """A soak that is going on."""
+
+    options: SoakOptions
+    tell: Callable[[str], object]
+    outcomes: dict[str, FaultOutcome] = field(default_factory=dict)
+    verified: dict[str, int] = field(default_factory=dict)
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def faults(self) -> int:
+        """Number of faults that happened."""
+        return sum(len(outcome.shown) for outcome in self.outcomes.values())
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the beginning."""
+        return time.monotonic() - self.began
+
+    def run(self, world: World) -> None:
+        """Turn after turn, until it is over.
+
+        Raises:
+            HeadwaterError: something doesn't hold, or nothing shows that a fault happened.
+        """
+        dice = random.Random(self.options.seed)  # noqa: S311  no secret
+        self.began = time.monotonic()
+        world.warm_up()
+        for at_once, faults in _turns(self.options, dice):
+            if self._over():
+                break
+            name = (" + " if at_once else ", ").join(fault.name for fault in faults)
+            world.feed.resume()
+            world.hold(dice, 1, 4)
+            try:
+                (self._all_at_once if at_once else self._one_after_another)(faults, world, dice)
+                self.verified = world.verify()
+            except HeadwaterError as error:
+                raise CheckFailedError(f"{name}: {error}") from error
+            self.tell(
+                f"{self.seconds:.0f} s: {self.verified['acknowledged']:,} records, {self.verified['compared']:,} nodes "
+                "and relationships as they should be"
+            )
+        if self.faults < self.options.least_faults:
+            raise CheckFailedError(f"{self.faults} faults happened, and {self.options.least_faults} should have.")
+
+    def _over(self) -> bool:
+        if self.options.seconds is None:
+            return False
+        enough = self.faults >= self.options.least_faults
+        return self.seconds >= self.options.seconds * (1 if enough else _LONGEST)
+
+    def _one_after_another(self, faults: Sequence[Fault], world: World, dice: random.Random) -> None:
+        for fault in faults:
+            if fault.destroys:
+                world.verify()
+            shown = _happen(fault, world, _own(dice))
+            world.feed.resume()
+            self._note(fault, shown, 0.0 if isinstance(shown, NotPossibleError) else world.recover())
+
+    def _all_at_once(self, faults: Sequence[Fault], world: World, dice: random.Random) -> None:
+        with ThreadPoolExecutor(len(faults)) as threads:
+            happening = [threads.submit(_happen, fault, world, _own(dice)) for fault in faults]
+        shown = [fault.result() for fault in happening]
+        recovery = world.recover()
+        for fault, each in zip(faults, shown, strict=True):
+            self._note(fault, each, recovery)
+
+    def _note(self, fault: Fault, shown: str | NotPossibleError, recovery_seconds: float) -> None:
+        outcome = self.outcomes.setdefault(fault.name, FaultOutcome())
+        if isinstance(shown, NotPossibleError):
+            outcome.not_here = str(shown)
+            self.tell(f"{fault.name}: not here: {shown}")
+            return
+        outcome.recovery_seconds.append(recovery_seconds)
+        outcome.shown.append(shown)
+        self.tell(f"{fault.name}: {shown}; recovered after {recovery_seconds:.1f} s")
+
+
+def soak(options: SoakOptions, tell: Callable[[str], object] = lambda _: None) -> dict[str, Any]:
+    """Run it; the report, whose `failure` names what didn't hold.
+
+    Args:
+        options: how long, and which faults.
+        tell: called with a line for each fault and comparison.
+
+    Raises:
+        HeadwaterError: the servers don't come up.
+    """
+    going_on, failure = _Soak(options, tell), None
+    world = World(
+        options.seed,
+        rate=options.rate,
+        together=options.together,
+        settle_seconds=options.settle_seconds,
+        program=options.program,
+    )
+    with world:
+        try:
+            going_on.run(world)
+        except HeadwaterError as error:
+            failure = str(error)
+        seconds = going_on.seconds
+    recoveries = [each for outcome in going_on.outcomes.values() for each in outcome.recovery_seconds]
+    peak = max(world.peaks.values(), default=None)
+    names = ("seconds", "least_faults", "seed", "rate", "only", "together")
+    return {
+        **report(
+            "soak",
+            options={name: getattr(options, name) for name in names},
+            measurements=[outcome.document(name) for name, outcome in sorted(going_on.outcomes.items())],
+            goals=[
+                Goal("longest recovery, s", round(max(recoveries), 1) if recoveries else None, _RECOVERY_GOAL_SECONDS),
+                Goal("memory of a consumer, peak MB", None if peak is None else round(peak, 1), _MEMORY_GOAL_MB),
+            ],
+        ),
+        "seconds": round(seconds, 1),
+        "faults": going_on.faults,
+        "least_faults": options.least_faults,
+        "failure": failure,
+        **(going_on.verified or {"acknowledged": 0, "dead_lettered": 0, "compared": 0}),
+        "memory_mb": {
+            "peak": None if peak is None else round(peak, 1),
+            "peaks": {name: round(mb, 1) for name, mb in world.peaks.items()},
+        },
+    }
+
+
+def _happen(fault: Fault, world: World, dice: random.Random) -> str | NotPossibleError:
+    """Inject a fault; what shows that it happened. One that depends on chance (a consumer's locks) is tried again."""
+    for tries_left in range(_TRIES)[::-1]:
+        try:
+            if shown := fault.happen(world, dice):
+                return shown
+            raise NoTraceError("Nothing shows that it happened.")
+        except NotPossibleError as error:
+            return error
+        except HeadwaterError as error:
+            if not (tries_left and isinstance(error, NoTraceError)):
+                raise CheckFailedError(f"{fault.name}: {error}") from error
+    raise AssertionError
+
+
+def _own(dice: random.Random) -> random.Random:
+    """A fault's own dice, so that what it throws doesn't depend on what happens beside it."""
+    return random.Random(dice.getrandbits(64))  # noqa: S311  no secret
+
+
+def _turns(options: SoakOptions, dice: random.Random) -> Iterator[tuple[bool, tuple[Fault, ...]]]:
+    """Every class once, in another order each time; for ever, or once."""
+    chosen = [fault for fault in FAULTS if not options.only or fault.name in options.only]
+    while True:
+        yield from together(chosen, dice) if options.together else one_by_one(chosen, dice)
+        if options.seconds is None:
+            return
+
+
+def one_by_one(faults: Sequence[Fault], dice: random.Random) -> Iterator[tuple[bool, tuple[Fault, ...]]]:
+    """Every fault once, in any order: for each turn, whether its faults happen at once, and these."""
+    for fault in dice.sample(faults, len(faults)):
+        yield False, (fault,)
+
+
+def together(faults: Sequence[Fault], dice: random.Random) -> Iterator[tuple[bool, tuple[Fault, ...]]]:
+    """Every fault once, in as few turns as find as much."""
+    chosen = dice.sample(faults, len(faults))
+    turns = [(True, group) for group in _groups([fault for fault in chosen if fault.flows], _AT_ONCE)]
+    turns += [(False, group) for group in _groups([fault for fault in chosen if not fault.flows], _IN_A_ROW)]
+    yield from dice.sample(turns, len(turns))
+
+
+def _groups(faults: Sequence[Fault], most: int) -> Iterator[tuple[Fault, ...]]:
+    """Split the faults into as few and as even groups as can be."""
+    count = -(-len(faults) // most)
+    for number in range(count):
+        yield tuple(faults[number::count])

@@ -1,0 +1,367 @@
+"""Made-up events in the proportions of a busy company's, for benchmarks and the soak test.
+
+Streaming queries and batch jobs emit one event after another, each consistent with those before. `Mixture` mixes
+them, with repeats, disorder, and clocks that are off. One seed is one stream.
+"""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from headwater_schemas.events import (
+    Certainty,
+    ColumnEdge,
+    ColumnLineage,
+    DatasetEvent,
+    DatasetRef,
+    DatasetUse,
+    EngineRef,
+    IntervalEntry,
+    IntervalEvent,
+    JobEvent,
+    JobRef,
+    KafkaRanges,
+    LineageEvent,
+    OffsetRange,
+    Owner,
+    Position,
+    ProcessingType,
+    Provenance,
+    RunEvent,
+    RunEventType,
+    RunRef,
+    SchemaDefinition,
+    SchemaField,
+    TableSnapshot,
+    Tag,
+    TransformationKind,
+    TransformationType,
+    Versions,
+)
+from headwater_schemas.events.build import lineage_event
+from headwater_schemas.identity import event_id
+
+PRODUCER = "https://headwater/workload"
+EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+PARTITIONS = 8
+"""Partitions of each topic that a query reads."""
+INPUTS, OUTPUTS, COLUMNS = 3, 2, 20
+"""Inputs and outputs of each run of a batch job; the columns are of each output."""
+_LATE_MS = 50
+"""An irregular query's micro-batch begins up to so much after its time."""
+_CLUSTER = "kafka://workload"
+_VERSIONS = Versions(code="3f2c1a9", engine=EngineRef("spark", "4.0.0"))
+
+
+class StreamingQuery:
+    """A streaming query: micro-batches without end, whose offsets follow on one another.
+
+    Args:
+        number: part of its name.
+        dice: draws what is random.
+        reads, writes: its topics; by default `events-<number>` and `enriched-<number>`.
+        upstream: the query that writes the topic which this one reads. Each micro-batch ends within what the upstream
+            query's micro-batch of the same number wrote. Both have to make the same micro-batches, upstream first.
+        partitions: partitions of each topic.
+        to_table: whether it writes snapshots of a table instead of a topic.
+        irregular: also draw the rows written and how late each micro-batch begins, so that no number follows from
+            another one and compresses to nothing.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        dice: random.Random,
+        *,
+        reads: DatasetRef | None = None,
+        writes: DatasetRef | None = None,
+        upstream: StreamingQuery | None = None,
+        partitions: int = PARTITIONS,
+        to_table: bool = False,
+        irregular: bool = False,
+    ) -> None:
+        self._dice = dice
+        self._now = EPOCH
+        self._upstream, self._to_table, self._irregular = upstream, to_table, irregular
+        self._batch = 0
+        self._query_id = _uuid(dice)
+        self._run = RunRef(_uuid(dice))
+        self._job = JobRef("streams", f"query-{number}")
+        self._reads = reads or DatasetRef(_CLUSTER, f"events-{number}")
+        self._writes = writes or DatasetRef(_CLUSTER, f"enriched-{number}")
+        self._read = [0] * partitions
+        self._written = [[0] * partitions]
+
+    def next(self, micro_batches: int = 1) -> LineageEvent:
+        """The next micro-batches, as one event."""
+        # What a query downstream reads: the ends of this event's micro-batches, and where the first began.
+        self._written = self._written[-1:]
+        entries = tuple(self._entry(place) for place in range(micro_batches))
+        return lineage_event(
+            IntervalEvent(
+                query_id=self._query_id,
+                entries=entries,
+                query_name=self._job.name,
+                checkpoint_location=f"s3://workload/checkpoints/{self._job.name}",
+                versions=_VERSIONS,
+                provenance=Provenance.OBSERVED,
+            ),
+            job=self._job,
+            run=self._run,
+            producer=PRODUCER,
+            event_time=entries[-1].processing_time or EPOCH,
+        )
+
+    def _entry(self, place: int) -> IntervalEntry:
+        rows = written = self._rows()
+        began = self._now
+        if self._irregular:
+            written = self._rows()
+            began += timedelta(milliseconds=self._dice.randrange(_LATE_MS))
+        ends = [end + more for end, more in zip(self._read, rows, strict=True)]
+        if self._upstream is not None:
+            two = self._upstream._written[place : place + 2]  # noqa: SLF001  another of the same class
+            ends = [self._dice.randrange(first, last) + 1 for first, last in zip(*two, strict=True)]
+        read = _kafka(self._reads, self._read, ends, Certainty.EXACT)
+        self._read = ends
+        self._written.append([end + more for end, more in zip(self._written[-1], written, strict=True)])
+        wrote = _kafka(self._writes, self._written[-2], self._written[-1], Certainty.UPPER_BOUND)
+        if self._to_table:
+            made, before = str(self._batch + 1), str(self._batch)
+            snapshot = TableSnapshot(format="iceberg", snapshot_id=made, parent_id=before, operation="append")
+            wrote = DatasetUse(dataset=self._writes, position=Position(table_snapshot=snapshot), rows=wrote.rows)
+        entry = IntervalEntry(
+            batch_id=self._batch,
+            processing_time=began,
+            inputs=(read,),
+            outputs=(wrote,),
+            watermark_before=began - timedelta(seconds=20),
+            watermark_after=began - timedelta(seconds=10),
+            duration_ms=self._dice.randrange(200, 9_000),
+            rows_in=read.rows,
+            rows_out=wrote.rows,
+        )
+        self._batch += 1
+        self._now += timedelta(seconds=10)
+        return entry
+
+    def _rows(self) -> list[int]:
+        return [self._dice.randrange(1, 2_000) for _ in self._read]
+
+
+def _kafka(topic: DatasetRef, begins: Sequence[int], ends: Sequence[int], certainty: Certainty) -> DatasetUse:
+    ranges = tuple(
+        OffsetRange(partition=partition, from_=begin, to_exclusive=end)
+        for partition, (begin, end) in enumerate(zip(begins, ends, strict=True))
+    )
+    position = Position(kafka=KafkaRanges(topic=topic.name, ranges=ranges))
+    return DatasetUse(dataset=topic, position=position, certainty=certainty, rows=sum(ends) - sum(begins))
+
+
+class BatchJob:
+    """A batch job: its plan once, then a START and an end for each of its runs.
+
+    Args:
+        number: part of its name.
+        dice: draws what is random.
+        inputs, outputs: its tables.
+        columns: columns of each output.
+        failing: share of runs that fail.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        dice: random.Random,
+        inputs: Sequence[DatasetRef],
+        outputs: Sequence[DatasetRef],
+        *,
+        columns: int = COLUMNS,
+        failing: float = 0.03,
+    ) -> None:
+        self._dice = dice
+        self._now = EPOCH
+        self._job = JobRef("batch", f"job-{number}")
+        self._inputs, self._outputs, self._columns, self._failing = inputs, outputs, columns, failing
+        self._events = self._emitted()
+
+    def next(self) -> LineageEvent:
+        """The next event it emits."""
+        return next(self._events)
+
+    def _emitted(self) -> Iterator[LineageEvent]:
+        plan = lineage_event(self._lineage(), job=self._job, producer=PRODUCER, event_time=self._now)
+        digest = plan.plan_event.digest if plan.plan_event else None
+        yield plan
+        while True:
+            run = RunRef(_uuid(self._dice))
+            began, ended = self._now, self._now + timedelta(minutes=self._dice.randrange(1, 50))
+            kind = RunEventType.FAIL if self._dice.random() < self._failing else RunEventType.COMPLETE
+            for type_, at in ((RunEventType.START, began), (kind, ended)):
+                body = RunEvent(
+                    type=type_,
+                    processing_type=ProcessingType.BATCH,
+                    inputs=tuple(map(self._use, self._inputs)),
+                    outputs=tuple(map(self._use, self._outputs)),
+                    started_at=began,
+                    ended_at=None if type_ is RunEventType.START else ended,
+                    versions=_VERSIONS,
+                    plan_digest=digest,
+                )
+                yield lineage_event(body, job=self._job, run=run, producer=PRODUCER, event_time=at)
+            self._now += timedelta(hours=1)
+
+    def _use(self, dataset: DatasetRef) -> DatasetUse:
+        rows = self._dice.randrange(1, 10_000_000)
+        return DatasetUse(dataset=dataset, rows=rows, bytes=rows * 80)
+
+    def _lineage(self) -> ColumnLineage:
+        datasets = tuple(sorted({*self._inputs, *self._outputs}))
+        place = {dataset: index for index, dataset in enumerate(datasets)}
+        edges = [
+            ColumnEdge(
+                output=place[output],
+                output_field=f"column_{column}",
+                input=place[self._inputs[column % len(self._inputs)]],
+                input_field=f"column_{self._dice.randrange(self._columns)}",
+                type=TransformationType.DIRECT,
+                subtype="IDENTITY",
+                kind=TransformationKind.COPY,
+            )
+            for output in self._outputs
+            for column in range(self._columns)
+        ]
+        return ColumnLineage(datasets=datasets, edges=tuple(edges))
+
+
+def job_among(number: int, dice: random.Random, tables: int) -> BatchJob:
+    """A batch job of the company: it shares so many tables with others, and reads one of a few that nearly all read."""
+    chosen = [dice.randrange(max(1, tables // 50)), *dice.sample(range(tables), INPUTS + OUTPUTS - 1)]
+    refs = [table(one) for one in chosen]
+    return BatchJob(number, dice, refs[:INPUTS], refs[INPUTS:])
+
+
+def table(number: int) -> DatasetRef:
+    """One of the company's tables."""
+    return DatasetRef("s3://workload", f"warehouse/area_{number % 17}/table_{number}")
+
+
+def described_table(number: int, at: datetime = EPOCH, columns: int = COLUMNS) -> LineageEvent:
+    """The catalog's description of a table."""
+    body = DatasetEvent(
+        dataset=table(number),
+        type="TABLE",
+        schema=SchemaDefinition(
+            tuple(SchemaField(path=f"column_{column}", type="string", nullable=True) for column in range(columns))
+        ),
+        owners=(Owner(f"team:{number % 11}", "MAINTAINER"),),
+        tags=(Tag(key="tier", value=str(number % 3)),),
+    )
+    return lineage_event(body, producer=PRODUCER, event_time=at)
+
+
+def described_job(number: int, at: datetime) -> LineageEvent:
+    """Event that describes a batch job."""
+    body = JobEvent(
+        processing_type=ProcessingType.BATCH, integration="SPARK", owners=(Owner(f"team:{number % 11}", "MAINTAINER"),)
+    )
+    return lineage_event(body, job=JobRef("batch", f"job-{number}"), producer=PRODUCER, event_time=at)
+
+
+def _uuid(dice: random.Random) -> str:
+    return str(uuid.UUID(int=dice.getrandbits(128), version=4))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proportions:
+    """Proportions of the event stream.
+
+    Attributes:
+        queries, jobs, tables: how many there are.
+        intervals, runs: share of events that are of micro-batches, and of batch jobs' runs; the rest describes.
+        pack: micro-batches in an event.
+        repeated: share of events that come again, later.
+        late: share of events that come after up to `late_by` others.
+        late_by: how many.
+        skewed: share of events whose clock is up to a day off.
+    """
+
+    queries: int = 50
+    jobs: int = 200
+    tables: int = 500
+    intervals: float = 0.6
+    runs: float = 0.3
+    pack: int = 1
+    repeated: float = 0.05
+    late: float = 0.05
+    late_by: int = 200
+    skewed: float = 0.0
+
+
+class Mixture:
+    """An endless stream of events: iterate over it; `finish` returns what was kept back.
+
+    Args:
+        seed: decides everything that is drawn.
+        proportions: shares of the kinds of events.
+    """
+
+    def __init__(self, seed: int, proportions: Proportions | None = None) -> None:
+        self._dice = random.Random(seed)  # noqa: S311  no secret
+        self._of = proportions or Proportions()
+        self._queries = [StreamingQuery(number, self._dice) for number in range(self._of.queries)]
+        self._jobs = [job_among(number, self._dice, self._of.tables) for number in range(self._of.jobs)]
+        self._kept: list[LineageEvent] = []
+        self._made = 0
+
+    def __iter__(self) -> Iterator[LineageEvent]:
+        """Events as they arrive, some of them twice."""
+        while True:
+            event = self._next()
+            if self._dice.random() < self._of.repeated:
+                self._kept.append(event)
+            if self._dice.random() < self._of.late:
+                self._kept.append(event)
+            else:
+                yield event
+            if self._kept and self._dice.random() < len(self._kept) / self._of.late_by:
+                yield self._kept.pop(self._dice.randrange(len(self._kept)))
+
+    def take(self, count: int) -> Iterator[LineageEvent]:
+        """So many events, repeated ones included; or a few more, so that nothing is kept back at the end."""
+        for emitted, event in enumerate(self, start=1):
+            yield event
+            if emitted + len(self._kept) >= count:
+                break
+        yield from self.finish()
+
+    def finish(self) -> list[LineageEvent]:
+        """Return the events that were kept back, so that nothing is missing."""
+        kept, self._kept = self._kept, []
+        self._dice.shuffle(kept)
+        return kept
+
+    def _next(self) -> LineageEvent:
+        self._made += 1
+        roll = self._dice.random()
+        if roll < self._of.intervals:
+            event = self._dice.choice(self._queries).next(self._of.pack)
+        elif roll < self._of.intervals + self._of.runs:
+            event = self._dice.choice(self._jobs).next()
+        else:
+            at = EPOCH + timedelta(seconds=self._made)
+            number = self._dice.randrange(self._of.tables + self._of.jobs)
+            tables = self._of.tables
+            event = described_table(number, at) if number < tables else described_job(number - tables, at)
+        return self._skewed(event) if self._dice.random() < self._of.skewed else event
+
+    def _skewed(self, event: LineageEvent) -> LineageEvent:
+        off = timedelta(seconds=self._dice.uniform(-86_400, 86_400))
+        skewed = msgspec.structs.replace(event, event_time=event.event_time + off)
+        return msgspec.structs.replace(skewed, event_id=event_id(skewed))
