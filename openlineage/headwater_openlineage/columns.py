@@ -39,7 +39,6 @@ _KINDS: Final = {
     ("INDIRECT", "CONDITIONAL"): TransformationKind.CONDITIONAL,
 }
 
-_TEXT: Final = (str, type(None))
 _OLDER: Final[Mapping[str, Json]] = {
     "IDENTITY": {"type": "DIRECT", "subtype": "IDENTITY"},
     "MASKED": {"type": "DIRECT", "masking": True},
@@ -61,9 +60,6 @@ def schema_of(facet: Json, at: str) -> SchemaDefinition:
     """
     if is_deleted(facet):
         return SchemaDefinition(())
-    flat = _flat(facet.get("fields"))
-    if flat is not None:
-        return SchemaDefinition(flat)
     found: dict[str, SchemaField] = {}
     waiting = [(item, where, "", "") for item, where in reversed(list(rows(facet, "fields", at)))]
     while waiting:
@@ -76,26 +72,6 @@ def schema_of(facet: Json, at: str) -> SchemaDefinition:
         found.setdefault(path, SchemaField(path=path, type=type_, description=description))
         waiting += [(inner, there, path, type_ or "") for inner, there in reversed(list(rows(item, "fields", where)))]
     return SchemaDefinition(tuple(found.values()))
-
-
-def _flat(items: object) -> tuple[SchemaField, ...] | None:
-    """The fields, where none has fields of its own; None where one has, or where anything has another shape.
-
-    Most schemas are so, and to read them with the pointer to each field takes several times as long.
-    """
-    if not isinstance(items, list):
-        return None
-    found: dict[str, SchemaField] = {}
-    for item in items:
-        if not isinstance(item, dict) or item.get("fields") is not None:
-            return None
-        name, type_, description = item.get("name"), item.get("type"), item.get("description")
-        if not isinstance(name, str) or not isinstance(type_, _TEXT) or not isinstance(description, _TEXT):
-            return None
-        path = path_step(name)
-        if path not in found:
-            found[path] = SchemaField(path=path, type=type_, description=description)
-    return tuple(found.values())
 
 
 @dataclass(slots=True)
@@ -247,7 +223,4 @@ def top_level_names(facet: Json, at: str) -> tuple[str, ...]:
     Raises:
         Refused: its fields aren't an array of objects.
     """
-    items = facet.get("fields")
-    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-        items = [item for item, _ in rows(facet, "fields", at)]
-    return tuple(name for item in items if isinstance(name := item.get("name"), str))
+    return tuple(name for item, _ in rows(facet, "fields", at) if isinstance(name := item.get("name"), str))

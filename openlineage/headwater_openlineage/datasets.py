@@ -13,13 +13,11 @@ from headwater_openlineage.columns import schema_of
 from headwater_openlineage.errors import Refused
 from headwater_openlineage.facets import BASE, is_deleted, kept
 from headwater_openlineage.reading import Json, given_text, mapping, need_dataset, need_text, rows, step, text
-from headwater_openlineage.repeated import Repeated
 from headwater_schemas.events import (
     DatasetEvent,
     DatasetRef,
     LifecycleChange,
     Owner,
-    SchemaDefinition,
     Storage,
     Symlink,
     Tag,
@@ -29,8 +27,6 @@ from headwater_schemas.naming import normal
 
 Fields: TypeAlias = dict[str, Any]
 _Reader: TypeAlias = Callable[[Json, str], Fields]
-_BODIES: Final = Repeated[DatasetEvent]()
-_DIGESTS: Final = Repeated[str | None]()
 _LIFECYCLES: Final = {change.value: change for change in LifecycleChange if change is not LifecycleChange.UNKNOWN}
 
 
@@ -45,9 +41,17 @@ def dataset_body(dataset: DatasetRef, facets: Mapping[str, tuple[Json, str]], be
     Raises:
         Refused: a facet of the specification has another shape than it describes.
     """
-    wanted = {name: facet for name, facet in facets.items() if name not in besides}
-    about = (dataset, *wanted)
-    return _BODIES.read(about, (facet for facet, _ in wanted.values()), lambda: _dataset_body(dataset, wanted))
+    fields: Fields = {}
+    others: dict[str, str] = {}
+    for name, (facet, at) in facets.items():
+        if name in besides:
+            continue
+        reader, covered = _FACETS.get(name, (None, frozenset()))
+        if reader is not None:
+            fields |= reader(facet, at)
+        if reader is None or facet.keys() - covered - BASE:
+            others[name] = kept(facet)
+    return DatasetEvent(dataset=dataset, facets=others, **fields)
 
 
 def digest_of_schema(facets: Mapping[str, tuple[Json, str]]) -> str | None:
@@ -59,23 +63,8 @@ def digest_of_schema(facets: Mapping[str, tuple[Json, str]]) -> str | None:
     if "schema" not in facets:
         return None
     facet, at = facets["schema"]
-    return _DIGESTS.read(None, [facet], lambda: _digest(schema_of(facet, at)))
-
-
-def _digest(schema: SchemaDefinition) -> str | None:
+    schema = schema_of(facet, at)
     return schema_digest(schema) if schema.fields else None
-
-
-def _dataset_body(dataset: DatasetRef, facets: Mapping[str, tuple[Json, str]]) -> DatasetEvent:
-    fields: Fields = {}
-    others: dict[str, str] = {}
-    for name, (facet, at) in facets.items():
-        reader, covered = _FACETS.get(name, (None, frozenset()))
-        if reader is not None:
-            fields |= reader(facet, at)
-        if reader is None or facet.keys() - covered - BASE:
-            others[name] = kept(facet)
-    return DatasetEvent(dataset=dataset, facets=others, **fields)
 
 
 def owners_of(facet: Json, at: str) -> tuple[Owner, ...]:

@@ -2,8 +2,7 @@
 
 msgspec reads what is well-formed, six times as fast as `json`; the latter finds out what is wrong with anything else.
 
-What clients repeat with each event, schemas and column lineage, is most of a document. So most documents are read in
-parts, each once (`usual`).
+Most documents are read in parts, and parts that clients repeat are read once (`parts`).
 
 Memory is bounded by the limit of size (Python's objects take about ten times the text), the stack by the limit of
 nesting, which is counted before anything is parsed.
@@ -22,8 +21,8 @@ import msgspec
 
 from headwater_openlineage.errors import Refused
 from headwater_openlineage.nesting import DEFAULT_MAX_DEPTH, deeper
+from headwater_openlineage.parts import COLON, in_parts
 from headwater_openlineage.reading import Json, kind_of, step
-from headwater_openlineage.usual import COLON, in_parts
 
 DEFAULT_MAX_BYTES: Final = 1 << 20
 """Default size limit of a record on Kafka."""
@@ -40,7 +39,7 @@ def decode(data: bytes, *, max_bytes: int = DEFAULT_MAX_BYTES, shared: bool = Tr
     Args:
         data: JSON in UTF-8; a byte order mark at its beginning is skipped.
         max_bytes: the longest that is taken.
-        shared: it may have parts in common with other documents (`Shared`).
+        shared: the document may share facets with others (`parts.Shared`).
 
     Raises:
         Refused: too long, too deep, no JSON, no UTF-8, no object; a name twice in one object; NaN, Infinity or a number
@@ -48,8 +47,8 @@ def decode(data: bytes, *, max_bytes: int = DEFAULT_MAX_BYTES, shared: bool = Tr
     """
     if len(data) > max_bytes:
         raise Refused("", f"has {len(data):,} bytes: at most {max_bytes:,} are taken")
-    if shared and (usual := in_parts(data)) is not None:
-        return usual
+    if shared and (document := in_parts(data)) is not None:
+        return document
     if deeper(data, DEFAULT_MAX_DEPTH):
         raise Refused("", f"is nested deeper than {DEFAULT_MAX_DEPTH} levels: at most that many are taken")
     document = _well_formed(data)

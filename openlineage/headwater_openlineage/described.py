@@ -1,15 +1,14 @@
-"""Datasets and jobs as documents describe them: what is read of one that several documents have is read once.
+"""Datasets and jobs as documents describe them. What is read of one stays with its facets, if documents share these.
 
-    facets word for word the same, of a dataset of the same name    ⇒ the same `DescribedDataset`
-    a job word for word the same                                    ⇒ the same `DescribedJob`
-
-Pointers to facets are those of the first document: where something is refused, its document is read again by itself.
+Pointers to shared facets are those of the first document: where something is refused, its document is read again by
+itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
-from typing import Final, NamedTuple, TypeAlias
+from collections.abc import Collection, Mapping
+from functools import cached_property
+from typing import TypeAlias
 
 import msgspec
 
@@ -17,70 +16,29 @@ from headwater_openlineage.datasets import dataset_body, digest_of_schema
 from headwater_openlineage.facets import kept
 from headwater_openlineage.jobs import job_fields, processing_type
 from headwater_openlineage.origin import without
+from headwater_openlineage.parts import Shared
 from headwater_openlineage.reading import Json, given_text, need_dataset, need_text, read_facets, text
-from headwater_openlineage.repeated import MAX_BYTES, Shared, texts_of
 from headwater_schemas.events import DatasetEvent, DatasetRef, DatasetUse, JobEvent, JobRef, Position, TableSnapshot
-from headwater_schemas.latest import Latest
 
 Facets: TypeAlias = Mapping[str, tuple[Json, str]]
 
 
-class Stated(NamedTuple):
-    """Facets as part of a cache key.
+class DescribedDataset:
+    """Dataset with its facets.
 
-    Attributes:
-        key: equal if these facets are.
-        size: total size of their texts, in bytes.
-    """
-
-    key: tuple[Hashable, ...]
-    size: int
-
-
-class _Described:
-    """Facets of a dataset or job.
-
-    Attributes:
+    Args:
+        ref: namespace and name.
         facets: facets by name, each with its pointer.
         unread: facets that are kept and not read.
+        shared_bytes: size of the facets' text if documents share it, else 0.
     """
 
-    __slots__ = ("_stated", "facets", "unread")
-
-    def __init__(self, facets: Facets, unread: Json | None = None) -> None:
+    def __init__(self, ref: DatasetRef, facets: Facets, unread: Json | None = None, shared_bytes: int = 0) -> None:
+        self.ref = ref
         self.facets = facets
         self.unread = unread or {}
-        self._stated: dict[tuple[str, ...], Stated] = {}
-
-    def stated(self, names: tuple[str, ...]) -> Stated:
-        """Return its facets with these names.
-
-        Raises:
-            OverflowError: one has a number of more than 64 bits.
-        """
-        known = self._stated.get(names)
-        if known is None:
-            given = [name for name in names if name in self.facets]
-            texts, size = texts_of(self.facets[name][0] for name in given)
-            known = self._stated[names] = Stated((*given, *texts), size)
-        return known
-
-
-class DescribedDataset(_Described):
-    """A dataset with its facets.
-
-    Attributes:
-        ref: namespace and name.
-    """
-
-    __slots__ = ("_bodies", "_plain", "_position", "ref")
-
-    def __init__(self, ref: DatasetRef, facets: Facets, unread: Json | None = None) -> None:
-        super().__init__(facets, unread)
-        self.ref = ref
+        self.shared_bytes = shared_bytes
         self._bodies: dict[tuple[str, ...], DatasetEvent | None] = {}
-        self._plain: DatasetUse | None = None
-        self._position: list[Position | None] = []
 
     def body(self, besides: tuple[str, ...]) -> DatasetEvent | None:
         """Convert its facets to a DatasetEvent; None if they state nothing.
@@ -99,61 +57,73 @@ class DescribedDataset(_Described):
             self._bodies[besides] = None if body == DatasetEvent(dataset=self.ref) else body
         return self._bodies[besides]
 
+    @cached_property
     def plain_use(self) -> DatasetUse:
-        """Return the dataset as a run's input or output, without the run's own facets.
+        """The dataset as a run's input or output, without the run's own facets.
 
         Raises:
             Refused: the schema has another shape.
         """
-        if self._plain is None:
-            self._plain = DatasetUse(dataset=self.ref, schema_digest=digest_of_schema(self.facets))
-        return self._plain
+        return DatasetUse(dataset=self.ref, schema_digest=digest_of_schema(self.facets))
 
+    @cached_property
     def version(self) -> Position | None:
-        """The version of it that its facets state.
+        """The dataset's version that the facets state.
 
         Raises:
             Refused: a facet has another shape.
         """
-        if not self._position:
-            self._position.append(_version(self.facets))
-        return self._position[0]
+        if "version" not in self.facets:
+            return None
+        facet, at = self.facets["version"]
+        version = text(facet, "datasetVersion", at)
+        if not version:
+            return None
+        storage = self.facets.get("storage")
+        format_ = text(storage[0], "storageLayer", storage[1]) if storage is not None else None
+        return Position(table_snapshot=TableSnapshot(format=(format_ or "").lower(), snapshot_id=version))
 
 
-class DescribedJob(_Described):
-    """A job with its facets.
+class DescribedJob:
+    """Job with its facets.
+
+    Args:
+        ref: namespace and name.
+        job: the document's `job`.
+        facets: facets by name, each with its pointer.
+        unread: facets that are kept and not read.
+        shared_bytes: size of the facets' text if documents share it, else 0.
 
     Attributes:
-        ref: namespace and name.
         held: facets as the event of the job or of a run holds them.
         rest: JSON of the job without the facets that are held.
     """
 
-    __slots__ = ("_declared", "held", "processing_type", "ref", "rest")
-
-    def __init__(self, ref: JobRef, job: Json, facets: Facets, unread: Json | None = None) -> None:
-        super().__init__(facets, unread)
+    def __init__(
+        self,
+        ref: JobRef,
+        job: Json,
+        facets: Facets,
+        unread: Json | None = None,
+        shared_bytes: int = 0,
+    ) -> None:
         self.ref = ref
+        self.facets = facets
+        self.shared_bytes = shared_bytes
         self.held = {name: kept(facet) for name, (facet, _) in facets.items()}
-        self.held |= {name: kept(facet) for name, facet in self.unread.items()}
+        self.held |= {name: kept(facet) for name, facet in (unread or {}).items()}
         self.rest = msgspec.Raw(kept(without(job, "facets", self.held)).encode())
         self.processing_type = processing_type(facets)
-        self._declared: list[JobEvent | None] = []
 
+    @cached_property
     def declared(self) -> JobEvent | None:
-        """Convert its facets to a JobEvent; None if they state nothing.
+        """Its facets as a JobEvent; None if they state nothing.
 
         Raises:
             Refused: a facet of the specification has another shape than it describes.
         """
-        if not self._declared:
-            body = JobEvent(**job_fields(self.facets))
-            self._declared.append(None if body == JobEvent() else body)
-        return self._declared[0]
-
-
-_DATASETS: Final = Latest[DescribedDataset](MAX_BYTES)
-_JOBS: Final = Latest[DescribedJob](MAX_BYTES)
+        body = JobEvent(**job_fields(self.facets))
+        return None if body == JobEvent() else body
 
 
 def described_dataset(entry: Json, at: str, unread: Collection[str] = ()) -> DescribedDataset:
@@ -167,14 +137,14 @@ def described_dataset(entry: Json, at: str, unread: Collection[str] = ()) -> Des
     Raises:
         Refused: it has no name, or its facets are no object of objects.
     """
-    facets = entry.get("facets")
-    key = (entry.get("namespace"), entry.get("name"), facets.token) if type(facets) is Shared else None
-    known = None if key is None else _DATASETS.get(key)
-    if known is None:
-        known = DescribedDataset(need_dataset(entry, at), *read_facets(entry, "facets", at, unread))
-        if key is not None and type(facets) is Shared:
-            _DATASETS.put(key, known, len(facets.text))
-    return known
+    shared = _shared(entry)
+    if shared is not None and isinstance(shared.described, DescribedDataset):
+        return shared.described
+    ref = need_dataset(entry, at)
+    found = DescribedDataset(ref, *read_facets(entry, "facets", at, unread), 0 if shared is None else len(shared.text))
+    if shared is not None:
+        shared.described = found
+    return found
 
 
 def described_job(job: Json, at: str, unread: Collection[str] = ()) -> DescribedJob:
@@ -188,22 +158,19 @@ def described_job(job: Json, at: str, unread: Collection[str] = ()) -> Described
     Raises:
         Refused: it has no namespace or name, or its facets are no object of objects.
     """
-    known = _JOBS.get(job.token) if type(job) is Shared else None
-    if known is None:
-        ref = JobRef(given_text(job, "namespace", at), need_text(job, "name", at))
-        known = DescribedJob(ref, job, *read_facets(job, "facets", at, unread))
-        if type(job) is Shared:
-            _JOBS.put(job.token, known, len(job.text))
-    return known
+    shared = _shared(job)
+    if shared is not None and isinstance(shared.described, DescribedJob):
+        return shared.described
+    ref = JobRef(given_text(job, "namespace", at), need_text(job, "name", at))
+    found = DescribedJob(ref, job, *read_facets(job, "facets", at, unread), 0 if shared is None else len(shared.text))
+    if shared is not None:
+        shared.described = found
+    return found
 
 
-def _version(facets: Facets) -> Position | None:
-    if "version" not in facets:
-        return None
-    facet, at = facets["version"]
-    version = text(facet, "datasetVersion", at)
-    if not version:
-        return None
-    storage = facets.get("storage")
-    format_ = text(storage[0], "storageLayer", storage[1]) if storage is not None else None
-    return Position(table_snapshot=TableSnapshot(format=(format_ or "").lower(), snapshot_id=version))
+def _shared(source: Json) -> Shared | None:
+    """Return the shared facets of a dataset or job; None if it shares none, or its names were redacted."""
+    facets = source.get("facets")
+    if type(facets) is Shared and facets.owner == (source.get("namespace"), source.get("name")):
+        return facets
+    return None

@@ -16,8 +16,8 @@ from headwater_openlineage.columns import Lineage, path_step, read_column_lineag
 from headwater_openlineage.described import DescribedDataset, DescribedJob, Facets
 from headwater_openlineage.explicit import Explicit, read_job_lineage, read_target, sources_of
 from headwater_openlineage.parsed import Table, dialect_of, edges_of
+from headwater_openlineage.parts import MAX_BYTES
 from headwater_openlineage.reading import Json, text
-from headwater_openlineage.repeated import MAX_BYTES
 from headwater_schemas.events import (
     ColumnEdge,
     ColumnLineage,
@@ -48,10 +48,6 @@ class Made:
 
 
 _MADE: Final = Latest[Made](MAX_BYTES)
-# Facets that a cached lineage depends on.
-_OF_JOB: Final = ("lineage", "sql", "jobType")
-_OF_INPUT: Final = ("schema",)
-_OF_OUTPUT: Final = ("schema", "columnLineage", "lineage")
 
 
 def made_from(job: DescribedJob, inputs: Sequence[DescribedDataset], outputs: Sequence[DescribedDataset]) -> Made:
@@ -65,27 +61,20 @@ def made_from(job: DescribedJob, inputs: Sequence[DescribedDataset], outputs: Se
     Raises:
         Refused: a facet has another shape.
     """
-    try:
-        stated = job.stated(_OF_JOB)
-        which: list[Hashable] = [job.ref, *stated.key]
-        size = stated.size
-        for each in inputs:
-            stated = each.stated(_OF_INPUT)
-            which += (each.ref, *stated.key)
-            size += stated.size
-        which.append(None)
-        for each in outputs:
-            stated = each.stated(_OF_OUTPUT)
-            which += (each.ref, *stated.key)
-            size += stated.size
-    except OverflowError:
-        return _made_from(job, inputs, outputs)  # a number of more than 64 bits
-    key = tuple(which)
+    described: tuple[DescribedJob | DescribedDataset, ...] = (job, *inputs, *outputs)
+    key = (len(inputs), *map(_key, described))
+    if None in key:
+        return _made_from(job, inputs, outputs)
     known = _MADE.get(key)
     if known is None:
         known = _made_from(job, inputs, outputs)
-        _MADE.put(key, known, size)
+        _MADE.put(key, known, sum(each.shared_bytes for each in described))
     return known
+
+
+def _key(described: DescribedJob | DescribedDataset) -> Hashable | None:
+    """Return a part of a cached lineage's key; None if there are facets that no other document shares."""
+    return described if described.shared_bytes else None if described.facets else described.ref
 
 
 def _made_from(job: DescribedJob, inputs: Sequence[DescribedDataset], outputs: Sequence[DescribedDataset]) -> Made:

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import msgspec
 
+from headwater_openlineage.parts import Shared
 from headwater_openlineage.reading import Json
-from headwater_openlineage.repeated import Shared
 from headwater_schemas.events import DatasetUse, LineageEvent
 
 PART: Final = ""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -93,7 +92,6 @@ def dialect_of(named: str | None, namespaces: Sequence[str], integration: str | 
     return ""
 
 
-@lru_cache(1 << 10)
 def edges_of(query: str, dialect: str, inputs: tuple[Table, ...], outputs: tuple[Table, ...]) -> tuple[ParsedEdge, ...]:
     """Edges that the text of a query shows. Never raises: what can't be read gives none.
 

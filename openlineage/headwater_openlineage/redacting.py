@@ -1,7 +1,7 @@
 """A document without credentials, and a note of how many were in it.
 
 It is looked through once, right after it is parsed, so that nothing behind that ever has one: no event, no dead letter,
-no answer. Parts that documents share are looked through once, too (`Shared`).
+no answer. Facets that documents share are searched once (`parts.Shared`).
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from headwater_openlineage.lenient import Note, NoteKind
+from headwater_openlineage.parts import Shared
 from headwater_openlineage.reading import Json, step
-from headwater_openlineage.repeated import Shared
 from headwater_schemas.redacted_values import redacted_json
 
 REDACTED_FACET: Final = "headwater_redacted"

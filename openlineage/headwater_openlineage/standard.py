@@ -183,7 +183,7 @@ def _run(document: Json, context: _Context) -> list[LineageEvent]:
     )
     rest = _rest(document, without(run, "facets", held_of_run), job, (consumed, produced))
     events = [context.event(body, rest, job=job.ref, run=run_id)]
-    if (declared := job.declared()) is not None:
+    if (declared := job.declared) is not None:
         events.append(context.part(declared, job=job.ref))
     events += [context.part(each, job=job.ref, run=run_id) for each in _bodies(inputs, outputs, body.type)]
     if made.plan is not None:

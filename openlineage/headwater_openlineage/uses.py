@@ -44,7 +44,7 @@ def use_of(dataset: DescribedDataset, entry: Json, at: str, inner: str, unread: 
     if inner == "outputFacets" and LIFECYCLE in dataset.facets:
         # Each write has its own; the dataset keeps only the last one's.
         others.setdefault(LIFECYCLE, kept(dataset.facets[LIFECYCLE][0]))
-    plain = dataset.plain_use()
+    plain = dataset.plain_use
     return msgspec.structs.replace(plain, facets=others, **fields) if others or fields else plain
 
 
@@ -70,7 +70,7 @@ def _position(dataset: DescribedDataset, given: Facets) -> Position | None:
                 )
     if "subset" in given and (found := position_of_subset(dataset.ref, *given["subset"])) is not None:
         return found
-    return dataset.version()
+    return dataset.version
 
 
 def entries(document: Json, name: str) -> list[tuple[Json, str]]:

@@ -14,9 +14,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import datetime
-from functools import cache, lru_cache
+from functools import cache
 from io import BytesIO
-from operator import attrgetter
 from typing import Any, Protocol
 
 import msgspec
@@ -24,14 +23,7 @@ from fastavro import parse_schema, schemaless_reader
 from fastavro.read import SchemaResolutionError
 
 from headwater_schemas.avro_schema import FINGERPRINT_BYTES, AvroSchema, current_schema, released_schemas
-from headwater_schemas.avro_writer import (
-    NULL,
-    VALUE,
-    Field,
-    compiled_fields,
-    write_long,
-    write_size,
-)
+from headwater_schemas.avro_writer import NULL, VALUE, Field, compiled_fields
 from headwater_schemas.errors import (
     EmptyRecordError,
     EncodeError,
@@ -44,9 +36,8 @@ from headwater_schemas.errors import (
     UnknownKindError,
     UnknownSchemaError,
 )
-from headwater_schemas.events import JobRef, LineageEvent
-from headwater_schemas.identity import micros
-from headwater_schemas.latest import Latest, LatestOf
+from headwater_schemas.events import LineageEvent
+from headwater_schemas.latest import Latest
 from headwater_schemas.rules import BODY_OF_KIND, first_violation
 
 SINGLE_OBJECT_MAGIC = b"\xc3\x01"
@@ -95,19 +86,11 @@ class ReleasedSchemas:
 def encode(event: LineageEvent) -> bytes:
     """The value of the event's record: the current schema, in single-object encoding.
 
-    Bodies that several events have, the very same object, are checked and written once: what producers repeat with
-    every run.
-
     Raises:
         EncodeError: the event breaks the contract; names the field.
     """
     if event.kind not in BODY_OF_KIND:
         raise EncodeError("not a kind that this version knows", field="kind")
-    field = BODY_OF_KIND[event.kind]
-    body = getattr(event, field)
-    written = _written.get(body) if event.kind in _REPEATED else None
-    if written is not None and (value := _with_body(event, written)) is not None:
-        return value
     datum = msgspec.to_builtins(event, builtin_types=(datetime,))
     try:
         # Structs don't check their values. Reading the event back (4 µs) does, in C, time zones included.
@@ -118,10 +101,8 @@ def encode(event: LineageEvent) -> bytes:
     if broken := first_violation(event):
         raise EncodeError(broken.message, field=broken.field)
     out = bytearray(_single_object_head())
-    places: dict[str, int] = {}
     try:
         for name, write, nullable in _fields():
-            places[name] = len(out)
             item = datum[name]
             if nullable:
                 if item is None:
@@ -133,10 +114,7 @@ def encode(event: LineageEvent) -> bytes:
         # A walk finds the value that the types let through.
         place, message = next(_unwritable(datum, ""), ("", f"can't be written as Avro: {type(error).__name__}"))
         raise EncodeError(message, field=place or None) from None
-    value = bytes(out)
-    if event.kind in _REPEATED:
-        _written.put(body, value[places[_FIRST_BODY] : places["document"]], places["document"] - places[_FIRST_BODY])
-    return value
+    return bytes(out)
 
 
 @cache
@@ -147,83 +125,6 @@ def _fields() -> list[Field]:
 @cache
 def _single_object_head() -> bytes:
     return SINGLE_OBJECT_MAGIC + current_schema().fingerprint
-
-
-_REPEATED = frozenset({"DATASET", "PLAN", "JOB"})
-"""Kinds of which several events have one body; those of runs and micro-batches are all different."""
-_FIRST_BODY = next(iter(BODY_OF_KIND.values()))
-_BODIES = attrgetter(*BODY_OF_KIND.values())
-_NULL, _VALUE = bytes([NULL]), bytes([VALUE])
-_SIZES = [bytes([size << 1]) for size in range(64)]
-"""Sizes of texts that are written as one byte."""
-
-
-_written: LatestOf[bytes] = LatestOf(4 << 20)
-"""Bodies as they were written, with the nulls of the other kinds' around them; sizes in bytes."""
-
-
-def _with_body(event: LineageEvent, written: bytes) -> bytes | None:
-    """The value of an event whose body was written before; None of one that has to be looked at more closely."""
-    run, document = event.run, event.document
-    try:
-        if _BODIES(event).count(None) != len(BODY_OF_KIND) - 1:
-            return None
-        return b"".join(
-            (
-                _single_object_head(),
-                _text(event.event_id, 1),
-                _long(micros(event.event_time)),
-                _from_tenant_to_job(event.tenant, event.producer, event.kind, event.job),
-                _NULL if run is None else _VALUE + _text(run.run_id, 1),
-                written,
-                _NULL if document is None else _VALUE + _text(document, 0),
-            )
-        )
-    except (ValueError, TypeError, AttributeError):
-        return None
-
-
-@lru_cache(1 << 10)
-def _from_tenant_to_job(tenant: str, producer: str, kind: str, job: JobRef | None) -> bytes:
-    """The fields of these, as they are written.
-
-    Raises:
-        ValueError, TypeError, AttributeError: one isn't as it must be.
-    """
-    head = _text(tenant, 1) + _text(producer, 0) + _text(kind, 1)
-    if job is not None:
-        return head + _VALUE + _text(job.namespace, 0) + _text(job.name, 1)
-    if kind != "DATASET":
-        raise ValueError("no job")
-    return head + _NULL
-
-
-def _text(text: str, least: int) -> bytes:
-    """A text as it is written.
-
-    Raises:
-        ValueError: it is shorter than it may be, or holds a lone surrogate.
-        TypeError: it is none.
-    """
-    if type(text) is not str:
-        raise TypeError("no text")
-    data = text.encode()
-    size = len(data)
-    if size < least:
-        raise ValueError("too short")
-    if size < len(_SIZES):
-        return _SIZES[size] + data
-    out = bytearray()
-    write_size(out, size)
-    return bytes(out) + data
-
-
-@lru_cache(1 << 6)
-def _long(number: int) -> bytes:
-    """A whole number as it is written: a time, which all events of a document have."""
-    out = bytearray()
-    write_long(out, number)
-    return bytes(out)
 
 
 def with_registry_id(value: bytes, schema_id: int) -> bytes:
@@ -339,6 +240,8 @@ class Decoder:
         return event
 
 
+_REPEATED = frozenset({"DATASET", "PLAN", "JOB"})
+"""Kinds of which several events have one body; those of runs and micro-batches are all different."""
 _READ_BYTES = 2 << 20
 """Size of the bodies that a decoder caches; as events they take some ten times as much."""
 _HEAD = ("event_id", "event_time", "tenant", "producer", "kind", "job", "run")

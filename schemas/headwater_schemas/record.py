@@ -5,7 +5,6 @@ What an outbox keeps is this, so that relaying encodes nothing.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -37,12 +36,11 @@ class Record(msgspec.Struct, frozen=True):
     @property
     def headers(self) -> tuple[tuple[str, bytes], ...]:
         """The record's headers."""
-        return ((EVENT_ID_HEADER, self.event_id.encode()), *_of_kind(self.kind))
-
-
-@lru_cache(64)
-def _of_kind(kind: str) -> tuple[tuple[str, bytes], ...]:
-    return ((KIND_HEADER, kind.encode()), ("content-type", _CONTENT_TYPE))
+        return (
+            (EVENT_ID_HEADER, self.event_id.encode()),
+            (KIND_HEADER, self.kind.encode()),
+            ("content-type", _CONTENT_TYPE),
+        )
 
 
 def record_of(event: LineageEvent) -> Record:

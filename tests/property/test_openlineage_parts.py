@@ -13,7 +13,7 @@ from headwater_openlineage.decoding import decode
 from headwater_openlineage.errors import Refused
 from headwater_openlineage.incoming import events_of
 from headwater_openlineage.intake.receiving import Refusal, RefusalReason, receive
-from headwater_openlineage.repeated import Shared
+from headwater_openlineage.parts import Shared
 from headwater_schemas.codec import encode
 from headwater_schemas.events import LineageEvent
 from support.examples import examples
@@ -141,7 +141,7 @@ def test_parts_are_shared() -> None:
         "outputs": '{"x": {"a": "\\u00e9"}}',
     }
     one, other = decode(text.encode()), decode(text.replace("2026-01-01", "2026-01-02").encode())
-    assert isinstance(one["job"], Shared)
-    assert one["job"] is other["job"]
+    assert isinstance(one["job"]["facets"], Shared)
+    assert one["job"]["facets"] is other["job"]["facets"]
     assert one["outputs"][0]["facets"] is other["outputs"][0]["facets"]
     assert one["eventTime"] != other["eventTime"]

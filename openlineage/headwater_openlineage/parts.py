@@ -1,0 +1,148 @@
+"""Cache of the datasets and jobs that documents repeat word for word, so that each is read once.
+
+A client sends the schemas of all datasets, and their column lineage, with every event of every run: most of a document.
+A document in the specification's shape is therefore split before it is parsed. The facets of each dataset and job are
+looked up by their names and text, and read only if they are new.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from headwater_openlineage.nesting import DEFAULT_MAX_DEPTH, deeper
+from headwater_openlineage.reading import Json
+from headwater_schemas.latest import Latest
+
+COLON: Final = re.compile(rb"\\u003[aA]")
+"""A colon that isn't encoded again as it was."""
+MAX_BYTES: Final = 16 << 20
+"""Size of the cached texts. The values read from them take several times as much."""
+_ABOVE: Final = 3
+"""Nesting levels above a dataset's facets: the document, `inputs`, the dataset."""
+
+
+class Shared(dict[str, Any]):
+    """All facets of a dataset or job, shared by the documents that repeat them. Its members are never changed.
+
+    Attributes:
+        text: JSON text with sorted keys.
+        colons: number of colons in the text.
+        owner: namespace and name of the dataset or job.
+        clean: the facets are known to have no credentials.
+        described: the `DescribedDataset` or `DescribedJob` with these facets; None before it is read.
+    """
+
+    __slots__ = ("clean", "colons", "described", "owner", "text")
+
+    def __init__(self, value: dict[str, Any], text: bytes, colons: int, owner: tuple[object, object]) -> None:
+        super().__init__(value)
+        self.text = text
+        self.colons = colons
+        self.owner = owner
+        self.clean = False
+        self.described: object = None
+
+
+class _Job(msgspec.Struct, omit_defaults=True):
+    """Job of an event."""
+
+    namespace: str | UnsetType = UNSET
+    name: str | UnsetType = UNSET
+    facets: Raw | UnsetType = UNSET
+
+
+class _Dataset(_Job, omit_defaults=True):
+    """Dataset of an event."""
+
+    inputFacets: dict[str, Any] | UnsetType = UNSET  # noqa: N815 - OpenLineage's name, as the next ones are
+    outputFacets: dict[str, Any] | UnsetType = UNSET  # noqa: N815
+
+
+class _Event(msgspec.Struct, omit_defaults=True):
+    """RunEvent, JobEvent or DatasetEvent."""
+
+    eventType: str | UnsetType = UNSET  # noqa: N815
+    eventTime: str | UnsetType = UNSET  # noqa: N815
+    run: dict[str, Any] | UnsetType = UNSET
+    job: _Job | UnsetType = UNSET
+    dataset: _Dataset | UnsetType = UNSET
+    inputs: list[_Dataset] | UnsetType = UNSET
+    outputs: list[_Dataset] | UnsetType = UNSET
+    producer: str | UnsetType = UNSET
+    schemaURL: str | UnsetType = UNSET  # noqa: N815
+
+
+_EVENT: Final = msgspec.json.Decoder(_Event)
+_FACETS: Final = msgspec.json.Decoder(dict[str, dict[str, Any]])
+_LEFT_OUT: Final = Raw(b"0")
+_KNOWN: Final = Latest[Shared](MAX_BYTES)
+
+
+def in_parts(data: bytes) -> Json | None:
+    """Return a document with shared facets; None for an unusual document, which has to be read as a whole.
+
+    If an object has a name twice, msgspec takes the last value. What is encoded again then has fewer colons than the
+    bytes, those in strings included. The same is true of members that the specification doesn't have.
+    """
+    if b"\\" in data and COLON.search(data):
+        return None
+    try:
+        event = _EVENT.decode(data)
+        shared: list[Shared] = []
+        document: Json = {}
+        if event.job is not UNSET:
+            document["job"] = _members(event.job, shared)
+        if event.dataset is not UNSET:
+            document["dataset"] = _members(event.dataset, shared)
+        for name in ("inputs", "outputs"):
+            if (entries := getattr(event, name)) is not UNSET:
+                document[name] = [_members(entry, shared) for entry in entries]
+        rest = msgspec.json.encode(event)
+    except (ValueError, OverflowError, RecursionError):
+        return None
+    if data.count(b":") != rest.count(b":") + sum(each.colons for each in shared) or deeper(rest, DEFAULT_MAX_DEPTH):
+        return None
+    for name in ("eventType", "eventTime", "run", "producer", "schemaURL"):
+        if (value := getattr(event, name)) is not UNSET:
+            document[name] = value
+    return document
+
+
+def _members(source: _Job, shared: list[Shared]) -> Json:
+    """Return the members of a dataset or job, move its facets into `shared`, and leave them out of `source`."""
+    found: Json = {}
+    if source.facets is not UNSET:
+        found["facets"] = facets = _facets(source, bytes(source.facets))
+        shared.append(facets)
+        source.facets = _LEFT_OUT
+    for name in source.__struct_fields__:
+        if name != "facets" and (value := getattr(source, name)) is not UNSET:
+            found[name] = value
+    return found
+
+
+def _facets(source: _Job, data: bytes) -> Shared:
+    """Read the facets of a dataset or job, or find them in the cache.
+
+    Raises:
+        ValueError: they aren't well-formed, or no object of objects, or have a name twice.
+        OverflowError: they have a number of more than 64 bits.
+    """
+    key = (type(source), source.namespace, source.name, data)
+    known = _KNOWN.get(key)
+    if known is not None:
+        return known
+    if deeper(data, DEFAULT_MAX_DEPTH - _ABOVE):
+        raise ValueError("perhaps nested too deep")
+    value = _FACETS.decode(data)
+    text = msgspec.json.encode(value, order="deterministic")
+    colons = text.count(b":")
+    if colons != data.count(b":"):
+        raise ValueError("a name twice in one object")
+    found = Shared(value, text, colons, (source.namespace, source.name))
+    _KNOWN.put(key, found, len(data))
+    return found
