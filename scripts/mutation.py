@@ -74,7 +74,6 @@ class Area:
 
 
 _CONTRACT: Final = ("tests/contract/schemas/test_pinned_identities.py", "tests/contract/schemas/test_golden_events.py")
-_REFERENCE: Final = "tests/property/fold/test_reference.py"
 _REDACTED: Final = "tests/unit/schemas/test_redaction.py"
 AREAS: Final[dict[str, Area]] = {
     "identity": Area(
@@ -101,7 +100,7 @@ AREAS: Final[dict[str, Area]] = {
         # How long a text takes is no matter of a changed word, and most of the tests' time.
         (_REDACTED, "tests/unit/schemas/test_redacted_values.py", f"--deselect={_REDACTED}::test_no_text_takes_long"),
     ),
-    "fold": Area((_FACTS, _FOLD), ("tests/unit/fold", _REFERENCE, "tests/property/fold")),
+    "fold": Area((_FACTS, _FOLD), ("tests/unit/fold", "tests/property/fold")),
     # Parts of the fold, which are judged by tests of their own in seconds.
     "parts": Area(
         (f"{_FOLD}/disjoint.py", "graph/headwater_graph/write/parts.py"),
@@ -113,7 +112,6 @@ AREAS: Final[dict[str, Area]] = {
         (
             "tests/unit/fold",
             "tests/property/fold/test_next_of_neighbours.py",
-            _REFERENCE,
             "tests/property/fold/test_fold_is_a_join.py",
         ),
     ),

@@ -120,6 +120,7 @@ NULLABILITY ROWS  ~SORT_DEPENDENCY      COSMETIC    ends
 NULLABILITY UNSEEN ~UNKNOWN             DEGRADED    ends
 NULLABILITY FLOW  ~-                    DEGRADED    ends
 ADDED     JOB     -                     DEGRADED    ends
+ADDED     FLOW:first -                  COSMETIC    ends
 ADDED     VALUE:first COPY              COSMETIC    ends
 ADDED     VALUE   COPY                  DEGRADED    ends
 ADDED     VALUE   UNKNOWN               DEGRADED    ends
@@ -203,12 +204,6 @@ def test_compatible_changes(subtests: pytest.Subtests) -> None:
             assert judged(change, step(cause, kind), ChangeType.SCHEMA_COMPATIBLE) == (severity, then)
 
 
-def test_the_first_hop_is_another_matter() -> None:
-    assert judged("FRESHNESS_BREACH", step("FLOW", "-", first=True)) == ("BLOCKING", "on")
-    assert judged("ASSET_DEPRECATED", step("FLOW", "-", first=True)) == ("BLOCKING", "on")
-    assert judged("ADDED", step("FLOW", "-", first=True)) == ("COSMETIC", "ends")
-
-
 _STEPS = st.builds(
     StepFacts,
     st.sampled_from(Cause),
@@ -287,36 +282,6 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         load_policy(tmp_path / "none.toml")
     with pytest.raises(QuestionError, match="can't be read: Is a directory"):
         load_policy(tmp_path)
-
-
-def every_step(change: ChangeType) -> Iterator[tuple[SchemaChange | None, StepFacts]]:
-    for schema in SchemaChange if change.of_schema else [None]:
-        for cause, influence, kind in itertools.product(Cause, Influence, (None, *TransformationKind)):
-            for masking, first, parted in itertools.product((False, True), repeat=3):
-                yield schema, StepFacts(cause, influence, kind, masking, first, "", "", parted)
-
-
-def test_each_rule_of_the_default_can_be_the_first_to_fit() -> None:
-    """A rule behind one that takes all of its steps would be dead text."""
-    policy = default_policy()
-    live = {policy.judge(change, *each)[2] for change in ChangeType for each in every_step(change)}
-    assert live == set(range(len(policy.rules)))
-
-
-def test_each_rule_nearly_fits_a_step_that_another_decides() -> None:
-    """A step that differs in one condition of the rule alone is another rule's."""
-    policy = default_policy()
-    nearly = set()
-    for change in ChangeType:
-        decided = {each: policy.judge(change, *each)[2] for each in every_step(change)}
-        for (schema, step), number in decided.items():
-            for field in ("cause", "influence", "kind", "masking", "first", "parted"):
-                every = {"cause": Cause, "influence": Influence, "kind": (None, *TransformationKind)}
-                others = (step._replace(**{field: value}) for value in every.get(field, (False, True)))
-                if any(decided[schema, other] != number for other in others):
-                    nearly.add(number)
-    # A last word takes every step of its change, so nothing but another rule's step nearly fits it.
-    assert nearly == set(range(len(policy.rules)))
 
 
 _KINDS_OF = {

@@ -325,20 +325,6 @@ def test_nothing_is_raised_where_nothing_is_known(subtests: pytest.Subtests) -> 
             assert decided(change, severity, SeverityInputs()) == (severity, None)
 
 
-def test_what_matters_more(subtests: pytest.Subtests) -> None:
-    cases = [
-        ("DATA_INCORRECT", "TAINTED", "CRITICAL"),
-        ("DATA_INCORRECT", "WARNING", "WARNING"),
-        ("FRESHNESS_BREACH", "WARNING", "BLOCKING"),
-        ("PRIVACY_RECLASSIFICATION", "RESTRICTED", "CRITICAL"),
-        ("SCHEMA_BREAKING", "BREAKING", "BREAKING"),
-        ("SCHEMA_BREAKING", "COSMETIC", "COSMETIC"),
-    ]
-    for change, severity, critical in cases:
-        with subtests.test(change=change, severity=severity):
-            assert decided(change, severity, known("criticality"))[0] == critical
-
-
 def with_raise(conditions: str, severity: str = "WARNING", to: str = "CRITICAL") -> Policy:
     text = default_policy_text().partition("# ---- What matters more")[0]
     return parse_policy(f'{text}[[raise]]\n{conditions}\nseverity = ["{severity}"]\nto = "{to}"\n', "mine")

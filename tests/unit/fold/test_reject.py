@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from headwater_graph.fold import reject, reject_decoded, rejection
-from headwater_graph.fold.rejection import Rejected, Rejection, RejectionReason, _reject_range
+from headwater_graph.fold.rejection import Rejection, RejectionReason
 from headwater_schemas import identity
 from headwater_schemas.events import (
     ColumnEdge,
@@ -524,25 +524,3 @@ def test_a_plan_that_a_decoder_gives_again_is_checked_once(monkeypatch: pytest.M
     monkeypatch.setattr(rejection, "plan_digest", digest)
     assert [reject(event) is None for event in (good, empty, bad)] == [True, True, False]
     assert digests == [LINEAGE], "of the bad one alone"
-
-
-FAULTS_OF_RANGES: list[tuple[OffsetRange, str, str]] = [
-    (OffsetRange(-1, 0, 1), "at.partition", "negative"),
-    (OffsetRange(0, -1, 1), "at.from", "negative"),
-    (OffsetRange(3, 0, 1), "at.partition", "3 is there twice"),
-    (OffsetRange(0, 2, 1), "at", "ends at 1, before it begins at 2"),
-]
-
-
-def test_each_fault_of_a_range_is_worded(subtests: pytest.Subtests) -> None:
-    for part, field, detail in FAULTS_OF_RANGES:
-        with subtests.test(part=part, field=field):
-            with pytest.raises(Rejected, match=f"^{field}: {detail}$") as caught:
-                _reject_range(part, {3}, "at")
-            assert caught.value.rejection == Rejection(RejectionReason.INVALID_EVENT, field, detail)
-
-
-def test_a_range_that_is_good_has_no_fault(subtests: pytest.Subtests) -> None:
-    for part in (OffsetRange(0, 0, 0), OffsetRange(0, 5, 5), OffsetRange(4, 0, 1)):
-        with subtests.test(part=part):
-            _reject_range(part, {3}, "at")
