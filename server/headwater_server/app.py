@@ -22,7 +22,7 @@ from headwater_server.metrics import ServeMetrics
 from headwater_server.middleware.answers import Codings, Head, SecurityHeaders
 from headwater_server.middleware.bodies import Bodies, Media
 from headwater_server.middleware.hosts import Hosts, Sites
-from headwater_server.middleware.intake import Intake
+from headwater_server.middleware.intake import IntakeGate
 from headwater_server.middleware.requests import Admission, Measure, Paths, Unforeseen
 from headwater_server.page import page_routes
 from headwater_server.parameters import query_names
@@ -66,7 +66,7 @@ def create_app(graph: Graph) -> FastAPI:
             Middleware(Hosts, names=limits.hosts()),
             Middleware(Sites),
             Middleware(
-                Intake,
+                IntakeGate,
                 direct=intake.direct(),
                 below=BELOW,
                 limits=limits,

@@ -1,4 +1,4 @@
-"""Traces: which micro-batch consumed a record, and where it went; which records a file was made of."""
+"""Traces: the micro-batch that consumed a record and what it became; the records that a file was made from."""
 
 from __future__ import annotations
 
