@@ -9,6 +9,7 @@ answers      answers as JSON, cacheable
 problems     what goes wrong, as RFC 9457 problem details
 handlers     exceptions ⇒ problems
 parameters   what several routes take
+records      records of a topic as a query names them
 documented   the OpenAPI document: descriptions of fields, real examples, problems
 examples     requests with the answers that the recorded demo gives
 metrics      requests and their durations, for Prometheus
