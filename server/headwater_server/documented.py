@@ -157,11 +157,12 @@ def _problem_schemas() -> dict[str, Any]:
 
 
 def _with_short_names(whole: dict[str, Any]) -> dict[str, Any]:
-    """`headwater_consumers__analysis__trace__answer__Direction`, of which there are two, ⇒ `TraceDirection`."""
+    """Names of schemas of which there are two: `headwater_analysis__schemas__SchemaChange` ⇒ `SchemasSchemaChange`."""
     text = json.dumps(whole).replace('-Input"', '"')
     for name in sorted(whole["components"]["schemas"], key=len, reverse=True):
-        if len(parts := name.split("__")) > 3:
-            text = text.replace(f'{name}"', f'{parts[2].capitalize()}{parts[-1]}"')
+        *modules, own = name.split("__")
+        if modules:
+            text = text.replace(f'{name}"', f'{modules[-1].capitalize()}{own}"')
     short: dict[str, Any] = json.loads(text)
     return short
 

@@ -13,6 +13,7 @@ from headwater_analysis.assets import Asset, AssetKind
 from headwater_analysis.impact import ImpactChange
 from headwater_analysis.lineage import Lineage, LineageDirection, LineageQuestion
 from headwater_analysis.reader import Reader
+from headwater_server.app import openapi_document
 from headwater_server.middleware.answers import wants_gzip
 from headwater_server.routes import impact as impact_routes
 from headwater_server.routes import lineage as routes
@@ -257,3 +258,7 @@ def test_a_linked_impact_is_the_one_that_is_posted(monkeypatch: pytest.MonkeyPat
     linked, posted, renamed = changes
     assert linked == posted
     assert (renamed.column, renamed.new_name, renamed.extent) == ("id", "key", None)
+
+
+def test_no_schema_is_named_by_its_module() -> None:
+    assert [name for name in openapi_document()["components"]["schemas"] if "__" in name] == []
