@@ -15,7 +15,7 @@ mkdirSync(out, { recursive: true });
 
 await build({
   absWorkingDir: here,
-  entryPoints: { page: "src/main.ts" },
+  entryPoints: { page: "src/main.ts", docs: "src/docs.ts" },
   bundle: true,
   minify: true,
   format: "esm",
@@ -24,10 +24,14 @@ await build({
   charset: "utf8",
   outdir: out,
 });
-copyFileSync(join(here, "src", "page.html"), join(out, "index.html"));
-copyFileSync(join(here, "src", "page.css"), join(out, "page.css"));
-copyFileSync(join(here, "src", "icon.svg"), join(out, "icon.svg"));
-copyFileSync(join(here, "node_modules", "elkjs", "lib", "elk-worker.min.js"), join(out, "elk-worker.min.js"));
+const copy = (to, ...from) => copyFileSync(join(here, ...from), join(out, to));
+copy("index.html", "src", "page.html");
+copy("docs.html", "src", "docs.html");
+copy("page.css", "src", "page.css");
+copy("icon.svg", "src", "icon.svg");
+copy("elk-worker.min.js", "node_modules", "elkjs", "lib", "elk-worker.min.js");
+copy("swagger-ui-bundle.js", "node_modules", "swagger-ui-dist", "swagger-ui-bundle.js");
+copy("swagger-ui.css", "node_modules", "swagger-ui-dist", "swagger-ui.css");
 
 const version = (name) => JSON.parse(readFileSync(join(here, "node_modules", name, "package.json"), "utf8")).version;
 const license = (name, file) => readFileSync(join(here, "node_modules", name, file), "utf8").trim();
@@ -43,6 +47,17 @@ writeFileSync(
     `elkjs ${version("elkjs")}, unchanged; its source is at https://github.com/kieler/elkjs`,
     "",
     license("elkjs", "LICENSE.md"),
+    "",
+    `swagger-ui-bundle.js and swagger-ui.css are of Swagger UI ${version("swagger-ui-dist")}, https://swagger.io/tools/swagger-ui,`,
+    "unchanged.",
+    "",
+    license("swagger-ui-dist", "NOTICE"),
+    "",
+    license("swagger-ui-dist", "LICENSE"),
+    "",
+    "swagger-ui-bundle.js contains:",
+    "",
+    license("swagger-ui-dist", "swagger-ui-bundle.js.LICENSE.txt"),
     "",
   ].join("\n"),
 );

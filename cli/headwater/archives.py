@@ -10,12 +10,15 @@ from headwater.console import console
 from headwater.decoding import event_decoder
 from headwater.errors import InputError
 from headwater.invocation import install_command
+from headwater.lean_imports import without
 from headwater.settings import connected_settings
-from headwater_analysis.trace import Archived
-from headwater_analysis.trace.batches import Query
-from headwater_consumers.archive import Archive, ArchiveError, archived_micro_batches
 from headwater_graph.facts.nodes import IntervalFacts
 from headwater_schemas.events import JobRef
+
+with without("numpy", "pandas"):
+    from headwater_analysis.trace import Archived
+    from headwater_analysis.trace.batches import Query
+    from headwater_consumers.archive import Archive, ArchiveError, archived_micro_batches
 
 
 @contextlib.contextmanager

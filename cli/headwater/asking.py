@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 
 from headwater.console import console, shortened
-from headwater.errors import ConfigurationError, HeadwaterError, InputError, NotFoundError, UnreachableError
+from headwater.errors import ConfigurationError, HeadwaterError, InputError, SubjectNotFoundError, UnreachableError
 from headwater.lean_imports import without
 from headwater.settings import connected_settings
 from headwater_schemas.kafka.settings import KafkaSettings
@@ -68,7 +68,7 @@ def translated(error: errors.AnalysisError) -> HeadwaterError:
     message = shortened(str(error), 600)
     if isinstance(error, errors.NotFoundError):
         hint = "The nearest names there are:" if error.nearest else ""
-        return NotFoundError(message, fix=hint, nearest=error.nearest)
+        return SubjectNotFoundError(message, fix=hint, nearest=error.nearest)
     if isinstance(error, errors.AmbiguousError):
         return InputError(message, fix="Say which:", nearest=error.candidates)
     if isinstance(error, errors.QuestionError):

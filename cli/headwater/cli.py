@@ -31,10 +31,10 @@ from rich.markup import escape
 from typer.core import TyperGroup
 
 from headwater.command_list import BROUGHT, CHECKOUT_ONLY, COMMANDS, Command
-from headwater.completion import words_typed
 from headwater.console import console
 from headwater.errors import ConfigurationError, ExitCode, HeadwaterError
 from headwater.invocation import install_command, program
+from headwater.options import words_typed
 from headwater.times import TIMES
 from headwater_schemas.redaction import redact
 from headwater_schemas.visible import visible_lines

@@ -2,7 +2,7 @@
 
     HeadwaterError            1  unexpected: a bug, or an error nobody foresaw
     ├── InputError            2  bad usage or bad input: an unknown setting, a malformed line
-    ├── NotFoundError         3  the thing named does not exist
+    ├── SubjectNotFoundError  3  the thing named does not exist
     ├── UnreachableError      4  Kafka or Neo4j does not answer
     ├── CheckFailedError      5  the command ran; what it checked is not as it should be
     └── ConfigurationError    6  fatal: wrong credentials, no Java, a corrupt installation
@@ -59,7 +59,7 @@ class InputError(HeadwaterError):
     exit_code = ExitCode.BAD_INPUT
 
 
-class NotFoundError(HeadwaterError):
+class SubjectNotFoundError(HeadwaterError):
     """The subject of the command does not exist."""
 
     exit_code = ExitCode.NOT_FOUND

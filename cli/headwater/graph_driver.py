@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from headwater.connection import Neo4jSettings
-from headwater.errors import ConfigurationError, HeadwaterError, InputError, NotFoundError, UnreachableError
+from headwater.errors import ConfigurationError, HeadwaterError, InputError, SubjectNotFoundError, UnreachableError
 from headwater.lean_imports import without
 from headwater_graph.segments.segment import SegmentDamagedError
 
@@ -42,7 +42,7 @@ def graph_driver(settings: Neo4jSettings) -> Iterator[Driver]:
         ) from error
     except Neo4jError as error:
         if (error.code or "").endswith("DatabaseNotFound"):
-            raise NotFoundError(
+            raise SubjectNotFoundError(
                 f"Neo4j at {uri} has no database {settings.database!r}.",
                 fix="Check HEADWATER_NEO4J_DATABASE.",
             ) from error

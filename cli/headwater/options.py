@@ -1,13 +1,55 @@
-"""Options that all commands share which ask the graph: a tenant, a time limit, pages, a dataset, hops."""
+"""Options that commands share which ask the graph, and what the shell completes of them."""
 
 from __future__ import annotations
 
+import contextlib
+import re
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
-from headwater.completion import complete_dataset
 from headwater.console import shortened
+
+_SECONDS = 2.0
+_MOST = 30
+_LAST_WORD = re.compile(r"[^\W_]*$")
+
+
+def words_typed(environment: Mapping[str, str]) -> list[str] | None:
+    """Parse the words before the cursor, without the program, where the shell asks for completions; None elsewhere.
+
+    Typer's script for bash sets COMP_WORDS and the number of the word being typed, those for other shells the line.
+    """
+    if not environment.get("_HEADWATER_COMPLETE", "").startswith("complete"):
+        return None
+    if "COMP_WORDS" in environment:
+        words = environment["COMP_WORDS"].split()
+        number = environment.get("COMP_CWORD", "")
+        return words[1 : int(number)] if number.isdecimal() else words[1:]
+    line = environment.get("_TYPER_COMPLETE_ARGS", "")
+    words = line.split()
+    return words[1:] if line.endswith(" ") else words[1:-1]
+
+
+def complete_dataset(incomplete: str) -> list[str]:
+    """Names of datasets that begin so, or spellings with the namespace where none do."""
+    with contextlib.suppress(Exception):
+        from headwater.asking import asking
+        from headwater_analysis.assets import AssetKind
+        from headwater_analysis.search import search
+        from headwater_schemas.visible import visible
+
+        # One letter may begin too many names to look for: then the words before it are searched.
+        for text in dict.fromkeys((incomplete, _LAST_WORD.sub("", incomplete))):
+            with asking(timeout_seconds=_SECONDS, silently=True) as reader:
+                hits = search(reader, text, kinds=(AssetKind.DATASET,), limit=_MOST).items
+            for names in ({hit.asset.name for hit in hits}, {hit.asset.spelling for hit in hits}):
+                # A name with control characters can't be typed.
+                if begun := sorted(name for name in names if name.startswith(incomplete) and visible(name) == name):
+                    return begun
+    return []
+
 
 TenantOption = Annotated[
     str | None, typer.Option("--tenant", help="Tenant of the lineage. Default: HEADWATER_ANALYSIS_TENANT.")

@@ -17,7 +17,7 @@ _REQUEST_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class TopicState:
+class EventsTopicState:
     """The events topic and one consumer group.
 
     Attributes:
@@ -48,7 +48,7 @@ class TopicState:
         }
 
 
-def topic_state(client: Mapping[str, Any], topic: str, group: str) -> TopicState | None:
+def topic_state(client: Mapping[str, Any], topic: str, group: str) -> EventsTopicState | None:
     """Ask the brokers; None where they have no such topic.
 
     Raises:
@@ -62,7 +62,7 @@ def topic_state(client: Mapping[str, Any], topic: str, group: str) -> TopicState
             return None
         raise
     partitions = [TopicPartition(topic, position.partition.number) for position in positions]
-    return TopicState(
+    return EventsTopicState(
         topic,
         group,
         partitions=len(positions),

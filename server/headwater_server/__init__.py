@@ -9,11 +9,11 @@ answers      answers as JSON, cacheable
 problems     what goes wrong, as RFC 9457 problem details
 handlers     exceptions ⇒ problems
 parameters   what several routes take
+records      records of a topic as a query names them
 documented   the OpenAPI document: descriptions of fields, real examples, problems
-reference    the same as a page, `/docs`
 examples     requests with the answers that the recorded demo gives
 metrics      requests and their durations, for Prometheus
 routes/      the endpoints, an area each
 middleware/  what every request passes through, a concern each
-page/        the page at `/`, built elsewhere
+page/        the pages at `/` and `/docs`, built in `web/`
 """

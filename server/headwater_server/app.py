@@ -11,7 +11,7 @@ from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.responses import HTMLResponse, JSONResponse
+from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from headwater_server.asking import BELOW, Graph
@@ -22,11 +22,10 @@ from headwater_server.metrics import ServeMetrics
 from headwater_server.middleware.answers import Codings, Head, SecurityHeaders
 from headwater_server.middleware.bodies import Bodies, Media
 from headwater_server.middleware.hosts import Hosts, Sites
-from headwater_server.middleware.intake import Intake
+from headwater_server.middleware.intake import IntakeGate
 from headwater_server.middleware.requests import Admission, Measure, Paths, Unforeseen
 from headwater_server.page import page_routes
 from headwater_server.parameters import query_names
-from headwater_server.reference import reference_page
 from headwater_server.routes import ROUTERS, intake, review
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def create_app(graph: Graph) -> FastAPI:
             Middleware(Hosts, names=limits.hosts()),
             Middleware(Sites),
             Middleware(
-                Intake,
+                IntakeGate,
                 direct=intake.direct(),
                 below=BELOW,
                 limits=limits,
@@ -113,17 +112,8 @@ def _document(app: FastAPI) -> None:
     async def openapi(_request: Request) -> Response:
         return JSONResponse(whole, headers={"Cache-Control": "no-cache"})
 
-    async def docs(_request: Request) -> Response:
-        return HTMLResponse(_reference(), headers={"Cache-Control": "no-cache"})
-
     app.openapi_schema = whole  # what `app.openapi()` gives
     app.add_route("/openapi.json", openapi, include_in_schema=False)
-    app.add_route("/docs", docs, include_in_schema=False)
-
-
-@cache
-def _reference() -> str:
-    return reference_page(openapi_document())
 
 
 @cache

@@ -5,7 +5,7 @@
         return ask(lambda reader: lineage(reader, LineageQuestion(id, …)))
 
 Such a route is a plain function: it runs in one of the server's threads, asks in one read transaction, and Neo4j ends
-that one at the time limit. A client that goes away doesn't end it sooner.
+that one at the time limit. A client that disconnects doesn't end it sooner.
 
 Answers are JSON, the same as `--json` of the command line, and cacheable: a 200 of GET has a weak ETag of its content;
 a request that names it in `If-None-Match` is answered 304. Weak, since the same answer is sent with and without gzip.

@@ -20,7 +20,7 @@ class BackgroundChecks:
     """Checks the rules every so many seconds, in a thread of its own, from `start` to `stop`.
 
     Args:
-        graph: that is checked, with its exemptions.
+        graph: graph to check, with its exemptions.
         metrics: for what is found.
         clock: seconds since 1970.
     """

@@ -62,10 +62,10 @@ _TOO_SLOW = b"\r\n".join(
 
 @dataclass
 class Connections:
-    """All connections of a server, and who of them waits.
+    """All connections of a server, and those that wait for a request.
 
     Attributes:
-        settings: the limits.
+        settings: limits of connections.
         most: connections in all; fewer than `connections_max` where the process may not open so many files.
         counts: connections by client.
         waiting: those with no request under way, the one that has waited longest first.
@@ -189,7 +189,7 @@ class Connection(H11Protocol):
         self._send_timer = self.loop.call_later(self._settings.send_timeout_seconds, self._check_sending)
 
     def resume_writing(self) -> None:
-        """It took most of it."""
+        """The client has taken most of its answer."""
         super().resume_writing()
         if self._send_timer is not None:
             self._send_timer.cancel()
@@ -244,8 +244,8 @@ class _Lingering:
     """A transport whose `close` lets the client read what was written, although it may still be sending.
 
     Args:
-        transport: asyncio's.
-        connection: whose it is.
+        transport: transport of asyncio.
+        connection: connection of the transport.
     """
 
     def __init__(self, transport: asyncio.Transport, connection: Connection) -> None:

@@ -24,7 +24,7 @@ from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
 from headwater_analysis.freshness import GraphState
-from headwater_server.problems import MEDIA_TYPE, STATUS, Problem, ProblemType
+from headwater_server.problems import MEDIA_TYPE, STATUS, ProblemDetails, ProblemType
 
 if TYPE_CHECKING:
     from starlette.routing import BaseRoute
@@ -103,7 +103,7 @@ def document(routes: Sequence[BaseRoute]) -> dict[str, Any]:
     for route in operations:
         if _ANSWERS_TO_NONE.isdisjoint(route.tags) and dataclasses.is_dataclass(route.response_model):
             _schema_of(schemas, route.response_model)["properties"]["graph"] = _STATE
-    describe(schemas, [Problem, GraphState, *(route.response_model for route in operations), *bodies])
+    describe(schemas, [ProblemDetails, GraphState, *(route.response_model for route in operations), *bodies])
     for path in whole["paths"].values():
         for operation in path.values():
             _exemplify(operation)
@@ -130,7 +130,7 @@ def _qualified(model: Any) -> str:
 
 def problem_responses(*kinds: ProblemType) -> dict[int | str, dict[str, Any]]:
     """`responses` of a route that may answer with these."""
-    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}}
     named: dict[int, list[str]] = {}
     for kind in kinds:
         named.setdefault(int(STATUS[kind]), []).append(f"`{kind.value}`")
@@ -148,22 +148,23 @@ def example(operation: str) -> Mapping[str, Any] | None:
 
 @cache
 def _problem_schemas() -> dict[str, Any]:
-    schema = TypeAdapter(Problem).json_schema(ref_template="#/components/schemas/{model}")
+    schema = TypeAdapter(ProblemDetails).json_schema(ref_template="#/components/schemas/{model}")
     parts: dict[str, Any] = schema.pop("$defs")
     # Empty members are left out, never null.
     for field in schema["properties"].values():
         field.pop("default", None)
         branches = field.pop("anyOf", ())
         field.update(next((branch for branch in branches if branch.get("type") != "null"), {}))
-    return {**parts, "Problem": schema}
+    return {**parts, "ProblemDetails": schema}
 
 
 def _with_short_names(whole: dict[str, Any]) -> dict[str, Any]:
-    """`headwater_consumers__analysis__trace__answer__Direction`, of which there are two, ⇒ `TraceDirection`."""
+    """Names of schemas of which there are two: `headwater_analysis__schemas__SchemaChange` ⇒ `SchemasSchemaChange`."""
     text = json.dumps(whole).replace('-Input"', '"')
     for name in sorted(whole["components"]["schemas"], key=len, reverse=True):
-        if len(parts := name.split("__")) > 3:
-            text = text.replace(f'{name}"', f'{parts[2].capitalize()}{parts[-1]}"')
+        *modules, own = name.split("__")
+        if modules:
+            text = text.replace(f'{name}"', f'{modules[-1].capitalize()}{own}"')
     short: dict[str, Any] = json.loads(text)
     return short
 

@@ -27,7 +27,7 @@ _STATUSES = frozenset({200, 201, 207, 304, *STATUS.values()})
 _OTHER = "other"
 
 
-class Rejection(StrEnum):
+class RequestRejection(StrEnum):
     """Reasons for rejecting a whole request with events or declarations."""
 
     TOKEN = "token"  # noqa: S105 - a reason
@@ -68,7 +68,7 @@ class IntakeMetrics:
             ["reason"],
             registry=registry,
         )
-        for rejected in Rejection:
+        for rejected in RequestRejection:
             self._rejected.labels(rejected.value)
         self._seconds = Histogram(
             f"{_PREFIX}_intake_duration_seconds",
@@ -89,15 +89,15 @@ class IntakeMetrics:
 
     def unauthorized(self) -> None:
         """A sender had no token, or a wrong one."""
-        self._rejected.labels(Rejection.TOKEN.value).inc()
+        self._rejected.labels(RequestRejection.TOKEN.value).inc()
 
     def busy(self) -> None:
         """There was no room for a request."""
-        self._rejected.labels(Rejection.BUSY.value).inc()
+        self._rejected.labels(RequestRejection.BUSY.value).inc()
 
     def unavailable(self) -> None:
         """Kafka took too long for a request."""
-        self._rejected.labels(Rejection.KAFKA.value).inc()
+        self._rejected.labels(RequestRejection.KAFKA.value).inc()
 
     def answered(self, outcome: Outcome, seconds: float) -> None:
         """A request's events were taken as far as they are."""

@@ -1,4 +1,4 @@
-"""The page at `/`: files that are built elsewhere and shipped beside this module, in `page/`.
+"""The page at `/`, and that of the API at `/docs`: built from `web/`, shipped beside this module in `page/`.
 
 Each file is a route of its own, so that nothing else is ever read, and other paths are answered like any other.
 """
@@ -16,17 +16,16 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-_INDEX = "index.html"
+_PAGES = {"/": "index.html", "/docs": "docs.html"}
 
 
 def page_routes(folder: Path | None = None) -> list[Route]:
-    """A route for each file below `folder`, and `/` for its index.html; none where the page wasn't built."""
+    """A route for each file below `folder`, and for `/` and `/docs`, of those that were built."""
     folder = folder or Path(str(files("headwater_server").joinpath("page")))
-    if not (folder / _INDEX).is_file():
-        return []
     static = StaticFiles(directory=folder)
     names = sorted(file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file())
-    return [_route(static, "/", _INDEX), *(_route(static, f"/{name}", name) for name in names)]
+    named = {path: name for path, name in _PAGES.items() if name in names} | {f"/{name}": name for name in names}
+    return [_route(static, path, name) for path, name in named.items()]
 
 
 def _route(static: StaticFiles, path: str, name: str) -> Route:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal, TypeAlias
 from urllib.parse import unquote
@@ -13,10 +13,7 @@ from fastapi import Depends, Path, Query, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from headwater_analysis.errors import QuestionError
 from headwater_analysis.runs import CONTEXT_NAMES, RunFilter
-from headwater_analysis.trace import Offsets, parse_offsets
-from headwater_schemas.ranges import MOST_OFFSET, RangeError
 
 QueryNames: TypeAlias = dict[tuple[str, str], dict[str, bool]]
 """By path pattern and method, the query's parameters, and whether each may be given several times."""
@@ -160,18 +157,6 @@ def hops(depth: int | Literal["all"]) -> int | None:
     return None if depth == "all" else depth
 
 
-def ranges_of(topic: str, texts: Sequence[str], topic_id: str | None) -> tuple[Offsets, ...]:
-    """Records of a topic by several ranges.
-
-    Raises:
-        QuestionError: one is no range.
-    """
-    try:
-        return tuple(parse_offsets(topic, text, topic_id) for text in texts)
-    except RangeError as error:
-        raise QuestionError(str(error), field="range") from error
-
-
 async def known_only(request: Request) -> None:
     """Refuse query parameters that the route doesn't take: a misspelt one would silently change the answer.
 
@@ -211,33 +196,8 @@ def _branches(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [schema, *schema.get("anyOf", ())]
 
 
-_MOST_PARTITION = 2**31 - 1
 _YEAR_SECONDS = 31_536_000
 
-_Offset = Annotated[int | None, Query(ge=0, le=MOST_OFFSET)]
-
-Topic = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME, description="The topic, by key or name.")]
-TopicId = Annotated[
-    str | None,
-    Query(
-        min_length=1,
-        max_length=LONGEST_NAME,
-        description="Kafka's id of the incarnation of the topic that is meant; by default any.",
-    ),
-]
-RangeText = Annotated[str, Field(min_length=1, max_length=64)]
-Partition = Annotated[int | None, Query(ge=0, le=_MOST_PARTITION, description="Its partition.")]
-FirstOffset = Annotated[_Offset, Query(description="The record's offset, or the first one's.")]
-EndOffset = Annotated[_Offset, Query(description="The offset after the last one; by default just the one record.")]
-Ranges = Annotated[
-    list[RangeText] | None,
-    Query(
-        alias="range",
-        max_length=1_000,
-        description="In place of `partition` and `offset`, as often as needed: `0:120..130`, of every partition "
-        "`all:120..130`, of the whole topic `all`. The end isn't part of a range.",
-    ),
-]
 ReadTime = Annotated[
     bool,
     Query(

@@ -147,18 +147,18 @@ class FieldProblem:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ProblemDetails:
     """Problem details. Empty members are left out.
 
     Attributes:
-        type: which problem it is, a URN from a closed list.
-        title: that in words.
+        type: type of the problem, a URN from a closed list.
+        title: type of the problem in words.
         status: the HTTP status.
-        detail: what was wrong this time, for people.
-        instance: names this one occurrence in the server's log; of a defect alone.
-        nearest: of what wasn't found, names that there are, the most similar first.
-        candidates: of an ambiguous name, an exact spelling of each.
-        errors: of parameters, events and declarations, what is wrong with each.
+        detail: cause of this problem, for people.
+        instance: id of this occurrence in the server's log; only for a defect.
+        nearest: existing names that are most similar to a name that wasn't found.
+        candidates: an exact spelling of each thing that an ambiguous name stands for.
+        errors: faults of parameters, events and declarations, one by one.
     """
 
     type: ProblemType
@@ -181,8 +181,8 @@ def problem(
     errors: tuple[FieldProblem, ...] = (),
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """A response with it."""
-    found = Problem(
+    """Response with the details of a problem."""
+    found = ProblemDetails(
         kind, _TITLE[kind], STATUS[kind], detail, instance, nearest or None, candidates or None, errors or None
     )
     document: dict[str, Any] = {name: value for name, value in msgspec.to_builtins(found).items() if value is not None}

@@ -37,7 +37,7 @@ _OTHER_FILES = 128 + 2 * _BACKLOG
 _FEWEST_CONNECTIONS = 16
 
 
-class Server:
+class HttpServer:
     """Listens from the start, serves in `run`.
 
     Args:

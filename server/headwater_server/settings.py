@@ -116,18 +116,18 @@ class ServeSettings(BaseModel):
     """Longest time that Kafka may take to acknowledge a request's events or declarations; then the answer is 503."""
 
     def hosts(self) -> frozenset[str] | None:
-        """The names that requests may call it by, in lower case; None is any."""
+        """Names of this server that requests may use, in lower case; None: any."""
         named = frozenset(name.strip().lower() for name in self.allowed_hosts.split(",") if name.strip())
         if "*" in named:
             return None
         return named or LOOPBACK_NAMES | {self._address}
 
     def intake_tokens(self) -> frozenset[bytes]:
-        """The tokens of which a sender needs one; empty: none is needed."""
+        """Tokens of senders of events; empty: none is needed."""
         return _tokens(self.intake_token)
 
     def declare_tokens(self) -> frozenset[bytes]:
-        """Tokens that declarations are accepted with."""
+        """Tokens of senders of declarations; empty: none is needed."""
         return _tokens(self.declare_token)
 
     @property

@@ -16,7 +16,7 @@ from headwater_analysis.reader import Reader
 from headwater_analysis.settings import AnalysisSettings
 from headwater_graph.connection import Neo4jTarget
 from headwater_server.asking import Graph
-from headwater_server.server import Server
+from headwater_server.server import HttpServer
 from headwater_server.settings import ServeSettings
 from support.waiting import patience
 
@@ -94,7 +94,7 @@ def held_back(owner: object, name: str) -> Iterator[threading.Event]:
 @contextlib.contextmanager
 def client_of(graph: Graph, app: FastAPI | None = None) -> Iterator[httpx.Client]:
     """Asks the server, which listens on a free port of this machine and runs in a thread."""
-    with contextlib.closing(Server(graph, app)) as server:
+    with contextlib.closing(HttpServer(graph, app)) as server:
         thread = threading.Thread(target=server.run)
         thread.start()
         try:

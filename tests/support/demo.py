@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headwater.demo.facts import DeadLetter, Facts, consumed
+from headwater.demo.facts import DeadLetterSummary, Facts, consumed
 from headwater_graph.chains import Chain
 
 
@@ -26,7 +26,7 @@ def chain(
 
 
 LETTERS = tuple(
-    DeadLetter(reason, f"lineage.events[0]@{offset}", 10)
+    DeadLetterSummary(reason, f"lineage.events[0]@{offset}", 10)
     for offset, reason in enumerate(("NOT_AN_EVENT", "UNKNOWN_SCHEMA", "INVALID_EVENT"))
 )
 

@@ -8,11 +8,10 @@ import typer
 from rich.console import Group
 from rich.text import Text
 
-from headwater.completion import complete_dataset
 from headwater.graph_command import Ask, Shown, graph_command
-from headwater.options import parse_hops
-from headwater.show.consumers import consumers_table
-from headwater.show.pages import Fitted
+from headwater.options import complete_dataset, parse_hops
+from headwater.show.declared import consumers_table
+from headwater.show.pages import FittedView
 from headwater.show.trace import blast_summary, blast_table
 from headwater.trace_options import (
     HorizonOption,
@@ -76,8 +75,8 @@ def command(
         )
 
     found = ask(question)
-    view = Fitted(blast_table(found))
-    shown = Group(view, Text(), Fitted(consumers_table(found.consumers))) if found.consumers else view
+    view = FittedView(blast_table(found))
+    shown = Group(view, Text(), FittedView(consumers_table(found.consumers))) if found.consumers else view
     return Shown(found, shown, blast_summary(found), found.notes)
 
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
+from xml.etree import ElementTree as ET
 
 import typer
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
 
 from headwater.asking import asking
 from headwater.console import JsonOption, console, shortened
@@ -14,10 +20,17 @@ from headwater.errors import CheckFailedError, HeadwaterError, InputError
 from headwater.exempting import exemptions_of
 from headwater.graph_command import document
 from headwater.options import CursorOption, LimitOption, TenantOption, TimeoutOption
-from headwater.show import check as show
+from headwater.show.names import moment_text
+from headwater.show.pages import FittedView
 from headwater.trace_options import parse_duration
-from headwater_analysis.checks import RULES, check, rule_named
+from headwater_analysis.checks import RULES, CheckedRule, Checks, Finding, check, rule_named
 from headwater_analysis.errors import QuestionError
+from headwater_schemas.reasons import without_names
+from headwater_schemas.visible import visible
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
 
 _READ_FOR_PEOPLE = 1_000
 _WHY_UNUSED = {
@@ -73,12 +86,12 @@ def command(
         )
     if junit is not None:
         try:
-            junit.write_text(show.junit(found), encoding="utf-8")
+            junit.write_text(junit_report(found), encoding="utf-8")
         except OSError as error:
             raise InputError(
                 f"{junit} can't be written: {error.strerror}.", fix="Choose another for --junit."
             ) from error
-    console.result(document(found, reader.freshness), show.view(found))
+    console.result(document(found, reader.freshness), view(found))
     for each in found.unused:
         console.warning(
             f"{exemptions}:{each.line} exempts {shortened(each.subject)} from {each.rule} for nothing: "
@@ -111,3 +124,108 @@ def command(
             fix="Start `headwater consume`, and check again.",
         )
     console.message(f"{len(found.rules)} rules hold{exempted}.")
+
+
+_LONGEST = 600
+_MOST_NAMES = 3
+_RUN_ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
+
+
+def view(found: Checks) -> FittedView:
+    """A line for each rule, below those that are broken a line for each kind of finding, with their number."""
+    parts: list[RenderableType] = []
+    for rule in found.rules:
+        count = f"{rule.total:,}" if rule.total else "–"
+        exempted = f", {rule.exempted:,} exempted" if rule.exempted else ""
+        heading = Text.assemble((visible(rule.rule), "bold red" if rule.total else "green"), f"  {count}{exempted}")
+        parts.append(heading.append(f"  {visible(rule.title)}", "dim"))
+        if rule.findings:
+            parts += [_findings(rule), Text(f"  → {visible(rule.fix)}")]
+        if rule.unknown is not None:
+            parts.append(Text.assemble(("  UNKNOWN", "bold yellow"), f": {visible(rule.unknown)}"))
+    for late in found.unchecked:
+        heading = Text.assemble((visible(late.rule), "bold yellow"), "  not checked")
+        parts.append(heading.append(f"  {visible(late.title)}", "dim"))
+        parts.append(Text(f"  {visible(late.reason)}"))
+    return FittedView(Group(*parts))
+
+
+def _findings(rule: CheckedRule) -> Table:
+    """A row for each kind of finding, the first of the page first."""
+    out = Table(box=None, pad_edge=False, show_header=False)
+    for _ in range(5):
+        out.add_column(overflow="fold")
+    kinds: dict[str, list[Finding]] = {}
+    for each in rule.findings:
+        kinds.setdefault(without_names(_RUN_ID.sub("…", each.message)), []).append(each)
+    for kind, found in kinds.items():
+        out.add_row(" ", *_row(kind, found))
+    if len(rule.findings) < rule.total:
+        out.add_row(" ", f"and {rule.total - len(rule.findings):,} more")
+    return out
+
+
+def _row(kind: str, found: Sequence[Finding]) -> Iterator[str]:
+    """Yield a row's cells: subjects (several: their count, too), message, time of the first finding, owners."""
+    names = list(dict.fromkeys(map(_subject, found)))
+    more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
+    count = f"{len(found):,} × " if len(found) > 1 else ""
+    yield f"{count}{', '.join(names[:_MOST_NAMES])}{more}"
+    yield shortened(kind if count else found[0].message, _LONGEST)
+    times = [each.since for each in found if each.since is not None]
+    yield f"since {moment_text(min(times))}" if times else ""
+    yield shortened(", ".join(dict.fromkeys(owner for each in found for owner in each.subject.owners)))
+
+
+def _subject(finding: Finding) -> str:
+    name, table = shortened(finding.subject.name), finding.subject.table
+    return name if table is None else f"{name} ({shortened(table)})"
+
+
+def junit_report(found: Checks) -> str:
+    """Format the checks as JUnit XML: a suite for each rule, a case for each finding; a passing case for none.
+
+    Those beyond the limit are one case together. The case of a rule that wasn't checked, or of which not all is known,
+    is an error.
+    """
+    more = {rule.rule: rule.total - len(rule.findings) for rule in found.rules}
+    failures = sum(len(rule.findings) + (more[rule.rule] > 0) for rule in found.rules)
+    errors = str(len(found.unchecked) + sum(rule.unknown is not None for rule in found.rules))
+    root = ET.Element("testsuites", name="headwater check", failures=str(failures), errors=errors)
+    for rule in found.rules:
+        name = visible(rule.rule)
+        failed = len(rule.findings) + (more[rule.rule] > 0)
+        suite = ET.SubElement(
+            root, "testsuite", name=name, tests=str(max(1, failed + (rule.unknown is not None))), failures=str(failed)
+        )
+        for each in rule.findings:
+            case = ET.SubElement(suite, "testcase", classname=name, name=_subject(each))
+            failure = ET.SubElement(case, "failure", message=visible(each.message), type=name)
+            failure.text = _failure(rule, each)
+        if more[rule.rule] > 0:
+            case = ET.SubElement(suite, "testcase", classname=name, name=f"{more[rule.rule]:,} more")
+            ET.SubElement(case, "failure", message="Those beyond --limit.", type=name).text = visible(rule.fix)
+        if rule.unknown is not None:
+            suite.set("errors", "1")
+            case = ET.SubElement(suite, "testcase", classname=name, name=visible(rule.title))
+            ET.SubElement(case, "error", message=f"UNKNOWN: {visible(rule.unknown)}", type=name)
+        elif not failed:
+            ET.SubElement(suite, "testcase", classname=name, name=visible(rule.title))
+        if rule.exempted:
+            ET.SubElement(suite, "system-out").text = f"{rule.exempted:,} exempted"
+    for late in found.unchecked:
+        name = visible(late.rule)
+        suite = ET.SubElement(root, "testsuite", name=name, tests="1", failures="0", errors="1")
+        case = ET.SubElement(suite, "testcase", classname=name, name=visible(late.title))
+        ET.SubElement(case, "error", message=visible(late.reason), type=name)
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _failure(rule: CheckedRule, finding: Finding) -> str:
+    lines = [visible(finding.message)]
+    if finding.since is not None:
+        lines.append(f"Since {moment_text(finding.since)}.")
+    if finding.subject.owners:
+        lines.append(f"Owners: {visible(', '.join(finding.subject.owners))}.")
+    return "\n".join([*lines, visible(rule.fix)])

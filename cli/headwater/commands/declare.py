@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,13 +14,15 @@ from typing import Annotated, Final
 import typer
 
 from headwater.asking import asking
-from headwater.console import JsonOption, console
-from headwater.errors import InputError, NotFoundError, UnreachableError
+from headwater.console import JsonOption, console, shortened
+from headwater.errors import InputError, SubjectNotFoundError, UnreachableError
 from headwater.lean_imports import without
 from headwater.options import TenantOption
 from headwater.publishing import publish
 from headwater.settings import Settings, connected_settings
-from headwater.show import declare as show
+from headwater.show.declared import BESIDE, contradiction_text, value_text
+from headwater_analysis.declaring.difference import ChangedDeclaration, ChangedValue, SetResult
+from headwater_schemas.events import LineageEvent
 
 with without("numpy", "pandas"):
     from headwater_analysis.declared import set_state
@@ -38,7 +40,7 @@ with without("numpy", "pandas"):
     )
     from headwater_analysis.declaring.sets import DeclaredSet
     from headwater_analysis.reader import Reader
-from headwater_schemas.events import LineageEvent
+
 
 _WAIT_SECONDS: Final = 300.0
 _POLL_SECONDS: Final = 0.25
@@ -116,7 +118,7 @@ def command(
         revisions = [_next(reader, declared) for declared in sets]
         for one in revisions:
             if one.declared.name in (withdraw or ()) and not one.number:
-                raise NotFoundError(
+                raise SubjectNotFoundError(
                     f"There is no declaration set {one.declared.name!r} to withdraw; nothing was sent.",
                     fix="The id of a set is `set` in its file; `headwater show` of what it declares has it, too.",
                 )
@@ -126,8 +128,8 @@ def command(
             result(reader, one, published=not diff, in_graph=not one.events or bool(wait_seconds and not diff))
             for one in revisions
         ]
-    console.result({"sets": [asdict(result) for result in results]}, show.view(results))
-    for warning in show.warnings(results).splitlines():
+    console.result({"sets": [asdict(result) for result in results]}, view(results))
+    for warning in warnings(results).splitlines():
         console.warning(warning)
 
 
@@ -135,9 +137,9 @@ def _export(name: str, tenant: str | None) -> None:
     with asking(tenant=tenant) as reader:
         state = set_state(reader, name)
     if not state.revision:
-        raise NotFoundError(f"There is no declaration set {name!r}.")
+        raise SubjectNotFoundError(f"There is no declaration set {name!r}.")
     if state.document is None:
-        raise NotFoundError(
+        raise SubjectNotFoundError(
             f"Set {name!r} was declared as {state.format}, not as a data contract: it has no document.",
             fix="`headwater declare --as-contract FILE` makes a contract of its file.",
         )
@@ -231,7 +233,7 @@ def _checked(sets: list[DeclaredSet], unchecked: list[str]) -> None:
     text = "\n".join(f"{name}: {count:,} declaration{'s' * (count != 1)}, no mistakes." for name, count in counts)
     console.result({"sets": documents, "unchecked_names": unchecked}, text)
     if unchecked:
-        console.warning(show.not_looked_up(unchecked))
+        console.warning(not_looked_up(unchecked))
 
 
 def _next(reader: Reader, declared: DeclaredSet) -> NextRevision:
@@ -279,3 +281,83 @@ def _wait(reader: Reader, revisions: Iterable[NextRevision], seconds: float, sho
                 )
             time.sleep(_POLL_SECONDS)
         done += len(revision.events)
+
+
+_MOST: Final = 50
+_MOST_NAMED: Final = 5
+_LONGEST: Final = 300
+_SIGNS: Final = {"added": "+", "withdrawn": "-", "changed": "~"}
+
+
+def view(results: Sequence[SetResult]) -> str:
+    """The changes of each set, a line each."""
+    return "\n".join(line for result in results for line in _lines(result))
+
+
+def warnings(results: Sequence[SetResult]) -> str:
+    """Format warnings, a line each: unknown datasets, cycles, contradictions; empty if there are none."""
+    return "\n".join(line for result in results for line in _warnings(result))
+
+
+def not_looked_up(names: Sequence[str]) -> str:
+    """Format a note on names without a namespace, for which the graph wasn't asked."""
+    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+    return (
+        f"{len(names):,} name{'s' * (len(names) != 1)} without a namespace {'were' if len(names) != 1 else 'was'} not "
+        f"checked, since --check doesn't ask the graph: {', '.join(map(shortened, names[:_MOST_NAMED]))}{more}. "
+        "--diff looks them up."
+    )
+
+
+def _lines(result: SetResult) -> Iterator[str]:
+    counts = ", ".join(
+        f"{number:,} {change}" for change in _SIGNS if (number := sum(one.change == change for one in result.changes))
+    )
+    yield (
+        f"{shortened(result.set)}: revision {result.revision}, {result.declarations:,} "
+        f"declaration{'s' * (result.declarations != 1)}, {counts or 'nothing changes'}"
+    )
+    for one in result.changes[:_MOST]:
+        yield f"  {_SIGNS.get(one.change, '~')} {shortened(one.subject_type)} {_name(one)}"
+        for value in [each for each in one.values if _is_shown(each)][:_MOST]:
+            column = "" if value.column is None else f"{shortened(value.column)}: "
+            yield from (f"      {column}{line}" for line in _change(value))
+    if len(result.changes) > _MOST:
+        yield f"  … and {len(result.changes) - _MOST:,} more; --json lists all"
+
+
+def _is_shown(value: ChangedValue) -> bool:
+    """Not where what stands beside owners or tags is empty before and after: no owner has a type, no tag a value."""
+    return value.property not in BESIDE.values() or any(map(any, (value.before or (), value.after or ())))
+
+
+def _change(value: ChangedValue) -> Iterator[str]:
+    if value.property == "plan":
+        yield "column lineage: changed"
+    elif value.property == "column_lineage":
+        edges = [*(f"- {edge}" for edge in value.before), *(f"+ {edge}" for edge in value.after)]
+        yield from (f"column lineage {shortened(edge, _LONGEST)}" for edge in edges[:_MOST])
+        if len(edges) > _MOST:
+            yield f"column lineage: … and {len(edges) - _MOST:,} more edges; --json lists all"
+    else:
+        yield f"{shortened(value.property)}: {value_text(value.before)} → {value_text(value.after)}"
+
+
+def _name(one: ChangedDeclaration) -> str:
+    return shortened(one.name) if one.namespace is None else f"{shortened(one.namespace)} {shortened(one.name)}"
+
+
+def _warnings(result: SetResult) -> Iterator[str]:
+    name = shortened(result.set)
+    unknown = result.unknown_datasets
+    if unknown:
+        more = f" and {len(unknown) - _MOST_NAMED:,} more" if len(unknown) > _MOST_NAMED else ""
+        yield (
+            f"{name} names {len(unknown):,} dataset{'s' * (len(unknown) != 1)} that no event has named: "
+            f"{', '.join(map(shortened, unknown[:_MOST_NAMED]))}{more}. Check their namespaces and names."
+        )
+    for cycle in result.cycles:
+        yield f"{name} declares datasets that are made from each other: {' → '.join(map(shortened, cycle))}."
+    for one in result.contradictions[:_MOST]:
+        about = f"{shortened(one.subject_type)} {shortened(one.name)}"
+        yield f"Sets contradict each other about {about}, {contradiction_text(one)}"

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.text import Text
+from rich.tree import Tree
 
+from headwater.console import shortened
 from headwater.graph_command import Ask, Shown, graph_command
-from headwater.show import diff as show
+from headwater.show.names import asset_text, moment_text, short_version, transformation_text
+from headwater.show.pages import next_page
+from headwater.show.schemas import retyped_text
 from headwater.times import time_if_given
-from headwater_analysis.diff import Diff, Point, diff
+from headwater_analysis.assets import Asset, spelling
+from headwater_analysis.diff import ColumnChange, Diff, EdgeChange, Point, Side, diff
+from headwater_analysis.lineage import Transformation
 from headwater_analysis.reader import Reader
+from headwater_analysis.runs import Role
+from headwater_analysis.schemas import DiffChange
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 
 @graph_command(page=100)
@@ -43,4 +56,107 @@ def command(
         return diff(reader, begin, end, job=job, dataset=dataset, limit=ask.limit, cursor=ask.cursor)
 
     answer = ask(question)
-    return Shown(answer, show.view(answer), show.summary(answer))
+    return Shown(answer, view(answer), summary(answer))
+
+
+_ROLES = {Role.READ: "as read", Role.WROTE: "as written"}
+_SIGNS = {DiffChange.ADDED: ("+ ", "green"), DiffChange.REMOVED: ("- ", "red"), DiffChange.CHANGED: ("~ ", "yellow")}
+
+
+def view(answer: Diff) -> RenderableType:
+    """Datasets, schemas, then column lineage by what is made."""
+    root = Tree(f"{_side(answer.before)} → {_side(answer.after)}", guide_style="dim")
+    if answer.datasets:
+        branch = root.add("datasets")
+        for one in answer.datasets:
+            verb = "reads" if one.role.value == "READ" else "writes"
+            branch.add(_line(one.change, Text(f"{shortened(one.job.name)} {verb} "), asset_text(one.dataset)))
+    if answer.columns:
+        branch = root.add("schemas")
+        for (dataset, change, when), names in _by_dataset(answer.columns).items():
+            branch.add(_line(change, Text(f"{dataset}: {', '.join(names)}"), Text(f" ({when})", "dim")))
+    if answer.edges:
+        branch = root.add("column lineage")
+        targets: dict[tuple[str, str], Tree] = {}
+        for edge in answer.edges:
+            who = (edge.target.key, edge.job.key)
+            if who not in targets:
+                targets[who] = branch.add(_target(edge))
+            _grow(targets[who], edge)
+    return root
+
+
+def summary(answer: Diff) -> str:
+    """Summarize the number of differences, and how to get the rest."""
+    parts = (
+        (answer.datasets_total, "dataset"),
+        (answer.columns_total, "schema column"),
+        (answer.edges_total, "lineage edge"),
+    )
+    changes = [f"{count:,} {word}{'' if count == 1 else 's'}" for count, word in parts if count]
+    lines = [f"{', '.join(changes)} changed." if changes else "Nothing changed."]
+    if answer.truncated:
+        lines.append("There was more than is looked at: name a job or a dataset.")
+    if answer.unknown_schemas:
+        names = ", ".join(shortened(each.spelling) for each in answer.unknown_schemas)
+        lines.append(f"Used with a schema of which only the digest is known, so that columns may differ: {names}.")
+    if answer.before.incomplete or answer.after.incomplete:
+        lines.append("Some column lineage is incomplete: what is missing may be there.")
+    if answer.next_cursor is not None:
+        lines.append(next_page(answer.next_cursor))
+    return "\n".join(lines)
+
+
+def _side(side: Side) -> str:
+    if side.run_id is not None:
+        return f"run {shortened(side.run_id)}"
+    if side.code_version is not None:
+        return f"code {short_version(side.code_version)}"
+    return "now" if side.time is None else moment_text(side.time)
+
+
+def _by_dataset(columns: Iterable[ColumnChange]) -> dict[tuple[str, DiffChange, str], list[str]]:
+    """Names of columns that came, went or are of another type in one schema."""
+    out: dict[tuple[str, DiffChange, str], list[str]] = {}
+    for one in columns:
+        who = spelling(one.column.namespace, one.column.name)
+        name = shortened(one.column.column or "")
+        if one.before is not None and one.after is not None:
+            name += f" {retyped_text(one.before, one.after)}"
+        when = ", ".join((moment_text(one.time), *(_ROLES[role] for role in one.roles)))
+        out.setdefault((shortened(who), one.change, when), []).append(name)
+    return out
+
+
+def _target(edge: EdgeChange) -> Text:
+    return asset_text(edge.target).append(f"{_every(edge.target)} by {shortened(edge.job.name)}", "dim")
+
+
+def _every(target: Asset) -> str:
+    return ", every column," if target.column is None else ""
+
+
+def _grow(tree: Tree, edge: EdgeChange) -> None:
+    source = Text("no input") if edge.source is None else asset_text(edge.source)
+    if edge.change is not DiffChange.CHANGED:
+        does = edge.after or edge.before
+        tree.add(_line(edge.change, source, Text(f": {_does(does)}")))
+        return
+    branch = tree.add(_line(edge.change, source))
+    for one in _less(edge.before, edge.after):
+        branch.add(_line(DiffChange.REMOVED, Text(transformation_text(one))))
+    for one in _less(edge.after, edge.before):
+        branch.add(_line(DiffChange.ADDED, Text(transformation_text(one))))
+
+
+def _less(these: tuple[Transformation, ...], others: tuple[Transformation, ...]) -> list[Transformation]:
+    return [one for one in these if one not in others]
+
+
+def _does(does: tuple[Transformation, ...]) -> str:
+    return "; ".join(transformation_text(one) for one in does)
+
+
+def _line(change: DiffChange, *parts: Text) -> Text:
+    sign, style = _SIGNS[change]
+    return Text.assemble(Text(sign, style), *parts)

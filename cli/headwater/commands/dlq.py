@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Group
+from rich.table import Table
 
-from headwater.confirming import YesOption, confirm
+from headwater.confirming import YesOption, confirm, require_stopped
 from headwater.connection import client_config, require_servers
 from headwater.console import JsonOption, console, shortened
 from headwater.decoding import event_decoder
-from headwater.errors import CheckFailedError, InputError, NotFoundError
+from headwater.errors import CheckFailedError, InputError, SubjectNotFoundError
 from headwater.kafka_errors import asking_kafka
 from headwater.lean_imports import without
 from headwater.settings import Settings, connected_settings
-from headwater.show import dlq as show_dlq
-from headwater.stopped import require_stopped
 from headwater.times import time_if_given
 from headwater_consumers.materializer.dead_letters.acknowledging import acknowledge, acknowledged
 from headwater_consumers.materializer.dead_letters.inspection import (
     Census,
+    Content,
     LatestLetters,
     LetterFilter,
     content,
@@ -35,9 +38,14 @@ from headwater_consumers.materializer.dead_letters.skipping import NotNextError
 from headwater_consumers.materializer.dead_letters.skipping import skip as set_aside
 from headwater_consumers.materializer.dead_letters.topic import letters
 from headwater_consumers.materializer.errors import DeadLetterReason
+from headwater_schemas.visible import json_escaped, visible
 
 with without("numpy", "pandas"):
     from headwater_analysis.runs.run_names import MOST_CANDIDATES, id_prefixes
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
 
 app = typer.Typer(help="Dead letters: records that can't be applied.", no_args_is_help=True)
 app.callback()(lambda: None)
@@ -77,7 +85,7 @@ def list_(
     choice = _choice(reason, job, since, until)
     with _kafka() as (topics, settings):
         found = _selected(topics, settings, choice)
-    console.result(show_dlq.census_document(found.census), show_dlq.census_view(found.census))
+    console.result(census_document(found.census), census_view(found.census))
 
 
 @app.command()
@@ -96,8 +104,8 @@ def show(
         with event_decoder(settings) as decoder:
             value, longest = letter.record.value, settings.openlineage.document_max_bytes
             read = document_content(value, max_bytes=longest) if letter.by == BRIDGE else content(value, decoder)
-            document = show_dlq.letter_document(letter, read)
-    console.result(document, show_dlq.letter_view(document))
+            document = letter_document(letter, read)
+    console.result(document, letter_view(document))
 
 
 @app.command()
@@ -135,8 +143,8 @@ def replay(
             report = send_back(topics.client, topics.events, chosen, sent=lambda: progress.advance(task))
             sent, refused = report.sent, report.refused
             _acknowledge_sent(topics, settings, found, refused)
-    document = show_dlq.census_document(found.census) | {"dry_run": dry_run, "sent": sent, "refused": refused}
-    console.result(document, show_dlq.census_view(found.census))
+    document = census_document(found.census) | {"dry_run": dry_run, "sent": sent, "refused": refused}
+    console.result(document, census_view(found.census))
     if not console.json_mode:
         console.message("Nothing was sent (--dry-run)." if dry_run else f"{sent:,} sent back.")
     if refused:
@@ -259,12 +267,12 @@ def _find(topics: _Topics, place: str) -> StoredDeadLetter:
     """Return the letter at a location or with an event id, as `letter_named` finds it.
 
     Raises:
-        NotFoundError: there is none.
+        SubjectNotFoundError: there is none.
         InputError: the ids of several events begin so.
     """
     letter = letter_named(place, letters(topics.client, topics.dead_letters))
     if letter is None:
-        raise NotFoundError(
+        raise SubjectNotFoundError(
             f"{topics.dead_letters} has no letter {place!r}.", fix="`headwater dlq list` shows where there are any."
         )
     return letter
@@ -317,3 +325,105 @@ def _kafka() -> Iterator[tuple[_Topics, Settings]]:
     names = settings.topic.names()
     with asking_kafka(require_servers(settings.kafka), doing=f"reading {names.dead_letters}"):
         yield _Topics(client_config(settings.kafka), names.events, names.dead_letters), settings
+
+
+def census_document(found: Census) -> dict[str, Any]:
+    """`dlq list --json`."""
+    return {
+        "letters": found.letters,
+        "waiting": found.waiting,
+        "acknowledged": found.acknowledged,
+        "overtaken": found.overtaken,
+        "by_reason": found.by_reason,
+        "groups": [
+            {
+                "reason": group.reason,
+                "job": group.job,
+                "letters": group.letters,
+                "bytes": group.bytes,
+                "oldest": _iso(group.oldest),
+                "newest": _iso(group.newest),
+                "sample": group.sample,
+            }
+            for group in found.groups
+        ],
+    }
+
+
+def census_view(found: Census) -> RenderableType:
+    """A row for each reason and job."""
+    if not found.groups:
+        return "No dead letters."
+    table = Table(box=None, pad_edge=False)
+    for heading in ("reason", "job"):
+        table.add_column(heading, overflow="fold")
+    table.add_column("letters", justify="right")
+    for heading in ("oldest", "newest", "look at one"):
+        table.add_column(heading)
+    for group in found.groups:
+        table.add_row(
+            visible(group.reason),
+            visible(group.job or "—"),
+            f"{group.letters:,}",
+            _time(group.oldest),
+            _time(group.newest),
+            f"dlq show {group.sample}",
+        )
+    notes = [f"{found.waiting:,} of {found.letters:,} wait; {found.acknowledged:,} are acknowledged or replayed."]
+    if found.overtaken:
+        notes.append(f"{found.overtaken:,} more are earlier letters of records that were sent again or replayed.")
+    return Group(table, "", *notes)
+
+
+def letter_document(letter: StoredDeadLetter, content: Content) -> dict[str, Any]:
+    """`dlq show --json`."""
+    return {
+        "at": letter.where,
+        "source": None if letter.source is None else str(letter.source),
+        "published": _iso(letter.time),
+        "job": letter.job,
+        "reason": letter.reason,
+        "stage": letter.stage,
+        "error": letter.error,
+        "message": letter.message,
+        "event_id": letter.event_id or None,
+        "attempt": letter.attempt,
+        "replayed_from": letter.replayed_from,
+        "left_out_bytes": letter.left_out,
+        "headers": {name: None if value is None else _text(value) for name, value in letter.original_headers},
+        "value": {
+            "bytes": content.bytes,
+            "starts": content.starts,
+            "problem_now": content.problem,
+            "fields": content.fields,
+        },
+    }
+
+
+def letter_view(document: dict[str, Any]) -> RenderableType:
+    """The letter, then what is in it."""
+    value = document["value"]
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for name in ("at", "source", "published", "job", "reason", "stage", "error", "message", "event_id", "attempt"):
+        table.add_row(name.replace("_", " "), visible(str(document[name] if document[name] is not None else "—")))
+    for name, text in document["headers"].items():
+        table.add_row(f"header {visible(name)}", visible(str(text)))
+    if document["left_out_bytes"] is not None:
+        table.add_row("left out", f"{document['left_out_bytes']} bytes")
+    table.add_row("value", f"{value['bytes']:,} bytes, begins with {value['starts'] or 'nothing'}")
+    table.add_row("this release says", visible(value["problem_now"] or "a good event: replay it"))
+    if value["fields"] is None:
+        return table
+    return Group(table, "", json_escaped(json.dumps(value["fields"], indent=2, default=str, ensure_ascii=False)))
+
+
+def _text(value: bytes) -> str:
+    return value.decode("utf-8", "backslashreplace")
+
+
+def _iso(time: datetime | None) -> str | None:
+    return None if time is None else time.isoformat()
+
+
+def _time(time: datetime | None) -> str:
+    return "—" if time is None else f"{time:%Y-%m-%d %H:%M:%S}"

@@ -10,13 +10,18 @@ from rich.table import Table
 from rich.text import Text
 
 from headwater.console import JsonOption, console
-from headwater.doctor import Examined, Severity, examine
+from headwater.doctor import Examined, FindingSeverity, examine
 from headwater.errors import CheckFailedError, InputError
 from headwater.settings import connected_settings
 from headwater.trace_options import parse_duration
 from headwater_producers.spark.common.outbox_folder import default_root
 
-_STYLES = {Severity.FAIL: "bold red", Severity.WARN: "yellow", Severity.UNKNOWN: "dim", Severity.OK: "green"}
+_STYLES = {
+    FindingSeverity.FAIL: "bold red",
+    FindingSeverity.WARN: "yellow",
+    FindingSeverity.UNKNOWN: "dim",
+    FindingSeverity.OK: "green",
+}
 
 
 def command(
@@ -78,6 +83,6 @@ def _table(found: Examined) -> Table:
     for heading in ("", "check", "of", "finding"):
         table.add_column(heading, overflow="fold")
     for each in found.findings:
-        text = f"{each.message}\n→ {each.fix}" if each.fix and each.severity is not Severity.OK else each.message
+        text = f"{each.message}\n→ {each.fix}" if each.fix and each.severity is not FindingSeverity.OK else each.message
         table.add_row(Text(each.severity.value, _STYLES[each.severity]), each.check, each.subject, text)
     return table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headwater.lineage_command import lineage_command
+from headwater.commands.lineage import lineage_command
 from headwater_analysis.lineage import LineageDirection
 
 command = lineage_command(

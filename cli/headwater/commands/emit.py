@@ -96,7 +96,7 @@ class NotedDocument:
 
 
 @dataclass(slots=True)
-class Emitted:
+class EmissionCounts:
     """Counts of the documents and events so far. Written by the reading and the publishing thread.
 
     Attributes:
@@ -196,7 +196,7 @@ def openlineage(
         if name != STDIN and not Path(name).is_file():
             raise InputError(f"There is no file {name}.")
     settings = connected_settings({"analysis.tenant": tenant, "openlineage.strict": strict or None}, kafka=not dry_run)
-    done = Emitted()
+    done = EmissionCounts()
     if dry_run:
         _read_all(files, _Nowhere(), settings, done, correct)
     else:
@@ -224,7 +224,7 @@ class _Nowhere:
         """There is none."""
 
 
-def _publish(files: list[str], settings: Settings, done: Emitted, correct: str | None) -> None:
+def _publish(files: list[str], settings: Settings, done: EmissionCounts, correct: str | None) -> None:
     servers, names = require_servers(settings.kafka), settings.topic.names()
     with asking_kafka(servers, doing=f"publishing to {names.events}"):
         # Nothing is created by it. It ends at once, and with the right status, where there is no broker.
@@ -244,7 +244,7 @@ def _publish(files: list[str], settings: Settings, done: Emitted, correct: str |
         done.failure = publisher.problem or f"{servers} took too long"
 
 
-def _read_all(files: list[str], sink: EventSink, settings: Settings, done: Emitted, correct: str | None) -> None:
+def _read_all(files: list[str], sink: EventSink, settings: Settings, done: EmissionCounts, correct: str | None) -> None:
     total = None if STDIN in files else sum(Path(name).stat().st_size for name in files)
     with console.progress(DownloadColumn()) as progress:
         task = progress.add_task("Sending", total=total)
@@ -263,7 +263,7 @@ def _read_all(files: list[str], sink: EventSink, settings: Settings, done: Emitt
 
 
 def _send(
-    document: Document, file: str, sink: EventSink, settings: Settings, done: Emitted, correct: str | None
+    document: Document, file: str, sink: EventSink, settings: Settings, done: EmissionCounts, correct: str | None
 ) -> None:
     longest = settings.openlineage.document_max_bytes
     received = receive(
@@ -294,7 +294,9 @@ def _send(
     done.note(file, document.line, received.notes)
 
 
-def _send_when_there_is_room(events: Sequence[LineageEvent], sink: EventSink, settled: Settled, done: Emitted) -> None:
+def _send_when_there_is_room(
+    events: Sequence[LineageEvent], sink: EventSink, settled: Settled, done: EmissionCounts
+) -> None:
     sent, since = done.sent, time.monotonic()
     while True:
         try:
@@ -362,7 +364,7 @@ def _lines(first: bytes, stream: BinaryIO, skipped: int) -> Iterator[Document]:
         line = stream.readline(_LONGEST_LINE)
 
 
-def _report(done: Emitted, *, dry_run: bool = False, interrupted: bool = False) -> None:
+def _report(done: EmissionCounts, *, dry_run: bool = False, interrupted: bool = False) -> None:
     document = done.document() | {"dry_run": dry_run, "interrupted": interrupted}
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_row("read", f"{done.read:,}")

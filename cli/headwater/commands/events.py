@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator
-from typing import Annotated
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import typer
+from rich.table import Table
 
 from headwater.connection import client_config, require_servers
 from headwater.console import JsonOption, console
 from headwater.decoding import event_decoder
 from headwater.kafka_errors import asking_kafka
 from headwater.settings import connected_settings
-from headwater.show import events as show
 from headwater_consumers.kafka.records import Record
 from headwater_consumers.kafka.topic_reader import records_to_end
 from headwater_schemas.codec import Decoder
 from headwater_schemas.errors import DecodeError, UnreadableRecordError
-from headwater_schemas.events import EventKind, LineageEvent
+from headwater_schemas.events import DatasetUse, EventKind, IntervalEvent, LineageEvent
 from headwater_schemas.kafka.client import quiet
+from headwater_schemas.ranges import batches_text
+from headwater_schemas.visible import visible
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
 
 Read = tuple["Record", LineageEvent | DecodeError]
 
@@ -49,7 +56,7 @@ def command(
         found = _chosen(_decoded(records, decoder), job, frozenset(kind or ()))
         newest = heapq.nlargest(last, found, key=_published)
     newest.reverse()
-    console.result(show.document(newest), show.table(newest))
+    console.result(document(newest), table(newest))
 
 
 def _decoded(records: Iterable[Record], decoder: Decoder) -> Iterator[Read]:
@@ -80,3 +87,61 @@ def _is_of(event: LineageEvent, job: str) -> bool:
 def _published(read: Read) -> tuple[int, int, int]:
     record = read[0]
     return record.timestamp_ms or 0, record.partition.number, record.offset
+
+
+def document(read: Sequence[tuple[Record, LineageEvent | DecodeError]]) -> dict[str, Any]:
+    """`events --json`: each with its place on the topic, and the event, or why there is none."""
+    return {
+        "events": [
+            {
+                "at": f"{record.partition.number}@{record.offset}",
+                "event": None if isinstance(event, DecodeError) else msgspec.to_builtins(event),
+                "problem": str(event) if isinstance(event, DecodeError) else None,
+            }
+            for record, event in read
+        ]
+    }
+
+
+def table(read: Sequence[tuple[Record, LineageEvent | DecodeError]]) -> RenderableType:
+    """A row for each, the newest last."""
+    if not read:
+        return "No events."
+    rows = Table(box=None, pad_edge=False)
+    for heading in ("time", "kind", "job", "what", "at"):
+        rows.add_column(heading, overflow="fold")
+    for record, event in read:
+        at = f"{record.partition.number}@{record.offset}"
+        if isinstance(event, DecodeError):
+            rows.add_row("—", "—", "—", visible(str(event)), at)
+        else:
+            job = visible(event.job.name) if event.job is not None else "—"
+            rows.add_row(f"{event.event_time:%Y-%m-%d %H:%M:%S}", visible(event.kind), job, visible(_what(event)), at)
+    return rows
+
+
+def _what(event: LineageEvent) -> str:
+    if (run := event.run_event) is not None:
+        error = f": {run.error.message.splitlines()[0]}" if run.error is not None and run.error.message else ""
+        return f"{run.type}{error}{_uses(run.inputs, run.outputs)}"
+    if (interval := event.interval_event) is not None:
+        return _batches(interval)
+    if (plan := event.plan_event) is not None:
+        lineage = plan.lineage
+        return f"{len(lineage.edges)} edges" + (
+            "" if lineage.complete else f", incomplete: {lineage.incomplete_reason}"
+        )
+    if (dataset := event.dataset_event) is not None:
+        fields = f", {len(dataset.schema.fields)} fields" if dataset.schema is not None else ""
+        return " ".join(filter(None, (dataset.lifecycle, dataset.dataset.name))) + fields
+    return ""
+
+
+def _batches(interval: IntervalEvent) -> str:
+    first, last = interval.entries[0], interval.entries[-1]
+    return f"{batches_text(first.batch_id, last.batch_id)}, {interval.provenance}{_uses(last.inputs, last.outputs)}"
+
+
+def _uses(inputs: Iterable[DatasetUse], outputs: Iterable[DatasetUse]) -> str:
+    read, written = (", ".join(use.dataset.name for use in uses) for uses in (inputs, outputs))
+    return f"  {read or '—'} → {written or '—'}" if read or written else ""

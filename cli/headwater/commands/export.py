@@ -13,7 +13,6 @@ import typer
 from rich.table import Table
 
 from headwater.asking import asking
-from headwater.completion import complete_dataset
 from headwater.connection import client_config, require_servers
 from headwater.console import JsonOption, console, shortened
 from headwater.decoding import event_decoder
@@ -21,7 +20,7 @@ from headwater.errors import InputError
 from headwater.kafka_errors import asking_kafka
 from headwater.lean_imports import without
 from headwater.line_output import line_sink, write_line
-from headwater.options import TenantOption, parse_hops
+from headwater.options import TenantOption, complete_dataset, parse_hops
 from headwater.settings import connected_settings
 from headwater.times import TIMES, time_if_given
 from headwater_schemas.codec import Decoder

@@ -3,37 +3,54 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
 
-from headwater.completion import complete_dataset
-from headwater.console import console
+from headwater.console import console, shortened
 from headwater.errors import InputError
 from headwater.graph_command import Ask, Shown, graph_command
-from headwater.options import parse_hops
+from headwater.options import complete_dataset, parse_hops
+from headwater.show.declared import consumers_table
 from headwater.show.diagram import DiagramFormat, drawn, impact_diagram
-from headwater.show.impact import view
+from headwater.show.names import asset_text, dataset_text
 from headwater.show.pages import next_page
 from headwater.times import time_if_given
 from headwater.trace_options import RANGES_HELP, ReadTimeOption, arrived, range_option
+from headwater_analysis.assets import Asset
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.impact import (
+    Cause,
     ChangeType,
     Extent,
     Impact,
     ImpactChange,
+    ImpactedConsumer,
+    ImpactItem,
     ImpactPage,
+    Owner,
     Policy,
     SchemaChange,
+    Severity,
     analyze,
     default_policy_text,
     load_policy,
 )
+from headwater_analysis.impact.wording import counted, headline, inputs_texts, left_open
 from headwater_analysis.reader import Reader
+from headwater_analysis.trace import Part
+from headwater_schemas.events import Certainty
+from headwater_schemas.ranges import partition_text
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 
 class ImpactFormat(StrEnum):
@@ -176,3 +193,158 @@ def _extent(
     found = range_option(offsets, of_partition=partition is None, hint="--offsets")
     named = partition if found.partition is None else str(found.partition)
     return Extent(named, found.start, found.end, *span)
+
+
+_STYLES = {
+    Severity.CRITICAL: "bold red",
+    Severity.BREAKING: "bold red",
+    Severity.BLOCKING: "red",
+    Severity.TAINTED: "red",
+    Severity.RESTRICTED: "magenta",
+    Severity.DEGRADED: "yellow",
+    Severity.WARNING: "yellow",
+    Severity.UNKNOWN: "yellow",
+    Severity.COSMETIC: "cyan",
+    Severity.INFO: "cyan",
+    Severity.NONE: "green",
+}
+_MOST = 8
+_MOST_NOTE = 600
+_WIDEST = max(len(severity) for severity in Severity)
+
+
+def view(impact: Impact, *, why: bool) -> RenderableType:
+    """All that is shown.
+
+    Args:
+        impact: the answer.
+        why: with the way to each asset, the reason and what to do.
+    """
+    head = Text(headline(impact.change, impact.type, impact.start) + ": ", style="bold")
+    head.append(impact.severity, _STYLES[impact.severity])
+    head.append(shortened(left_open(impact), _MOST_NOTE), "not bold")
+    parts: list[RenderableType] = [head, Text(f"{_capital(counted(impact))}.")]
+    parts += [Text(shortened(note, _MOST_NOTE), style="dim") for note in impact.notes]
+    if impact.jobs:
+        parts += [Text(), _jobs(impact)]
+    if impact.hit_consumers:
+        parts += [Text(), *map(_consumer, impact.hit_consumers)]
+    if impact.consumers:
+        parts += [Text(), Text("whom to notify", style="bold"), consumers_table(impact.consumers)]
+    if impact.items:
+        parts += [Text(), _tree(impact, why=why)]
+    return Group(*parts)
+
+
+def _consumer(consumer: ImpactedConsumer) -> Text:
+    return (
+        _severity(consumer.severity, _WIDEST + 1)
+        .append(shortened(consumer.name), "bold")
+        .append(f"  {shortened(consumer.reason, _MOST_NOTE)}", "not bold")
+    )
+
+
+def _jobs(impact: Impact) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("job", "", "hops", "what it has to do with it", "owner"):
+        table.add_column(heading, overflow="fold")
+    for job in impact.jobs:
+        table.add_row(
+            Text(shortened(job.job.name), style="bold"),
+            _severity(job.severity),
+            str(job.hops),
+            Text(shortened(job.reason, _MOST_NOTE)),
+            Text(_owners(job.owners)),
+        )
+    if impact.jobs_total > len(impact.jobs):
+        table.add_row(Text(f"… and {impact.jobs_total - len(impact.jobs):,} more", style="dim"))
+    return table
+
+
+def _tree(impact: Impact, *, why: bool) -> Tree:
+    tree = Tree(Text(asset_text(impact.start).plain), guide_style="dim")
+    by_dataset: dict[tuple[str, str], list[ImpactItem]] = {}
+    for item in impact.items:
+        by_dataset.setdefault((item.asset.namespace, item.asset.name), []).append(item)
+    nearest_first = sorted(by_dataset.values(), key=lambda items: min(item.hops for item in items))
+    for items in nearest_first:
+        first = items[0].asset
+        name = Text(dataset_text(first), style="bold")
+        owners = _owners(owner for item in items for owner in item.owners)
+        branch = tree.add(name.append(f"  {owners}", "dim not bold") if owners else name)
+        for item in items:
+            leaf = branch.add(_line(item))
+            if item.decision.text:
+                leaf.add(Text(shortened(item.decision.text, _MOST_NOTE), style="bold"))
+            if why:
+                for part in item.parts:
+                    leaf.add(Text(_part(part), style="dim"))
+                leaf.add(Text(f"{_path_text(impact.start, item)}", style="dim"))
+                leaf.add(Text(shortened(item.reason, _MOST_NOTE)))
+                leaf.add(Text(shortened(item.action, _MOST_NOTE), style="italic"))
+                leaf.add(Text(shortened(_inputs(item), _MOST_NOTE), style="dim"))
+    return tree
+
+
+def _inputs(item: ImpactItem) -> str:
+    """Format the basis of a severity: the rule, and all known facts that could change it."""
+    decision = item.decision
+    known = "; ".join(inputs_texts(decision.inputs)) or "nothing is declared, and no publication or check is known"
+    raised = "" if decision.raised_by is None else f", raise {decision.raised_by}"
+    return f"decided by rule {decision.rule} ({decision.by_rule}){raised}; {known}"
+
+
+def _line(item: ImpactItem) -> Text:
+    text = _severity(item.severity, _WIDEST + 1)
+    text.append(shortened(item.asset.column) if item.asset.column else _whole(item), "bold")
+    last = item.path[-1]
+    before = item.path[-2].asset if item.hops > 1 else None
+    done = last.transformation
+    how = "LOOKUP" if item.cause is Cause.LOOKUP else done.kind if done else ""
+    by = f"{how} by {shortened(last.job.name)}"
+    of = f", {shortened(_called(before))}" if before else ""
+    maybe = ", possible" if item.possible else ""
+    return text.append(f"  {item.influence} {item.hops}  {by.strip()}{of}{maybe}", "dim")
+
+
+def _whole(item: ImpactItem) -> str:
+    return "its rows" if item.cause is Cause.ROWS else "all of it"
+
+
+def _path_text(start: Asset, item: ImpactItem) -> str:
+    names = [shortened(_called(start))]
+    for hop in item.path:
+        done = f" {hop.transformation.kind}" if hop.transformation else " possible" if hop.possible else ""
+        names.append(f"─{done} {shortened(hop.job.name)} ▸ {shortened(_called(hop.asset))}")
+    return " ".join(names)
+
+
+def _part(part: Part) -> str:
+    """Offsets, files or a version, as far as they are known."""
+    certainty = "" if part.certainty is Certainty.EXACT else f" ({part.certainty.value})"
+    if part.offsets:
+        shown = ", ".join(partition_text(span.partition, span.start, span.end) for span in part.offsets[:_MOST])
+        more = f" and {len(part.offsets) - _MOST} more" if len(part.offsets) > _MOST else ""
+        return f"offsets {shown}{more}{certainty}"
+    if part.file_count:
+        return f"{part.file_count:,} file{'' if part.file_count == 1 else 's'}{certainty}"
+    if part.version is not None:
+        return f"version {shortened(part.version)}{certainty}"
+    return f"{shortened(part.text) if part.text else 'which part of it is not known'}{certainty}"
+
+
+def _called(asset: Asset) -> str:
+    name = asset.title or asset.name
+    return name if asset.column is None else f"{name}#{asset.column}"
+
+
+def _severity(severity: Severity, width: int = 0) -> Text:
+    return Text(severity.ljust(width), style=_STYLES[severity])
+
+
+def _owners(owners: Iterable[Owner]) -> str:
+    return shortened(", ".join(dict.fromkeys(owner.name for owner in owners)))
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

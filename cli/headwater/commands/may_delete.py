@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
 
 from headwater.asking import asking
-from headwater.completion import complete_dataset
 from headwater.console import JsonOption, console, shortened
 from headwater.errors import CheckFailedError
 from headwater.graph_command import document
-from headwater.options import TenantOption, TimeoutOption
-from headwater.show.may_delete import view
+from headwater.options import TenantOption, TimeoutOption, complete_dataset
+from headwater.show.declared import consumers_table
+from headwater.show.names import dataset_text, moment_text
 from headwater.trace_options import parse_duration
-from headwater_analysis.deletion import HOLDING, DeletionQuestion, Verdict, may_delete
+from headwater_analysis.deletion import HOLDING, DeletionQuestion, MayDelete, Verdict, may_delete
+from headwater_schemas.events import MarkSpread
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from headwater_analysis.deletion.verdict import HeldMark
 
 
 def command(
@@ -57,3 +66,86 @@ def command(
             f"{name} has no known dependants, but lineage is incomplete.",
             fix="Capture or declare what is missing, or accept it with --accept-incomplete.",
         )
+
+
+_VERDICTS = {
+    Verdict.YES: ("may be deleted", "green"),
+    Verdict.NO: ("may not be deleted", "bold red"),
+    Verdict.UNKNOWN: ("has no known dependants, but lineage is incomplete: don't delete it yet", "yellow"),
+}
+_MOST = 50
+
+
+def view(found: MayDelete) -> RenderableType:
+    """All that is shown."""
+    text, style = _VERDICTS[found.verdict]
+    what = dataset_text(found.dataset)
+    if found.version is not None:
+        what = f"Version {shortened(found.version)} of {what}"
+    parts: list[RenderableType] = [Text.assemble((f"{what} ", "bold"), (f"{text}.", style))]
+    if found.version is not None:
+        newer = "No later version is known." if found.newest else "A later version is known."
+        parts.append(Text(newer, style="dim"))
+    parts += [Text(f"Not known: {shortened(each)}") for each in found.unknown]
+    parts += [Text(f"Note: {shortened(each)}", style="yellow") for each in found.notes]
+    if found.marks:
+        parts += [Text(), _marks(found)]
+    if found.jobs:
+        parts += [Text(), _jobs(found)]
+    if found.queries:
+        parts += [Text(), _queries(found)]
+    if found.consumers:
+        parts += [Text(), consumers_table(found.consumers)]
+    return Group(*parts)
+
+
+def _table(*headings: str) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    return table
+
+
+def _marks(found: MayDelete) -> Table:
+    table = _table("mark", "", "where from", "reason")
+    for mark in found.marks[:_MOST]:
+        table.add_row(
+            Text(shortened(mark.mark), style="bold"),
+            Text("forbids it" if mark.holds else ""),
+            Text(_origin(mark)),
+            Text(shortened(mark.reason or "")),
+        )
+    return table
+
+
+def _origin(mark: HeldMark) -> str:
+    version = f" version {shortened(mark.version)}" if mark.version is not None else ""
+    if mark.spread is MarkSpread.NONE:
+        return f"its own{version}"
+    hops = f"{mark.hops:,} hop{'' if mark.hops == 1 else 's'}"
+    return f"{dataset_text(mark.of)}{version}, {mark.spread.value}, {hops}"
+
+
+def _jobs(found: MayDelete) -> Table:
+    table = _table("read by", "", "seen")
+    for job in found.jobs[:_MOST]:
+        state = "needs it" if job.needs else "writes tests alone" if job.test else "not lately"
+        seen = moment_text(job.last_seen) if job.last_seen is not None else ""
+        declared = "declared" if job.declared else ""
+        table.add_row(
+            Text(shortened(job.job.spelling), style="bold"),
+            Text(state),
+            Text(", ".join(each for each in (seen, declared) if each)),
+        )
+    return table
+
+
+def _queries(found: MayDelete) -> Table:
+    table = _table("streaming query", "checkpoint", "seen")
+    for query in found.queries[:_MOST]:
+        table.add_row(
+            Text(shortened(query.query_name or query.query_id), style="bold"),
+            Text(shortened(query.checkpoint or "not known")),
+            Text("" if query.last_seen is None else moment_text(query.last_seen)),
+        )
+    return table

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from headwater.connection import client_config, require_servers
 from headwater.console import JsonOption, console
-from headwater.errors import CheckFailedError, InputError, NotFoundError, UnreachableError
+from headwater.errors import CheckFailedError, InputError, SubjectNotFoundError, UnreachableError
 from headwater.kafka_errors import asking_kafka
 from headwater.outbox_files import OutboxFile, batches, is_in_use, looked_at, opened, outbox_files
 from headwater.publishing import publisher_settings
@@ -237,7 +237,7 @@ def _chosen(root: Path, destinations: list[str] | None, *, everything: bool, wit
     known = sorted({file.parent.name for file in outbox_files(root, None)})
     for name in destinations or ():
         if name not in known:
-            raise NotFoundError(f"{root} has no outbox of {name!r}.", nearest=known)
+            raise SubjectNotFoundError(f"{root} has no outbox of {name!r}.", nearest=known)
     return outbox_files(root, frozenset(destinations or ()), with_damaged=with_damaged)
 
 

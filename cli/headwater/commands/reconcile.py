@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
 import typer
 from rich.console import Group
+from rich.table import Table
 
-from headwater.console import JsonOption, console
-from headwater.errors import InputError, NotFoundError
+from headwater.console import JsonOption, console, shortened
+from headwater.errors import InputError, SubjectNotFoundError
 from headwater.options import TenantOption
 from headwater.publishing import publish
-from headwater.reconciling.checkpoints import location, reading
-from headwater.reconciling.knowledge import QueryOptions, knowledge
-from headwater.reconciling.reconcile import reconcile
+from headwater.reconciling.checkpoints import NAME_THE_FOLDER, location, reading, unreadable_as_errors
+from headwater.reconciling.queries import Knowledge, QueryOptions, Reconciled, knowledge, reconcile
 from headwater.reconciling.tables import Left, is_name, is_table
-from headwater.reconciling.unreadable import NAME_THE_FOLDER, unreadable_as_errors
 from headwater.settings import connected_settings
-from headwater.show import reconciled as show
 from headwater_producers.spark.common.errors import CheckpointError, UnknownOriginError
 from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_schemas.events import LineageEvent
+from headwater_schemas.ranges import range_text
+from headwater_schemas.redaction import redact
 
 
 def command(
@@ -91,14 +92,14 @@ def command(
                     raise InputError(f"{each}: {error}.", fix=f"Name it: --source {error.source}=….") from error
                 except CheckpointError as error:
                     raise InputError(f"{each}: {error}.") from error
-            documents.append(show.document(found, known))
+            documents.append(document(found, known))
             events += found.events
     sent = 0 if dry_run else publish(settings, events)
     answer: dict[str, Any] = {"checkpoints": documents, "dry_run": dry_run, "sent": sent}
-    views = [show.table(documents)] if documents else []
+    views = [table(documents)] if documents else []
     if tables:
         answer["tables"] = tables
-        views.append(show.tables(tables))
+        views.append(tables_view(tables))
     console.result(answer, Group(*views))
     _report(documents, events=len(events), dry_run=dry_run)
 
@@ -109,7 +110,7 @@ def _report(documents: list[dict[str, Any]], *, events: int, dry_run: bool) -> N
             console.warning(f"{each['checkpoint']}: batch {unreadable['batch_id']}: {unreadable['reason']}")
         if each["gaps"]:
             console.warning(
-                f"{each['checkpoint']}: batches {show.gaps_text(each['gaps'])} were never emitted, and Spark has "
+                f"{each['checkpoint']}: batches {gaps_text(each['gaps'])} were never emitted, and Spark has "
                 "purged them: they stay a gap."
             )
     if not console.json_mode:
@@ -120,7 +121,7 @@ def _query_id(log: QueryLog) -> str:
     try:
         return log.query_id()
     except CheckpointError as error:
-        raise NotFoundError(f"{error}.", fix=NAME_THE_FOLDER) from error
+        raise SubjectNotFoundError(f"{error}.", fix=NAME_THE_FOLDER) from error
 
 
 def _sources(options: list[str] | tuple[str, ...]) -> dict[int, str]:
@@ -134,3 +135,71 @@ def _sources(options: list[str] | tuple[str, ...]) -> dict[int, str]:
             )
         out[int(index)] = where
     return out
+
+
+def document(found: Reconciled, known: Knowledge) -> dict[str, Any]:
+    """One checkpoint of `reconcile --json`."""
+    return {
+        "checkpoint": redact(found.location),
+        "query_id": found.query_id,
+        "job": {"namespace": known.job.namespace, "name": known.job.name},
+        "batches": _bounds(found.batches),
+        "not_emitted": None if found.not_emitted is None else list(found.not_emitted),
+        "uncommitted": list(found.uncommitted),
+        "unreadable": [{"batch_id": batch, "reason": reason} for batch, reason in found.unreadable],
+        "purged": found.purged,
+        "gaps": None if found.gaps is None else [{"first": first, "last": last} for first, last in found.gaps],
+    }
+
+
+def table(documents: Sequence[dict[str, Any]]) -> Table:
+    """A row for each checkpoint."""
+    out = Table(box=None, pad_edge=False)
+    for heading in ("checkpoint", "job", "batches", "not in the graph", "not committed", "gaps"):
+        out.add_column(heading, overflow="fold")
+    for each in documents:
+        bounds = each["batches"]
+        out.add_row(
+            shortened(each["checkpoint"]),
+            shortened(each["job"]["name"]),
+            f"{bounds['count']:,}: {range_text(bounds['first'], bounds['last'] + 1)}" if bounds["count"] else "none",
+            "not asked" if each["not_emitted"] is None else f"{len(each['not_emitted']):,}",
+            ", ".join(map(str, each["uncommitted"])) or "none",
+            gaps_text(each["gaps"]),
+        )
+    return out
+
+
+def tables_view(documents: Sequence[dict[str, Any]]) -> Table:
+    """A row for each open run of each table."""
+    out = Table(box=None, pad_edge=False)
+    for heading in ("table", "run", "job", "became", "version", "because"):
+        out.add_column(heading, overflow="fold")
+    for each in documents:
+        for run in each["runs"]:
+            out.add_row(
+                shortened(each["table"]),
+                shortened(run["run_id"]),
+                shortened(run["job"]["name"]),
+                run["became"],
+                shortened(run["version"] or ""),
+                shortened(run["reason"] or "", 200),
+            )
+        if not each["runs"]:
+            out.add_row(shortened(each["table"]), "no open write")
+    return out
+
+
+def gaps_text(gaps: Iterable[dict[str, int]] | None) -> str:
+    """`0..12, 14`; none where there is none."""
+    if gaps is None:
+        return "not asked"
+    return ", ".join(range_text(each["first"], each["last"] + 1) for each in gaps) or "none"
+
+
+def _bounds(batches: Sequence[int]) -> dict[str, int | None]:
+    return {
+        "count": len(batches),
+        "first": batches[0] if batches else None,
+        "last": batches[-1] if batches else None,
+    }

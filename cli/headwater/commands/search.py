@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Group
+from rich.table import Table
 
+from headwater.console import shortened
 from headwater.graph_command import Ask, Shown, graph_command
-from headwater.show import search as show
+from headwater.show.names import asset_text
+from headwater.show.pages import counted
 from headwater_analysis.assets import AssetKind
-from headwater_analysis.search import search
+from headwater_analysis.search import Hit, SearchPage, search
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.text import Text
 
 
 @graph_command(page=20)
@@ -47,4 +55,65 @@ def command(
             cursor=ask.cursor,
         )
     )
-    return Shown(page, show.view(page), show.summary(page))
+    return Shown(page, view(page), summary(page))
+
+
+def table(page: SearchPage) -> Table:
+    """A row for each hit; what is gone is dim."""
+    out = Table(box=None, pad_edge=False)
+    for heading in ("match", "kind", "asset", "type", "owners", "tags"):
+        out.add_column(heading, overflow="fold")
+    for hit in page.items:
+        asset = hit.asset
+        cells = (
+            hit.match.value.lower(),
+            asset.kind.value.lower(),
+            _asset(hit),
+            shortened(asset.type or ""),
+            _owners(hit),
+            _tags(hit),
+        )
+        out.add_row(*cells, style="dim" if hit.gone else None)
+    return out
+
+
+def consumers(page: SearchPage) -> Table:
+    """A row for each declared consumer that was found."""
+    out = Table(box=None, pad_edge=False)
+    for heading in ("consumer", "type", "owners"):
+        out.add_column(heading, overflow="fold")
+    for each in page.consumers:
+        out.add_row(shortened(each.name), shortened(each.type or ""), shortened(", ".join(each.owners)))
+    return out
+
+
+def view(page: SearchPage) -> RenderableType:
+    """The hits, then the declared consumers; nothing where there are none."""
+    parts: list[RenderableType] = [table(page)] if page.items else []
+    if page.consumers:
+        parts += [*([""] if parts else []), consumers(page)]
+    return Group(*parts) if parts else ""
+
+
+def summary(page: SearchPage) -> str:
+    """Summarize the number of hits, and how to get the others."""
+    if not page.total:
+        return "" if page.consumers else "Nothing was found."
+    return counted(page.total, len(page.items), "hit", page.next_cursor, at_least=page.truncated)
+
+
+def _asset(hit: Hit) -> Text:
+    text = asset_text(hit.asset)
+    return text.append(" (gone)") if hit.gone else text
+
+
+def _owners(hit: Hit) -> str:
+    return shortened(", ".join(hit.owners))
+
+
+def _tags(hit: Hit) -> str:
+    tags = [
+        f"{tag.key}{f'={tag.value}' if tag.value else ''}{f' of {tag.column}' if tag.column else ''}"
+        for tag in hit.tags
+    ]
+    return shortened(", ".join(tags))

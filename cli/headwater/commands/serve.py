@@ -33,7 +33,7 @@ from headwater_graph.connection import Neo4jTarget
 from headwater_producers.publisher import Publisher
 from headwater_server.asking import BELOW, Graph
 from headwater_server.middleware.intake import DECLARATIONS, ONE
-from headwater_server.server import Server
+from headwater_server.server import HttpServer
 from headwater_server.settings import ServeSettings
 
 _MINUTE_SECONDS = 60
@@ -107,7 +107,7 @@ def command(
             kept(topic_ends(settings.kafka)),
             KafkaArrivals(settings.kafka, follows_names=False),
         )
-        server = Server(graph)
+        server = HttpServer(graph)
     except OSError as error:
         driver.close()
         if publisher is not None:

@@ -11,8 +11,8 @@ from headwater.console import JsonOption, console
 from headwater.errors import ExitCode
 from headwater.invocation import as_called
 from headwater.settings import load_settings
-from headwater.stack import StackInfo, describe, health, paths, state
-from headwater.topic_state import TopicState, topic_state
+from headwater.stack import StackInfo, health, paths, state
+from headwater.topic_state import EventsTopicState, topic_state
 
 
 def command(json_output: JsonOption = False) -> None:
@@ -28,7 +28,7 @@ def command(json_output: JsonOption = False) -> None:
     info = record.info
     answers = {"Kafka": health.kafka_answers(info), "Neo4j": health.neo4j_answers(info)}
     events = _events(info) if answers["Kafka"] else None
-    document = describe.document(info)
+    document = info.document()
     document |= {
         "running": True,
         "healthy": {name.lower(): healthy for name, healthy in answers.items()},
@@ -64,7 +64,7 @@ def command(json_output: JsonOption = False) -> None:
         raise typer.Exit(ExitCode.UNREACHABLE)
 
 
-def _events(info: StackInfo) -> TopicState | None:
+def _events(info: StackInfo) -> EventsTopicState | None:
     """The events topic as configured, on this stack whatever other one is; None where it isn't there."""
     settings = load_settings()
     try:

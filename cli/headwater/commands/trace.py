@@ -9,11 +9,10 @@ from typing import Annotated
 
 import typer
 
-from headwater.completion import complete_dataset
 from headwater.graph_command import Ask, Shown, graph_command
-from headwater.options import parse_hops
+from headwater.options import complete_dataset, parse_hops
 from headwater.show.diagram import DiagramFormat, drawn, trace_diagram
-from headwater.show.pages import Fitted
+from headwater.show.pages import FittedView
 from headwater.show.trace import summary, tree
 from headwater.trace_options import (
     HorizonOption,
@@ -91,7 +90,7 @@ def command(
             )
         )
     if format_ is TraceFormat.TREE:
-        return Shown(found, Fitted(tree(found)), summary(found))
+        return Shown(found, FittedView(tree(found)), summary(found))
     drawing = drawn(trace_diagram(found), DiagramFormat(format_.value))
     return Shown(found, summary=summary(found), drawing=drawing)
 

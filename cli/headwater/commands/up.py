@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headwater.console import JsonOption, console
-from headwater.stack import describe, paths
+from headwater.stack import paths
 from headwater.stack.health import kafka_answers, neo4j_answers
 from headwater.stack.jars import fetch_jars
 from headwater.stack.lifecycle import bring_up, revive
@@ -39,4 +39,4 @@ def command(json_output: JsonOption = False) -> None:
     fetch_jars("kafka", "neo4j")
     with console.status("Starting Kafka and Neo4j"):
         info = bring_up(data_dir)
-    console.result(describe.document(info), describe.table(info))
+    console.result(info.document(), info.table())

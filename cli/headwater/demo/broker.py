@@ -22,7 +22,7 @@ _REQUEST_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class EventProgress:
     """Progress of the lineage events.
 
     Attributes:
@@ -79,14 +79,14 @@ class Broker:
         )
         return {partition.partition: answer(future, _REQUEST_SECONDS).offset for partition, future in futures.items()}
 
-    def progress(self, reader: OffsetReader) -> Progress | None:
+    def progress(self, reader: OffsetReader) -> EventProgress | None:
         """Read the progress of the lineage events; None while the broker can't be asked.
 
         A young broker has no coordinator for the group yet, and a busy one takes its time: no reason to end a demo.
         """
         try:
             positions = reader.positions(TOPICS.events, timeout_seconds=_REQUEST_SECONDS)
-            return Progress(
+            return EventProgress(
                 acknowledged=sum(position.end for position in positions),
                 processed=sum(position.committed or 0 for position in positions),
                 dead_lettered=total(self.ends(TOPICS.dead_letters)),

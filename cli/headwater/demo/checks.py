@@ -10,7 +10,7 @@ from headwater.demo.facts import Facts, Range
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class DemoCheck:
     """One claim.
 
     Attributes:
@@ -27,7 +27,7 @@ class Check:
         return not self.problems
 
 
-def all_checks(facts: Facts) -> tuple[Check, ...]:
+def all_checks(facts: Facts) -> tuple[DemoCheck, ...]:
     """Every check, in the order in which they are shown."""
     return (
         events_are_accounted_for(facts),
@@ -40,7 +40,7 @@ def all_checks(facts: Facts) -> tuple[Check, ...]:
     )
 
 
-def events_are_accounted_for(facts: Facts) -> Check:
+def events_are_accounted_for(facts: Facts) -> DemoCheck:
     """Acknowledged = applied + dead-lettered."""
     left = facts.acknowledged - facts.applied - facts.dead_lettered
     problems = []
@@ -51,18 +51,18 @@ def events_are_accounted_for(facts: Facts) -> Check:
         )
     if not facts.applied:
         problems.append("no event was applied")
-    return Check("every acknowledged event is applied or dead-lettered", tuple(problems))
+    return DemoCheck("every acknowledged event is applied or dead-lettered", tuple(problems))
 
 
-def broken_records_are_dead_letters(facts: Facts) -> Check:
+def broken_records_are_dead_letters(facts: Facts) -> DemoCheck:
     """Check that the dead letters are exactly the demo's broken records."""
     expected = sorted(record.reason for record in broken_records())
     found = sorted(letter.reason for letter in facts.dead_letters)
     problems = [] if found == expected else [f"dead letters for {_listed(found)}, expected for {_listed(expected)}"]
-    return Check("the dead letters are the three broken records", tuple(problems))
+    return DemoCheck("the dead letters are the three broken records", tuple(problems))
 
 
-def chains_are_whole(facts: Facts) -> Check:
+def chains_are_whole(facts: Facts) -> DemoCheck:
     """No query's chain of intervals has a gap or an overlap."""
     problems = []
     for query, chain in facts.chains.items():
@@ -70,20 +70,20 @@ def chains_are_whole(facts: Facts) -> Check:
             problems.append(f"query {query} has no interval")
         found = {"gaps": chain.gaps, "overlaps": chain.overlaps, "conflicting reports": chain.conflicts}
         problems += [f"query {query} has {count} {what}" for what, count in found.items() if count]
-    return Check("no chain of intervals has a gap or an overlap", tuple(problems))
+    return DemoCheck("no chain of intervals has a gap or an overlap", tuple(problems))
 
 
-def micro_batches_have_intervals(facts: Facts) -> Check:
+def micro_batches_have_intervals(facts: Facts) -> DemoCheck:
     """Each micro-batch that is committed by Spark's checkpoint has its interval: a chain may also end too early."""
     problems = [
         f"query {query} committed {committed} micro-batches, but has {count} intervals"
         for query, committed in facts.committed_batches.items()
         if (count := facts.chains[query].intervals if query in facts.chains else 0) != committed
     ]
-    return Check("every committed micro-batch has its interval", tuple(problems))
+    return DemoCheck("every committed micro-batch has its interval", tuple(problems))
 
 
-def offsets_are_covered(facts: Facts) -> Check:
+def offsets_are_covered(facts: Facts) -> DemoCheck:
     """Query 1 consumed exactly `[0, end)` of every partition of flights.departed, by its intervals."""
     problems = []
     for partition, end in sorted(facts.departed_ends.items()):
@@ -94,7 +94,7 @@ def offsets_are_covered(facts: Facts) -> Check:
     problems += [f"partition {partition} does not exist, but was consumed" for partition in unknown]
     if not sum(facts.departed_ends.values()):
         problems.append("flights.departed is empty")
-    return Check("query 1's intervals consumed exactly [0, end) of flights.departed", tuple(problems))
+    return DemoCheck("query 1's intervals consumed exactly [0, end) of flights.departed", tuple(problems))
 
 
 def uncovered(ranges: Iterable[Range], end: int) -> list[str]:
@@ -114,22 +114,22 @@ def uncovered(ranges: Iterable[Range], end: int) -> list[str]:
     return problems
 
 
-def runs_are_complete(facts: Facts) -> Check:
+def runs_are_complete(facts: Facts) -> DemoCheck:
     """Every run that began has ended well: the demo's jobs all did."""
     problems = [f"{run} is {state}" for run, state in sorted(facts.runs.items()) if state != "COMPLETE"]
     if not facts.runs:
         problems.append("the graph has no run")
-    return Check("every run is COMPLETE", tuple(problems))
+    return DemoCheck("every run is COMPLETE", tuple(problems))
 
 
-def report_is_traceable(facts: Facts) -> Check:
+def report_is_traceable(facts: Facts) -> DemoCheck:
     """Each column of the daily report leads back to flights.departed, as `ColumnGraph.untraceable` has it."""
     problems = []
     if not facts.report_columns:
         problems.append("the graph has no column of the daily report")
     if facts.untraceable_columns:
         problems.append(f"no way back from {_listed(facts.untraceable_columns)}")
-    return Check("every column of the daily report can be traced to flights.departed", tuple(problems))
+    return DemoCheck("every column of the daily report can be traced to flights.departed", tuple(problems))
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -12,8 +12,7 @@ from confluent_kafka import Consumer, TopicPartition
 
 from headwater.demo.broker import DEPARTED, TOPICS, Broker
 from headwater.demo.folder import DemoFolder
-from headwater.demo.jobs import Job
-from headwater.demo.tracing import ColumnGraph
+from headwater.demo.jobs import DemoJob
 from headwater_graph.chains import Chain, check_chains
 from headwater_graph.dump import dump
 from headwater_graph.statement_files import load
@@ -34,7 +33,7 @@ _CERTAIN = (Certainty.EXACT.value, Certainty.INFERRED.value)
 
 
 @dataclass(frozen=True, slots=True)
-class DeadLetter:
+class DeadLetterSummary:
     """A record on the dead-letter topic.
 
     Attributes:
@@ -70,7 +69,7 @@ class Facts:
     acknowledged: int
     applied: int
     dead_lettered: int
-    dead_letters: tuple[DeadLetter, ...]
+    dead_letters: tuple[DeadLetterSummary, ...]
     chains: Mapping[str, Chain]
     committed_batches: Mapping[str, int]
     departed_ends: Mapping[int, int]
@@ -82,7 +81,7 @@ class Facts:
     relationships: Mapping[str, int]
 
 
-def gather(broker: Broker, driver: Driver, folder: DemoFolder, jobs: Sequence[Job], group: str) -> Facts:
+def gather(broker: Broker, driver: Driver, folder: DemoFolder, jobs: Sequence[DemoJob], group: str) -> Facts:
     """Ask all three.
 
     Raises:
@@ -166,7 +165,7 @@ def committed_batches(folder: DemoFolder, query: str) -> int:
     return max((int(entry.name) + 1 for entry in commits.glob("[0-9]*") if entry.name.isdecimal()), default=0)
 
 
-def dead_letters(broker: Broker) -> tuple[DeadLetter, ...]:
+def dead_letters(broker: Broker) -> tuple[DeadLetterSummary, ...]:
     """Everything on the dead-letter topic.
 
     Raises:
@@ -175,7 +174,7 @@ def dead_letters(broker: Broker) -> tuple[DeadLetter, ...]:
     """
     ends = {number: end for number, end in broker.ends(TOPICS.dead_letters).items() if end}
     wanted = sum(ends.values())
-    found: list[DeadLetter] = []
+    found: list[DeadLetterSummary] = []
     if not wanted:
         return ()
     # librdkafka wants a group; with `assign` and no commit the broker never sees it.
@@ -193,10 +192,10 @@ def dead_letters(broker: Broker) -> tuple[DeadLetter, ...]:
     return tuple(found)
 
 
-def _dead_letter(headers: Any, value: Any) -> DeadLetter:
+def _dead_letter(headers: Any, value: Any) -> DeadLetterSummary:
     texts = {name: text.decode(errors="replace") for name, text in headers or () if isinstance(text, bytes)}
     topic, partition, offset = (texts.get(f"__connect.errors.{part}", "?") for part in ("topic", "partition", "offset"))
-    return DeadLetter(texts.get("headwater.reason", "?"), f"{topic}[{partition}]@{offset}", len(value or b""))
+    return DeadLetterSummary(texts.get("headwater.reason", "?"), f"{topic}[{partition}]@{offset}", len(value or b""))
 
 
 def _untraceable(driver: Driver, columns: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
@@ -210,3 +209,95 @@ def _untraceable(driver: Driver, columns: Sequence[Mapping[str, Any]]) -> tuple[
     origins = rows(driver, "topic", name=DEPARTED)
     lost = graph.untraceable(names, origins[0]["key"]) if origins else list(names)
     return tuple(names[key] for key in lost)
+
+
+Edge = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnGraph:
+    """Column lineage, by node keys.
+
+    Attributes:
+        datasets: The dataset of each column.
+        derives: Pairs of source and target, each a column or a dataset: value dependencies.
+        influences: Pairs of source and target: dependencies that decide which rows there are, or where they go.
+    """
+
+    datasets: Mapping[str, str]
+    derives: Sequence[Edge]
+    influences: Sequence[Edge] = ()
+
+    def untraceable(self, columns: Iterable[str], origin: str) -> list[str]:
+        """List the columns that can't be traced back to the dataset `origin`, in their order.
+
+        A column is traced by its sources. Influence alone, which a single filter gives to every column of its
+        output, counts only for one that is made from another source entirely, as `rain` is from the weather.
+        """
+        made = self._led_to_by(origin, self.derives)
+        influenced = self._led_to_by(origin, [*self.derives, *self.influences])
+        written = {self._dataset(target) for _, target in (*self.derives, *self.influences)}
+
+        def from_elsewhere(column: str) -> bool:
+            # A column that lost its source is in a dataset that something else is still written into.
+            roots = self._made_from(column)
+            return bool(roots) and not any(self._dataset(root) in {origin, *written} for root in roots)
+
+        return [
+            column
+            for column in columns
+            if column not in made
+            and not (column in influenced and from_elsewhere(column) and not self._shares_source(column, origin))
+        ]
+
+    def _shares_source(self, column: str, origin: str) -> bool:
+        """Return True if the column has a source in common with the origin, and so may have bypassed it."""
+        upstream = {self._dataset(root) for own in self._columns()[origin] for root in self._made_from(own)}
+        return any(self._dataset(root) in upstream for root in self._made_from(column))
+
+    def _made_from(self, column: str) -> set[str]:
+        """List the first columns and datasets among a column's sources, over any number of steps; never itself."""
+        sources = defaultdict(list)
+        for source, target in self.derives:
+            sources[target].append(source)
+        found, roots, waiting = set(), set(), [column]
+        while waiting:
+            node = waiting.pop()
+            if node in found:
+                continue
+            found.add(node)
+            waiting += sources[node]
+            if not sources[node]:
+                roots.add(node)
+        return roots - {column}
+
+    def _led_to_by(self, origin: str, edges: Iterable[Edge]) -> set[str]:
+        columns = self._columns()
+        targets = defaultdict(list)
+        for source, target in edges:
+            targets[source].append(target)
+
+        # Forwards from the origin: what it reaches is what can be traced back to it.
+        reached: set[str] = set()
+        waiting = [origin, *columns[origin]]
+        while waiting:
+            node = waiting.pop()
+            if node in reached:
+                continue
+            reached.add(node)
+            waiting += targets[node]
+            if node in self.datasets:
+                # A target of a dataset as a whole is a target of this column's dataset, too.
+                waiting += targets[self.datasets[node]]
+            else:
+                waiting += columns[node]
+        return reached
+
+    def _columns(self) -> defaultdict[str, list[str]]:
+        columns = defaultdict(list)
+        for column, dataset in self.datasets.items():
+            columns[dataset].append(column)
+        return columns
+
+    def _dataset(self, node: str) -> str:
+        return self.datasets.get(node, node)

@@ -21,7 +21,7 @@ SLICES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class DemoJob:
     """One script as the demo runs it.
 
     Attributes:
@@ -40,19 +40,19 @@ class Job:
     arguments: tuple[str, ...] = ()
 
 
-def flights_jobs(folder: DemoFolder, days: int) -> tuple[Job, ...]:
+def flights_jobs(folder: DemoFolder, days: int) -> tuple[DemoJob, ...]:
     """The pipeline over the first `days` days of 2013, in the order data flows."""
 
-    def query(name: str, title: str, after: str) -> Job:
+    def query(name: str, title: str, after: str) -> DemoJob:
         flags = ("--follow-until", str(folder.marker(name)), "--max-offsets", str(records_per_batch(days)))
-        return Job(name, title, (after,), streaming=True, arguments=flags)
+        return DemoJob(name, title, (after,), streaming=True, arguments=flags)
 
     return (
-        Job("load", "CSV → flights.departed", arguments=("--days", str(days), "--slices", str(SLICES))),
+        DemoJob("load", "CSV → flights.departed", arguments=("--days", str(days), "--slices", str(SLICES))),
         query("enrich", "flights.departed → flights.enriched", "load"),
         query("delays", "flights.enriched → hourly delays (Parquet)", "enrich"),
         query("routes", "flights.enriched → route counts (Parquet, topic)", "enrich"),
-        Job("daily_report", "delays + weather → daily report (Parquet)", ("delays",)),
+        DemoJob("daily_report", "delays + weather → daily report (Parquet)", ("delays",)),
     )
 
 

@@ -6,12 +6,14 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from headwater.demo.facts import committed_batches
 from headwater.demo.folder import DemoFolder
-from headwater.demo.jobs import Job, scripts_folder
+from headwater.demo.jobs import DemoJob, scripts_folder
+from headwater.demo.view import JobState, JobView
 from headwater.errors import HeadwaterError
 from headwater.stack import StackInfo, ensure_jars, java_runtime
 from headwater.stack.process import GuardedProcess
@@ -31,7 +33,7 @@ _NOT_INHERITED = ("SPARK_", "PYSPARK_", "HADOOP_", "HEADWATER_", "FLIGHTS_")
 _RESTARTS = 3
 
 
-def job_command(job: Job) -> list[str]:
+def job_command(job: DemoJob) -> list[str]:
     """The command of a script."""
     return [sys.executable, str(scripts_folder() / f"{job.name}.py"), *job.arguments]
 
@@ -89,13 +91,13 @@ class Running:
         seconds: How long it took; None while it runs.
     """
 
-    job: Job
+    job: DemoJob
     process: GuardedProcess
     started: float = field(default_factory=time.monotonic)
     seconds: float | None = None
 
     @classmethod
-    def start(cls, job: Job, folder: DemoFolder, variables: Mapping[str, str]) -> Running:
+    def start(cls, job: DemoJob, folder: DemoFolder, variables: Mapping[str, str]) -> Running:
         """Start the job's script."""
         log = folder.logs / f"{job.name}.log"
         return cls(job, GuardedProcess(f"Job {job.name}", job_command(job), output=log, environment=variables))
@@ -117,7 +119,7 @@ class Running:
         return True
 
 
-class Consumer:
+class DemoConsumer:
     """Process of the consumer. It is started again if it was killed from outside, as a real one would be."""
 
     def __init__(self, folder: DemoFolder, variables: Mapping[str, str]) -> None:
@@ -178,3 +180,59 @@ def ended_badly(process: GuardedProcess, status: int) -> HeadwaterError:
     """The error for a child that failed."""
     how = f"was killed by signal {-status}" if status < 0 else f"failed with status {status}"
     return HeadwaterError(f"{process.name} {how}.\n{process.log_tail(30)}", fix=f"See {process.log}.")
+
+
+class Pipeline:
+    """The jobs of one demo. Call `step` until it returns that all are done.
+
+    Args:
+        jobs: In the order data flows.
+        folder: Where they work.
+        variables: The environment of their processes.
+    """
+
+    def __init__(self, jobs: Sequence[DemoJob], folder: DemoFolder, variables: Mapping[str, str]) -> None:
+        self._jobs = jobs
+        self._folder = folder
+        self._variables = variables
+        self._running: dict[str, Running] = {}
+        self._done: set[str] = set()
+
+    def step(self) -> bool:
+        """Start what can start, mark what should finish; whether all are done.
+
+        Raises:
+            HeadwaterError: A job failed; the message has the end of its log.
+        """
+        for job in self._jobs:
+            ready = self._done.issuperset(job.after)
+            if job.name not in self._running:
+                if ready or job.streaming:
+                    self._running[job.name] = Running.start(job, self._folder, self._variables)
+            elif self._running[job.name].finished():
+                self._done.add(job.name)
+            elif ready and job.streaming:
+                self._folder.marker(job.name).touch()
+        return len(self._done) == len(self._jobs)
+
+    def stop(self) -> None:
+        """End every job that still runs, all at the same time."""
+        for running in self._running.values():
+            running.process.request_stop()
+        for running in self._running.values():
+            running.process.stop()
+
+    def views(self) -> list[JobView]:
+        """The jobs as they are shown."""
+        return [self._view(job) for job in self._jobs]
+
+    def _view(self, job: DemoJob) -> JobView:
+        running = self._running.get(job.name)
+        if running is None:
+            return JobView(job, JobState.WAITING)
+        batches = committed_batches(self._folder, job.name) if job.streaming else None
+        if running.seconds is not None:
+            return JobView(job, JobState.DONE, running.seconds, batches)
+        marked = job.streaming and self._folder.marker(job.name).exists()
+        state = JobState.FINISHING if marked else JobState.RUNNING
+        return JobView(job, state, time.monotonic() - running.started, batches)

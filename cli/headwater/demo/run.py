@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 
 from headwater.demo import broken, processes
 from headwater.demo.broker import DEPARTED, TOPICS, Broker, total
-from headwater.demo.checks import Check, all_checks
+from headwater.demo.checks import DemoCheck, all_checks
 from headwater.demo.facts import Facts, gather
 from headwater.demo.folder import DemoFolder
-from headwater.demo.jobs import Job, flights_jobs
-from headwater.demo.pipeline import Pipeline
-from headwater.demo.processes import GROUP, Consumer
+from headwater.demo.jobs import DemoJob, flights_jobs
+from headwater.demo.processes import GROUP, DemoConsumer, Pipeline
 from headwater.demo.view import View
 from headwater.stack import EmbeddedStack, StackInfo, state
 from headwater.stack.lifecycle import bring_down, kept_up
@@ -60,17 +59,17 @@ class DemoResult:
     info: StackInfo
     days: int
     facts: Facts
-    checks: tuple[Check, ...]
+    checks: tuple[DemoCheck, ...]
     seconds: dict[str, float]
 
     @property
-    def failed(self) -> list[Check]:
+    def failed(self) -> list[DemoCheck]:
         """The checks that came out wrong."""
         return [check for check in self.checks if not check.holds]
 
 
 @dataclass(slots=True)
-class Stopwatch:
+class PhaseTimes:
     """Durations of named phases, in seconds."""
 
     seconds: dict[str, float] = field(default_factory=dict)
@@ -95,7 +94,7 @@ def run(folder: DemoFolder, view: View, *, days: int, keep: bool) -> DemoResult:
     Raises:
         HeadwaterError: A part of it could not be run. Checks that fail don't raise: they are in the outcome.
     """
-    watch = Stopwatch()
+    watch = PhaseTimes()
     with folder.taken(), contextlib.ExitStack() as running, watch.timing("total"):
         view.enter("Starting Kafka and Neo4j")
         with watch.timing("stack"):
@@ -119,16 +118,16 @@ def run(folder: DemoFolder, view: View, *, days: int, keep: bool) -> DemoResult:
 
 
 def _run_jobs(
-    jobs: Sequence[Job],
+    jobs: Sequence[DemoJob],
     folder: DemoFolder,
     info: StackInfo,
     broker: Broker,
     view: View,
     running: contextlib.ExitStack,
-) -> Consumer:
+) -> DemoConsumer:
     variables = processes.environment(folder, info)
     view.enter("Running the pipeline")
-    consumer = Consumer(folder, variables)
+    consumer = DemoConsumer(folder, variables)
     running.callback(consumer.abandon)
     pipeline = Pipeline(jobs, folder, variables)
     running.callback(pipeline.stop)
@@ -151,7 +150,7 @@ def _run_jobs(
     return consumer
 
 
-def _caught_up(broker: Broker, consumer: Consumer, view: View) -> bool:
+def _caught_up(broker: Broker, consumer: DemoConsumer, view: View) -> bool:
     """Wait until the consumer is through; False, with a warning, if it is stuck."""
     reader = broker.reader()
     before, moved = -1, time.monotonic()
@@ -171,7 +170,7 @@ def _caught_up(broker: Broker, consumer: Consumer, view: View) -> bool:
     return True
 
 
-def _look(broker: Broker, info: StackInfo, folder: DemoFolder, jobs: Sequence[Job]) -> Facts:
+def _look(broker: Broker, info: StackInfo, folder: DemoFolder, jobs: Sequence[DemoJob]) -> Facts:
     from neo4j import GraphDatabase
 
     # Notifications off: a property that a sound graph has nowhere (a gap) is asked for on purpose.

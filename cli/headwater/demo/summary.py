@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Group
 from rich.table import Table
@@ -12,10 +12,10 @@ from rich.text import Text
 
 from headwater.demo.facts import Facts
 from headwater.demo.jobs import YEAR_DAYS
-from headwater.demo.queries import favourites
 from headwater.demo.run import DemoResult
 from headwater.invocation import program
 from headwater.stack import paths
+from headwater_graph.statement_files import load, names
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -132,3 +132,19 @@ def _line(command: str, what: str) -> Text:
 def _to_copy(text: str) -> Text:
     # Never wrapped, so that what is copied is what was written.
     return Text(text, no_wrap=True, overflow="ignore")
+
+
+class Favourite(NamedTuple):
+    """A query worth pasting into Neo4j Browser."""
+
+    title: str
+    text: str
+
+
+def favourites() -> list[Favourite]:
+    """The queries worth pasting, without their title line, in the order of their file."""
+    found = []
+    for name in names("headwater.demo", "paste"):
+        title, _, text = load("headwater.demo", f"paste/{name}").partition("\n")
+        found.append(Favourite(title.removeprefix(f"// {name}: "), text.strip()))
+    return found

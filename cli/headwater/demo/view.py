@@ -15,8 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from headwater.console import console
-from headwater.demo.broker import Progress
-from headwater.demo.jobs import Job
+from headwater.demo.broker import EventProgress
+from headwater.demo.jobs import DemoJob
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -45,7 +45,7 @@ class JobView:
         batches: Micro-batches that it has committed; None for a batch job.
     """
 
-    job: Job
+    job: DemoJob
     state: JobState
     seconds: float = 0.0
     batches: int | None = None
@@ -58,7 +58,7 @@ class View:
     phase: str = ""
     jobs: Sequence[JobView] = ()
     flights: int = 0
-    events: Progress = field(default_factory=Progress)
+    events: EventProgress = field(default_factory=EventProgress)
     restarts: int = 0
     _live: Live | None = None
     _started: float = field(default_factory=time.monotonic)

@@ -16,6 +16,6 @@ which asks the brokers, the database or the machine. What can't be seen is a fin
 """
 
 from headwater.doctor.examine import Examined, examine
-from headwater.doctor.finding import Finding, Severity
+from headwater.doctor.finding import DoctorFinding, FindingSeverity
 
-__all__ = ["Examined", "Finding", "Severity", "examine"]
+__all__ = ["DoctorFinding", "Examined", "FindingSeverity", "examine"]

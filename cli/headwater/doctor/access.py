@@ -17,7 +17,7 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
-from headwater.doctor.finding import Finding, Severity, ok, unseen
+from headwater.doctor.finding import DoctorFinding, FindingSeverity, ok, unseen
 from headwater_schemas.kafka.client import answer, quiet
 from headwater_schemas.topics import TopicNames
 
@@ -105,7 +105,7 @@ def _authorizer(admin: AdminClient) -> str:
     return str(config["authorizer.class.name"].value or "") if "authorizer.class.name" in config else ""
 
 
-def judge(seen: SeenAccess, names: TopicNames) -> Iterator[Finding]:
+def judge(seen: SeenAccess, names: TopicNames) -> Iterator[DoctorFinding]:
     """Findings on what the user of these settings needs, and on what everybody may do."""
     needed = {names.events: {"READ", "DESCRIBE"}, names.dead_letters: {"READ", "WRITE"}, names.schemas: {"READ"}}
     for topic, operations in needed.items():
@@ -120,9 +120,9 @@ def judge(seen: SeenAccess, names: TopicNames) -> Iterator[Finding]:
                 "Look with kafka-acls.sh --list, as a user who may.",
             )
         elif missing := sorted(set() if "ALL" in allowed else operations - allowed):
-            yield Finding(
+            yield DoctorFinding(
                 "access",
-                Severity.FAIL,
+                FindingSeverity.FAIL,
                 topic,
                 f"The user of these settings may not {', '.join(missing)}.",
                 f"Add an ACL: kafka-acls.sh --add --topic {topic} --operation {missing[0].capitalize()} …",
@@ -130,9 +130,9 @@ def judge(seen: SeenAccess, names: TopicNames) -> Iterator[Finding]:
         else:
             yield ok("access", topic, f"The user of these settings may {', '.join(sorted(operations))}.")
     if seen.enforced is False:
-        yield Finding(
+        yield DoctorFinding(
             "ACLs",
-            Severity.WARN,
+            FindingSeverity.WARN,
             names.events,
             "The brokers check no ACLs: whoever reaches them can write events, and delete the topics.",
             "Set authorizer.class.name on the brokers; allow jobs WRITE on the events topic, consumers READ.",
@@ -147,9 +147,9 @@ def judge(seen: SeenAccess, names: TopicNames) -> Iterator[Finding]:
     else:
         loose = sorted({r.topic for r in seen.rules if r.principal == _EVERYBODY and r.operation in _CHANGES})
         for topic in loose:
-            yield Finding(
+            yield DoctorFinding(
                 "ACLs",
-                Severity.FAIL,
+                FindingSeverity.FAIL,
                 topic,
                 f"{_EVERYBODY} may change it: anybody can write lineage, or delete it.",
                 f"Remove that ACL (kafka-acls.sh --remove --topic {topic} --allow-principal '{_EVERYBODY}'), and "

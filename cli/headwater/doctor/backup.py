@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from headwater.doctor.finding import Finding, Severity, ok, unseen
+from headwater.doctor.finding import DoctorFinding, FindingSeverity, ok, unseen
 from headwater_consumers.archive import Archive
 from headwater_consumers.kafka.offsets import PartitionOffsets
 
@@ -47,7 +47,7 @@ def look(location: str, positions: Sequence[PartitionOffsets]) -> SeenArchive:
     )
 
 
-def judge(archive: SeenArchive | None, *, topic: str, begins: int, expires: bool) -> Iterator[Finding]:
+def judge(archive: SeenArchive | None, *, topic: str, begins: int, expires: bool) -> Iterator[DoctorFinding]:
     """Findings on what a rebuild could use.
 
     Args:
@@ -58,9 +58,9 @@ def judge(archive: SeenArchive | None, *, topic: str, begins: int, expires: bool
     """
     if archive is None:
         if begins or expires:
-            yield Finding(
+            yield DoctorFinding(
                 "backup",
-                Severity.FAIL if begins else Severity.WARN,
+                FindingSeverity.FAIL if begins else FindingSeverity.WARN,
                 topic,
                 f"{begins:,} records have expired." if begins else "Its records expire.",
                 "Name the archive with --archive; `spark_jobs/lineage/archive.py` makes one (docs/materializer.md).",
@@ -68,17 +68,17 @@ def judge(archive: SeenArchive | None, *, topic: str, begins: int, expires: bool
         else:
             yield ok("backup", topic, "It has every record that it ever had: `headwater graph rebuild` needs no more.")
     elif archive.lost:
-        yield Finding(
+        yield DoctorFinding(
             "backup",
-            Severity.FAIL,
+            FindingSeverity.FAIL,
             archive.location,
             f"{archive.lost:,} records expired on {topic} before they were archived.",
             "Run the archive job more often than records expire.",
         )
     elif archive.missing:
-        yield Finding(
+        yield DoctorFinding(
             "backup",
-            Severity.WARN,
+            FindingSeverity.WARN,
             archive.location,
             f"{archive.missing:,} offsets between its records are missing; markers of transactions count, too.",
             "Read spark_jobs/lineage/archive.py's log of the day.",

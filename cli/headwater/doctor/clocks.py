@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from headwater.doctor.finding import Finding, Severity, duration_text, ok
+from headwater.doctor.finding import DoctorFinding, FindingSeverity, duration_text, ok
 from headwater_consumers.kafka.topic_reader import records_to_end
 from headwater_schemas.errors import DecodeError
 
@@ -61,15 +61,15 @@ def look(driver: Driver, database: str) -> SeenClock:
     return SeenClock("Neo4j", time, asked, datetime.now(UTC))
 
 
-def judge(clock: SeenClock) -> Finding:
+def judge(clock: SeenClock) -> DoctorFinding:
     """A finding on a clock that was read."""
     skew = clock.skew_seconds
     if abs(skew) <= MOST_SKEW_SECONDS:
         return ok("clocks", clock.whose, "Its clock agrees with this machine's.")
     direction = "ahead of" if skew > 0 else "behind"
-    return Finding(
+    return DoctorFinding(
         "clocks",
-        Severity.WARN,
+        FindingSeverity.WARN,
         clock.whose,
         f"Its clock is {duration_text(abs(skew))} {direction} this machine's.",
         "Run NTP (chrony) on both.",
@@ -91,7 +91,7 @@ def latest_event(client: Mapping[str, Any], topic: str, decoder: Decoder) -> dat
     return latest
 
 
-def judge_events(times: Iterable[datetime | None], topic: str, now: datetime) -> Iterator[Finding]:
+def judge_events(times: Iterable[datetime | None], topic: str, now: datetime) -> Iterator[DoctorFinding]:
     """A finding on producers: the latest time that one states.
 
     Args:
@@ -104,9 +104,9 @@ def judge_events(times: Iterable[datetime | None], topic: str, now: datetime) ->
         return
     ahead = (latest - now).total_seconds()
     if ahead > MOST_AHEAD_SECONDS:
-        yield Finding(
+        yield DoctorFinding(
             "clocks",
-            Severity.FAIL,
+            FindingSeverity.FAIL,
             topic,
             f"An event is of {latest:%Y-%m-%d %H:%M:%S}Z, {duration_text(ahead)} ahead: what its producer reports wins "
             "over what others report until then, for a day at most.",

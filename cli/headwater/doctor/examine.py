@@ -13,7 +13,7 @@ from confluent_kafka import KafkaException
 from headwater.connection import client_config
 from headwater.decoding import event_decoder
 from headwater.doctor import access, backup, clocks, graph, lag, letters, outbox, topics
-from headwater.doctor.finding import Finding, Severity, unseen
+from headwater.doctor.finding import DoctorFinding, FindingSeverity, unseen
 from headwater.errors import ConfigurationError, HeadwaterError
 from headwater.graph_driver import graph_driver
 from headwater.settings import Settings
@@ -38,20 +38,20 @@ class Examined:
         totals: number of findings of each severity.
     """
 
-    findings: tuple[Finding, ...]
-    totals: dict[Severity, int] = field(default_factory=dict)
+    findings: tuple[DoctorFinding, ...]
+    totals: dict[FindingSeverity, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, found: Iterable[Finding]) -> Examined:
+    def of(cls, found: Iterable[DoctorFinding]) -> Examined:
         """Sort and count findings."""
-        order = list(Severity)
+        order = list(FindingSeverity)
         findings = tuple(sorted(found, key=lambda each: order.index(each.severity)))
-        return cls(findings, {each: sum(f.severity is each for f in findings) for each in Severity})
+        return cls(findings, {each: sum(f.severity is each for f in findings) for each in FindingSeverity})
 
     @property
     def failed(self) -> bool:
         """True if something has to be fixed."""
-        return bool(self.totals[Severity.FAIL])
+        return bool(self.totals[FindingSeverity.FAIL])
 
 
 def examine(settings: Settings, *, folder: Path, budget_seconds: float, archive: str | None) -> Examined:
@@ -68,7 +68,7 @@ def examine(settings: Settings, *, folder: Path, budget_seconds: float, archive:
     return Examined.of([*found, *outbox.judge(outbox.look(folder), now)])
 
 
-def _kafka(settings: Settings, now: datetime, budget_seconds: float, archive: str | None) -> Iterator[Finding]:
+def _kafka(settings: Settings, now: datetime, budget_seconds: float, archive: str | None) -> Iterator[DoctorFinding]:
     try:
         client = client_config(settings.kafka)
         specs = settings.topic.specs()
@@ -96,7 +96,7 @@ def _kafka(settings: Settings, now: datetime, budget_seconds: float, archive: st
     yield from _tried("backup", events, lambda: _backup(client, events, group, archive, expires=expires))
 
 
-def _producers(settings: Settings, client: dict[str, str], now: datetime) -> Iterator[Finding]:
+def _producers(settings: Settings, client: dict[str, str], now: datetime) -> Iterator[DoctorFinding]:
     topic = settings.topic.names().events
     state = topic_state(client, topic, settings.materializer.group)
     with event_decoder(settings) as decoder:
@@ -107,14 +107,14 @@ def _producers(settings: Settings, client: dict[str, str], now: datetime) -> Ite
 
 def _backup(
     client: dict[str, str], topic: str, group: str, location: str | None, *, expires: bool
-) -> Iterator[Finding]:
+) -> Iterator[DoctorFinding]:
     positions = OffsetReader(quiet(client), group=group).positions(topic, timeout_seconds=_SECONDS)
     found = None if location is None else backup.look(location, positions)
     begins = sum(each.begin for each in positions)
     yield from backup.judge(found, topic=topic, begins=begins, expires=expires)
 
 
-def _neo4j(settings: Settings) -> Iterator[Finding]:
+def _neo4j(settings: Settings) -> Iterator[DoctorFinding]:
     try:
         with graph_driver(settings.neo4j) as driver:
             yield from _database(driver, settings.neo4j.database)
@@ -124,22 +124,26 @@ def _neo4j(settings: Settings) -> Iterator[Finding]:
             yield unseen(check, "Neo4j", "Not looked at: Neo4j doesn't answer.", "Run it again once Neo4j answers.")
 
 
-def _database(driver: Driver, database: str) -> list[Finding]:
+def _database(driver: Driver, database: str) -> list[DoctorFinding]:
     return [*graph.judge(graph.look(driver, database), database), clocks.judge(clocks.look(driver, database))]
 
 
-def _away(server: str, error: Exception, setting: str) -> Iterator[Finding]:
+def _away(server: str, error: Exception, setting: str) -> Iterator[DoctorFinding]:
     message = error.message if isinstance(error, HeadwaterError) else f"{server} doesn't answer: {_text(error)}"
     fix = error.fix if isinstance(error, HeadwaterError) else ""
-    yield Finding("servers", Severity.FAIL, server, message, fix or f"Start it, or check {setting}.")
+    yield DoctorFinding("servers", FindingSeverity.FAIL, server, message, fix or f"Start it, or check {setting}.")
 
 
-def _tried(check: str, subject: str, judged: Callable[[], Iterable[Finding]]) -> list[Finding]:
+def _tried(check: str, subject: str, judged: Callable[[], Iterable[DoctorFinding]]) -> list[DoctorFinding]:
     """Return the findings of a check; if it can't be made, a finding that says so."""
     try:
         return list(judged())
     except ArchiveError as error:
-        return [Finding(check, Severity.FAIL, subject, str(error), "--archive is the --output of the archive job.")]
+        return [
+            DoctorFinding(
+                check, FindingSeverity.FAIL, subject, str(error), "--archive is the --output of the archive job."
+            )
+        ]
     except (KafkaException, LineageError, TimeoutError, ModuleNotFoundError) as error:
         return [unseen(check, subject, f"Not looked at: {_text(error)}", "Mend that, and run it again.")]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Severity(StrEnum):
+class FindingSeverity(StrEnum):
     """Severity of a finding, the worst first."""
 
     FAIL = "FAIL"
@@ -20,7 +20,7 @@ class Severity(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DoctorFinding:
     """One line of the checklist.
 
     Attributes:
@@ -32,20 +32,20 @@ class Finding:
     """
 
     check: str
-    severity: Severity
+    severity: FindingSeverity
     subject: str
     message: str
     fix: str = ""
 
 
-def ok(check: str, subject: str, message: str) -> Finding:
+def ok(check: str, subject: str, message: str) -> DoctorFinding:
     """Finding of a check that passed."""
-    return Finding(check, Severity.OK, subject, message)
+    return DoctorFinding(check, FindingSeverity.OK, subject, message)
 
 
-def unseen(check: str, subject: str, message: str, fix: str) -> Finding:
+def unseen(check: str, subject: str, message: str, fix: str) -> DoctorFinding:
     """Not to be seen from here; the fix is how to see it, or what to do without."""
-    return Finding(check, Severity.UNKNOWN, subject, message, fix)
+    return DoctorFinding(check, FindingSeverity.UNKNOWN, subject, message, fix)
 
 
 def duration_text(seconds: float) -> str:

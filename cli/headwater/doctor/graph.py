@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from headwater.doctor.finding import Finding, Severity, ok
+from headwater.doctor.finding import DoctorFinding, FindingSeverity, ok
 from headwater_graph.schema import GRAPH_VERSION, version_mismatch
 from headwater_graph.statements import names, statement
 
@@ -51,12 +51,12 @@ def look(driver: Driver, database: str) -> SeenGraph:
     return SeenGraph(None if record is None else record["version"], constraints, indexes)
 
 
-def judge(seen: SeenGraph, database: str) -> Iterator[Finding]:
+def judge(seen: SeenGraph, database: str) -> Iterator[DoctorFinding]:
     """Findings on version, constraints and indexes."""
     if seen.version is None:
-        yield Finding(
+        yield DoctorFinding(
             "graph version",
-            Severity.WARN,
+            FindingSeverity.WARN,
             database,
             "No consumer has prepared the graph yet.",
             "Start `headwater consume`.",
@@ -64,7 +64,7 @@ def judge(seen: SeenGraph, database: str) -> Iterator[Finding]:
         return
     if seen.version != GRAPH_VERSION:
         message, _, fix = version_mismatch(seen.version, verb="reads").partition(". ")
-        yield Finding("graph version", Severity.FAIL, database, f"{message}.", fix)
+        yield DoctorFinding("graph version", FindingSeverity.FAIL, database, f"{message}.", fix)
     else:
         yield ok("graph version", database, f"Version {seen.version}, that of this release.")
     for kind, there in (("CONSTRAINT", seen.constraints), ("INDEX", frozenset(seen.indexes))):
@@ -72,9 +72,9 @@ def judge(seen: SeenGraph, database: str) -> Iterator[Finding]:
         missing = sorted(set(expected) - there)
         word = "constraints" if kind == "CONSTRAINT" else "indexes"
         if missing:
-            yield Finding(
+            yield DoctorFinding(
                 word,
-                Severity.FAIL,
+                FindingSeverity.FAIL,
                 database,
                 f"Missing: {', '.join(missing)}. "
                 + ("Two consumers may write a node twice." if kind == "CONSTRAINT" else "Questions read everything."),
@@ -86,17 +86,17 @@ def judge(seen: SeenGraph, database: str) -> Iterator[Finding]:
     failed = [name for name, state in states.items() if state == "FAILED"]
     populating = [name for name, state in states.items() if state == "POPULATING"]
     if failed:
-        yield Finding(
+        yield DoctorFinding(
             "indexes",
-            Severity.FAIL,
+            FindingSeverity.FAIL,
             database,
             f"Failed: {', '.join(failed)}.",
             "Drop each (DROP INDEX …), then start `headwater consume`, which makes it anew.",
         )
     if populating:
-        yield Finding(
+        yield DoctorFinding(
             "indexes",
-            Severity.WARN,
+            FindingSeverity.WARN,
             database,
             f"Still being filled: {', '.join(populating)}. Questions are slow until then.",
             "Wait; SHOW INDEXES has how far they are.",

@@ -9,7 +9,7 @@ from typing import Any
 
 from confluent_kafka.admin import AdminClient
 
-from headwater.doctor.finding import Finding, Severity, duration_text, ok, unseen
+from headwater.doctor.finding import DoctorFinding, FindingSeverity, duration_text, ok, unseen
 from headwater_consumers.kafka.offsets import OffsetReader, PartitionOffsets
 from headwater_consumers.kafka.topic_reader import PendingTimes
 from headwater_schemas.kafka.client import answer, quiet
@@ -64,12 +64,12 @@ def _oldest(client: Mapping[str, Any], waiting: list[PartitionOffsets]) -> datet
     return datetime.fromtimestamp(min(found.values()) / 1_000, UTC) if found else None
 
 
-def judge(seen: SeenLag, *, topic: str, group: str, now: datetime) -> Iterator[Finding]:
+def judge(seen: SeenLag, *, topic: str, group: str, now: datetime) -> Iterator[DoctorFinding]:
     """Findings on the group."""
     if seen.expired:
-        yield Finding(
+        yield DoctorFinding(
             "lag",
-            Severity.FAIL,
+            FindingSeverity.FAIL,
             topic,
             f"{seen.expired:,} records expired before group {group} read them: they aren't in the graph.",
             "Raise retention.ms; `headwater graph rebuild --archive …` brings them back from an archive.",
@@ -81,9 +81,9 @@ def judge(seen: SeenLag, *, topic: str, group: str, now: datetime) -> Iterator[F
         word = "" if seen.members else "; no consumer is running now"
         yield ok("lag", group, f"Everything on {topic} is in the graph or a dead letter{word}.")
     elif not seen.members:
-        yield Finding(
+        yield DoctorFinding(
             "lag",
-            Severity.FAIL,
+            FindingSeverity.FAIL,
             group,
             f"{waits}, and no consumer is running.",
             "Start `headwater consume`.",
@@ -91,9 +91,9 @@ def judge(seen: SeenLag, *, topic: str, group: str, now: datetime) -> Iterator[F
     elif seen.oldest is None:
         yield unseen("lag", group, f"{waits}.", "Look at the consumers' logs, and run it again (ops/README.md).")
     elif age > _LATE_SECONDS:
-        yield Finding(
+        yield DoctorFinding(
             "lag",
-            Severity.WARN,
+            FindingSeverity.WARN,
             group,
             f"{waits}.",
             "Start more consumers, up to one for each partition; look at their logs (ops/README.md).",

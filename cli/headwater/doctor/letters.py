@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from headwater.doctor.finding import Finding, Severity, duration_text, ok
+from headwater.doctor.finding import DoctorFinding, FindingSeverity, duration_text, ok
 from headwater_consumers.materializer.dead_letters.acknowledging import acknowledged
 from headwater_consumers.materializer.dead_letters.inspection import Census, LatestLetters
 from headwater_consumers.materializer.dead_letters.topic import letters
@@ -57,7 +57,7 @@ def look(client: Mapping[str, Any], topic: str, group: str) -> SeenLetters:
     return SeenLetters(census.letters, oldest, census.by_reason, covered)
 
 
-def judge(seen: SeenLetters, topic: str, now: datetime) -> Iterator[Finding]:
+def judge(seen: SeenLetters, topic: str, now: datetime) -> Iterator[DoctorFinding]:
     """A finding on them."""
     if not seen.count:
         known = f"None waits; {seen.acknowledged:,} are acknowledged or replayed."
@@ -65,9 +65,9 @@ def judge(seen: SeenLetters, topic: str, now: datetime) -> Iterator[Finding]:
         return
     age = 0.0 if seen.oldest is None else (now - seen.oldest).total_seconds()
     reasons = ", ".join(f"{reason} {count:,}" for reason, count in seen.by_reason.items())
-    yield Finding(
+    yield DoctorFinding(
         "dead letters",
-        Severity.FAIL if age > _OLD_SECONDS else Severity.WARN,
+        FindingSeverity.FAIL if age > _OLD_SECONDS else FindingSeverity.WARN,
         topic,
         f"{seen.count:,} records aren't in the graph ({reasons}), the oldest for {duration_text(age)}.",
         "`headwater dlq list` and `dlq show` have the causes. `headwater dlq replay` sends them back when mended, "

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from headwater.doctor.finding import Finding, Severity, duration_text, ok, unseen
+from headwater.doctor.finding import DoctorFinding, FindingSeverity, duration_text, ok, unseen
 from headwater.errors import InputError
 from headwater.outbox_files import looked_at, outbox_files
 from headwater_producers.outbox.adoption import DAMAGED
@@ -91,13 +91,13 @@ def filesystem_of(folder: Path, mounts: Path = _MOUNTS) -> str | None:
     return found
 
 
-def judge(seen: SeenOutbox, now: datetime) -> Iterator[Finding]:
+def judge(seen: SeenOutbox, now: datetime) -> Iterator[DoctorFinding]:
     """Findings on the folder and on what waits in it."""
     subject = str(seen.folder)
     if not seen.writable:
-        yield Finding(
+        yield DoctorFinding(
             "outbox",
-            Severity.FAIL,
+            FindingSeverity.FAIL,
             subject,
             "This user can't write there: events wait in memory, and are lost with the driver.",
             "Set outbox_path of the jobs (HEADWATER_OUTBOX_PATH) to a folder that their user can write.",
@@ -110,17 +110,17 @@ def judge(seen: SeenOutbox, now: datetime) -> Iterator[Finding]:
             "See to it that the folder outlives a restart of the machine or the container.",
         )
     elif seen.filesystem in _IN_MEMORY:
-        yield Finding(
+        yield DoctorFinding(
             "outbox",
-            Severity.FAIL,
+            FindingSeverity.FAIL,
             subject,
             f"It is on {seen.filesystem}, in memory: what waits there is lost with a restart.",
             "Set outbox_path of the jobs (HEADWATER_OUTBOX_PATH) to a folder on a disk.",
         )
     elif seen.filesystem in _OF_A_CONTAINER:
-        yield Finding(
+        yield DoctorFinding(
             "outbox",
-            Severity.WARN,
+            FindingSeverity.WARN,
             subject,
             f"It is on {seen.filesystem}, the layer of a container: what waits there is lost with the container.",
             "Mount a volume, and set outbox_path of the jobs (HEADWATER_OUTBOX_PATH) to a folder on it.",
@@ -128,9 +128,9 @@ def judge(seen: SeenOutbox, now: datetime) -> Iterator[Finding]:
     elif seen.writable:
         yield ok("outbox", subject, f"It is on {seen.filesystem}{'' if seen.there else ', and will be made'}.")
     if seen.damaged:
-        yield Finding(
+        yield DoctorFinding(
             "outbox",
-            Severity.WARN,
+            FindingSeverity.WARN,
             subject,
             f"{seen.damaged} damaged files are kept.",
             "Look at the disk; `headwater outbox list` names them, `headwater outbox drop` deletes them.",
@@ -139,15 +139,15 @@ def judge(seen: SeenOutbox, now: datetime) -> Iterator[Finding]:
     yield unseen("outbox", "other machines", "Outboxes of other machines aren't seen from here.", "Run it there, too.")
 
 
-def _waiting(seen: SeenOutbox, now: datetime) -> Iterator[Finding]:
+def _waiting(seen: SeenOutbox, now: datetime) -> Iterator[DoctorFinding]:
     """Findings on the events in it."""
     subject = str(seen.folder)
     if seen.oldest is not None:
         age = duration_text(max(0.0, (now - seen.oldest).total_seconds()))
         unread = "" if seen.problem is None else f" Not all could be read: {seen.problem.rstrip('.')}."
-        yield Finding(
+        yield DoctorFinding(
             "outbox",
-            Severity.WARN,
+            FindingSeverity.WARN,
             subject,
             f"{seen.events:,} events wait in {seen.files:,} outboxes of ended jobs, the oldest untouched for {age}: "
             f"Kafka was away, or refused them.{unread}",

@@ -9,7 +9,7 @@ from typing import Any
 from confluent_kafka import TopicCollection
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 
-from headwater.doctor.finding import Finding, Severity, duration_text, ok
+from headwater.doctor.finding import DoctorFinding, FindingSeverity, duration_text, ok
 from headwater_consumers.materializer.limits import FUTURE_MAX_SECONDS
 from headwater_schemas.kafka.client import answer, quiet
 from headwater_schemas.topics import TopicSpec
@@ -74,7 +74,7 @@ def judge(
     brokers: int,
     budget_seconds: float,
     record_max_bytes: int,
-) -> Iterator[Finding]:
+) -> Iterator[DoctorFinding]:
     """Findings on every topic that there should be.
 
     Args:
@@ -87,9 +87,9 @@ def judge(
     for spec in wanted:
         topic = seen.get(spec.name)
         if topic is None:
-            yield Finding(
+            yield DoctorFinding(
                 "topics",
-                Severity.FAIL,
+                FindingSeverity.FAIL,
                 spec.name,
                 "The topic isn't there.",
                 "`headwater consume` creates it, as does a job's first event; or create it as docs/contract.md has it.",
@@ -103,28 +103,28 @@ def judge(
             yield _timestamps(topic)
 
 
-def _timestamps(topic: SeenTopic) -> Finding:
+def _timestamps(topic: SeenTopic) -> DoctorFinding:
     check, most = "timestamps", float(topic.config.get("message.timestamp.after.max.ms", "inf")) / 1_000
     if topic.config.get("message.timestamp.type") == "LogAppendTime":
         return ok(check, topic.name, "Records have the brokers' time.")
     if most <= FUTURE_MAX_SECONDS:
         return ok(check, topic.name, f"Records have their producers' time, at most {duration_text(most)} ahead.")
-    return Finding(
+    return DoctorFinding(
         check,
-        Severity.WARN,
+        FindingSeverity.WARN,
         topic.name,
         "Records have their producers' time, however far ahead: an event of the future wins over others until then.",
         "Set message.timestamp.type=LogAppendTime.",
     )
 
 
-def _retention(topic: SeenTopic, spec: TopicSpec, budget_seconds: float) -> Iterator[Finding]:
+def _retention(topic: SeenTopic, spec: TopicSpec, budget_seconds: float) -> Iterator[DoctorFinding]:
     policy = topic.config.get("cleanup.policy", "")
     if spec.config["cleanup.policy"] == "compact":
         if "delete" in policy.split(","):
-            yield Finding(
+            yield DoctorFinding(
                 "compaction",
-                Severity.FAIL,
+                FindingSeverity.FAIL,
                 topic.name,
                 f"cleanup.policy is {policy}: schemas expire, and events that name them can't be read any more.",
                 "Set cleanup.policy=compact.",
@@ -133,9 +133,9 @@ def _retention(topic: SeenTopic, spec: TopicSpec, budget_seconds: float) -> Iter
             yield ok("compaction", topic.name, "Compacted: the latest record of each schema stays.")
         return
     if "compact" in policy.split(","):
-        yield Finding(
+        yield DoctorFinding(
             "compaction",
-            Severity.FAIL,
+            FindingSeverity.FAIL,
             topic.name,
             f"cleanup.policy is {policy}: of each job only the last event stays, the others are lost.",
             "Set cleanup.policy=delete.",
@@ -145,26 +145,26 @@ def _retention(topic: SeenTopic, spec: TopicSpec, budget_seconds: float) -> Iter
     limits = {name: int(topic.config.get(name, -1)) for name in ("retention.ms", "retention.bytes")}
     kept_seconds = limits["retention.ms"] / 1_000
     if limits["retention.ms"] >= 0 and kept_seconds < budget_seconds:
-        yield Finding(
+        yield DoctorFinding(
             "retention",
-            Severity.FAIL,
+            FindingSeverity.FAIL,
             topic.name,
             f"Records expire after {duration_text(kept_seconds)}: consumers that are away for "
             f"{duration_text(budget_seconds)}, the outage budget, lose what they haven't read.",
             "Set retention.ms=-1, or at least the outage budget, with an archive beside it.",
         )
     elif limits["retention.bytes"] >= 0:
-        yield Finding(
+        yield DoctorFinding(
             "retention",
-            Severity.WARN,
+            FindingSeverity.WARN,
             topic.name,
             f"Partitions keep {limits['retention.bytes']:,} bytes: how long that is depends on the traffic.",
             "Set retention.bytes=-1.",
         )
     elif limits["retention.ms"] >= 0:
-        yield Finding(
+        yield DoctorFinding(
             "retention",
-            Severity.WARN,
+            FindingSeverity.WARN,
             topic.name,
             f"Records expire after {duration_text(kept_seconds)}: the graph can't be made anew from the topic alone.",
             "Set retention.ms=-1, or keep an archive (docs/materializer.md).",
@@ -173,22 +173,22 @@ def _retention(topic: SeenTopic, spec: TopicSpec, budget_seconds: float) -> Iter
         yield ok("retention", topic.name, "Everything is kept.")
 
 
-def _replication(topic: SeenTopic, brokers: int) -> Finding:
+def _replication(topic: SeenTopic, brokers: int) -> DoctorFinding:
     least = min(topic.replicas, default=0)
     behind = sum(have < want for have, want in zip(topic.in_sync, topic.replicas, strict=True))
     minimum = int(topic.config.get("min.insync.replicas", 1))
     if behind:
-        return Finding(
+        return DoctorFinding(
             "replication",
-            Severity.FAIL,
+            FindingSeverity.FAIL,
             topic.name,
             f"{behind} of {len(topic.replicas)} partitions have replicas that are behind or away.",
             "Bring the brokers back; `kafka-topics.sh --describe --under-replicated-partitions` names them.",
         )
     if least < 2:
-        return Finding(
+        return DoctorFinding(
             "replication",
-            Severity.WARN if brokers == 1 else Severity.FAIL,
+            FindingSeverity.WARN if brokers == 1 else FindingSeverity.FAIL,
             topic.name,
             f"Each record is on one broker of {brokers}: with its disk, lineage is lost.",
             "Run three brokers, and give the topic three replicas."
@@ -197,17 +197,17 @@ def _replication(topic: SeenTopic, brokers: int) -> Finding:
             "is for topics that are created later.",
         )
     if minimum < 2:
-        return Finding(
+        return DoctorFinding(
             "replication",
-            Severity.WARN,
+            FindingSeverity.WARN,
             topic.name,
             f"{least} replicas, but min.insync.replicas is {minimum}: one broker alone may acknowledge a record.",
             "Set min.insync.replicas=2.",
         )
     if minimum >= least:
-        return Finding(
+        return DoctorFinding(
             "replication",
-            Severity.WARN,
+            FindingSeverity.WARN,
             topic.name,
             f"min.insync.replicas is {minimum} of {least} replicas: nothing is published while a broker restarts.",
             f"Set min.insync.replicas={least - 1}, or give the topic one replica more.",
@@ -215,13 +215,13 @@ def _replication(topic: SeenTopic, brokers: int) -> Finding:
     return ok("replication", topic.name, f"{least} replicas, of which {minimum} acknowledge each record.")
 
 
-def _size(topic: SeenTopic, wanted: int, record_max_bytes: int) -> Finding:
+def _size(topic: SeenTopic, wanted: int, record_max_bytes: int) -> DoctorFinding:
     # The topic's own, or else the brokers' message.max.bytes, which they show here too.
     largest = int(topic.config.get("max.message.bytes", wanted))
     if largest > record_max_bytes:
-        return Finding(
+        return DoctorFinding(
             "max.message.bytes",
-            Severity.FAIL,
+            FindingSeverity.FAIL,
             topic.name,
             f"The brokers take batches of up to {largest:,} bytes, consumers decode records of up to "
             f"{record_max_bytes:,}: a longer one becomes a dead letter without its bytes, or stops its partition.",
@@ -233,9 +233,9 @@ def _size(topic: SeenTopic, wanted: int, record_max_bytes: int) -> Finding:
             topic.name,
             f"Batches of up to {largest:,} bytes as compressed; records of up to {record_max_bytes:,} are decoded.",
         )
-    return Finding(
+    return DoctorFinding(
         "max.message.bytes",
-        Severity.FAIL,
+        FindingSeverity.FAIL,
         topic.name,
         f"It takes {largest:,} bytes; producers send up to {wanted:,}, and what is larger is dropped.",
         f"Set max.message.bytes={wanted} on the topic, or HEADWATER_TOPIC_MAX_MESSAGE_BYTES to what it takes.",

@@ -1,4 +1,4 @@
-"""File access to a checkpoint: this machine's own files, or all that Hadoop reads, through a Spark session."""
+"""The files of a checkpoint, read on this machine or through a Spark session; and what reading may end with."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import contextlib
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any, Final
 
 from headwater.console import console
+from headwater.errors import HeadwaterError, InputError, UnreachableError
 from headwater_producers.spark.jvm.files import LocalFiles, TextFiles, is_local
+from headwater_schemas.redaction import redact
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
@@ -38,3 +41,66 @@ def reading(locations: Sequence[str]) -> Iterator[TextFiles]:
         yield JvmFiles(spark.sparkContext)
     finally:
         spark.stop()
+
+
+NAME_THE_FOLDER: Final = "Name the folder that was the query's checkpointLocation."
+# Hadoop's and Java's, by the last part of their names.
+_NO_SUCH_STORE: Final = {"ClassNotFoundException", "NoClassDefFoundError", "UnsupportedFileSystemException"}
+_NOT_THERE: Final = {
+    "ConnectException",
+    "ConnectTimeoutException",
+    "NoRouteToHostException",
+    "SocketTimeoutException",
+    "UnknownHostException",
+}
+_LONGEST_CHAIN: Final = 20
+
+
+@contextlib.contextmanager
+def unreadable_as_errors(location: str) -> Iterator[None]:
+    """Around whatever reads the checkpoint at a location.
+
+    Raises:
+        InputError: it is a file, may not be read, or Spark lacks what reads such a location.
+        UnreachableError: the host doesn't answer.
+    """
+    try:
+        yield
+    except NotADirectoryError as error:
+        raise InputError(f"{location} is a file, not a folder.", fix=NAME_THE_FOLDER) from error
+    except OSError as error:
+        raise InputError(f"{location} can't be read: {error.strerror or error}.", fix=NAME_THE_FOLDER) from error
+    except Exception as error:
+        # PySpark turns some of the JVM's exceptions into its own.
+        thrown = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+        if thrown is None:
+            raise
+        raise _of_the_jvm(location, _chain(thrown)) from error
+
+
+def _chain(thrown: Any) -> list[tuple[str, str]]:
+    """Names and messages of a Java exception and its causes."""
+    chain: list[tuple[str, str]] = []
+    while thrown is not None and len(chain) < _LONGEST_CHAIN:
+        chain.append((str(thrown.getClass().getName()), str(thrown.getMessage() or "")))
+        thrown = thrown.getCause()
+    return chain
+
+
+def _of_the_jvm(location: str, chain: list[tuple[str, str]]) -> HeadwaterError:
+    name, message = chain[-1]
+    message_text = redact(" ".join(message.split()) or name)
+    names = {each.rpartition(".")[2] for each, _ in chain}
+    if names & _NOT_THERE:
+        return UnreachableError(
+            f"{location} can't be reached: {message_text}.",
+            fix="Check its host and port, and the network from here.",
+        )
+    if names & _NO_SUCH_STORE:
+        scheme = location.partition(":")[0]
+        package = "org.apache.hadoop:hadoop-aws:VERSION" if scheme == "s3a" else "GROUP:ARTIFACT:VERSION"
+        return InputError(
+            f"Spark can't read {scheme}: here: {message_text}.",
+            fix=f'Give it the package: PYSPARK_SUBMIT_ARGS="--packages {package} pyspark-shell".',
+        )
+    return InputError(f"{location} can't be read: {name.rpartition('.')[2]}: {message_text}.", fix=NAME_THE_FOLDER)

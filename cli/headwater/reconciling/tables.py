@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from headwater.asking import asking
 from headwater.errors import InputError
-from headwater.reconciling.knowledge import QueryOptions
+from headwater.reconciling.queries import QueryOptions
 from headwater.settings import connected_settings
 from headwater_analysis.reconciling import OpenWrite, claimed_versions, open_writes
 from headwater_analysis.runs.records import MISSED_HEARTBEATS

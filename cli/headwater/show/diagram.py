@@ -43,7 +43,7 @@ class DiagramFormat(StrEnum):
     DOT = "dot"
 
 
-class Shape(StrEnum):
+class DiagramShape(StrEnum):
     """Kind of a node: an ASSET, or a STEP that makes one of another."""
 
     ASSET = "ASSET"
@@ -51,7 +51,7 @@ class Shape(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class DiagramNode:
     """A node.
 
     Attributes:
@@ -62,14 +62,14 @@ class Node:
     """
 
     label: str
-    shape: Shape = Shape.ASSET
+    shape: DiagramShape = DiagramShape.ASSET
     start: bool = False
     passed: bool = False
     color: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class DiagramEdge:
     """An arrow, by the keys of its ends; dotted where nothing but a decision flows."""
 
     source: str
@@ -87,8 +87,8 @@ class Diagram:
         edges: edges between them.
     """
 
-    nodes: dict[str, Node]
-    edges: tuple[Edge, ...]
+    nodes: dict[str, DiagramNode]
+    edges: tuple[DiagramEdge, ...]
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -107,7 +107,7 @@ def mermaid(diagram: Diagram) -> str:
     numbers = diagram.numbers
     lines = ["flowchart LR"]
     for key, node in diagram.nodes.items():
-        left, right = ("[", "]") if node.shape is Shape.ASSET else ("([", "])")
+        left, right = ("[", "]") if node.shape is DiagramShape.ASSET else ("([", "])")
         lines.append(f'  n{numbers[key]}{left}"{_entities(node.label)}"{right}')
     for edge in diagram.edges:
         arrow = "-.->" if edge.dotted else "-->"
@@ -126,7 +126,7 @@ def dot(diagram: Diagram) -> str:
     numbers = diagram.numbers
     lines = ["digraph lineage {", "  rankdir=LR;", '  node [shape=box, fontname="sans-serif"];']
     for key, node in diagram.nodes.items():
-        styles = ["rounded"] if node.shape is Shape.STEP else []
+        styles = ["rounded"] if node.shape is DiagramShape.STEP else []
         styles += ["filled"] if node.color is not None else []
         styles += ["dashed"] if node.passed else []
         extra = ", penwidth=3" if node.start else ""
@@ -155,11 +155,11 @@ def lineage_diagram(answer: Lineage) -> Diagram:
     listed = {start, *(item.asset.key for item in answer.items)}
     assets = [answer.start, *(item.asset for item in (*answer.items, *answer.through))]
     nodes = {
-        asset.key: Node(label=asset_label(asset), start=asset.key == start, passed=asset.key not in listed)
+        asset.key: DiagramNode(label=asset_label(asset), start=asset.key == start, passed=asset.key not in listed)
         for asset in assets
     }
     edges = (
-        Edge(edge.source, edge.target, some([via.job.name for via in edge.via], edge.via_total), _dotted(edge))
+        DiagramEdge(edge.source, edge.target, some([via.job.name for via in edge.via], edge.via_total), _dotted(edge))
         for edge in answer.edges
     )
     return Diagram(nodes, tuple(edges))
@@ -179,15 +179,15 @@ _LONGEST_NAME = 24  # of a file; an arrow has room for no more
 
 def trace_diagram(found: Trace) -> Diagram:
     """Whichever way was asked, data flows from left to right; dotted what is only a bound, or not known."""
-    nodes = {part.dataset.key: Node(label=asset_label(part.dataset), start=True) for part in found.start}
-    edges: dict[Edge, None] = {}
+    nodes = {part.dataset.key: DiagramNode(label=asset_label(part.dataset), start=True) for part in found.start}
+    edges: dict[DiagramEdge, None] = {}
     for hop in found.hops:
         step = f"step {hop.number}"
         for part in (*hop.inputs, *hop.outputs):
-            nodes.setdefault(part.dataset.key, Node(label=asset_label(part.dataset)))
-        nodes[step] = Node(label=f"{hop.number}. {step_name(hop.step)}", shape=Shape.STEP)
-        edges |= {Edge(part.dataset.key, step, _part(part), _vague(part)): None for part in hop.inputs}
-        edges |= {Edge(step, part.dataset.key, _part(part), _vague(part)): None for part in hop.outputs}
+            nodes.setdefault(part.dataset.key, DiagramNode(label=asset_label(part.dataset)))
+        nodes[step] = DiagramNode(label=f"{hop.number}. {step_name(hop.step)}", shape=DiagramShape.STEP)
+        edges |= {DiagramEdge(part.dataset.key, step, _part(part), _vague(part)): None for part in hop.inputs}
+        edges |= {DiagramEdge(step, part.dataset.key, _part(part), _vague(part)): None for part in hop.outputs}
     return Diagram(nodes, tuple(edges))
 
 
@@ -218,21 +218,21 @@ _COLORS = {
 
 def impact_diagram(impact: Impact) -> Diagram:
     """Diagram of a page, with one path to each of its assets. Assets on a path that aren't on the page are dashed."""
-    nodes = {impact.start.key: Node(label=asset_label(impact.start), start=True)}
+    nodes = {impact.start.key: DiagramNode(label=asset_label(impact.start), start=True)}
     for item in impact.items:
         label = f"{asset_label(item.asset)}: {item.severity}"
-        nodes[item.asset.key] = Node(label=label, color=_COLORS[item.severity])
+        nodes[item.asset.key] = DiagramNode(label=label, color=_COLORS[item.severity])
     jobs: dict[tuple[str, str], dict[str, None]] = {}
     decides: dict[tuple[str, str], bool] = {}
     for item in impact.items:
         source = impact.start.key
         for hop in item.path:
-            nodes.setdefault(hop.asset.key, Node(label=asset_label(hop.asset), passed=True))
+            nodes.setdefault(hop.asset.key, DiagramNode(label=asset_label(hop.asset), passed=True))
             ends = (source, hop.asset.key)
             jobs.setdefault(ends, {})[_done(hop)] = None
             decides[ends] = decides.get(ends, True) and _decides(hop)
             source = hop.asset.key
-    edges = (Edge(*ends, some(list(done)), decides[ends]) for ends, done in jobs.items())
+    edges = (DiagramEdge(*ends, some(list(done)), decides[ends]) for ends, done in jobs.items())
     return Diagram(nodes, tuple(edges))
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedView:
     """View that wraps at the width of a terminal, and not in a pipe."""
 
     view: RenderableType

@@ -12,7 +12,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from headwater.console import shortened
-from headwater.show.consumers import consumers_table
+from headwater.show.declared import consumers_table
 from headwater_analysis.assets import Asset
 from headwater_analysis.impact import ImpactItem, Severity
 from headwater_analysis.impact.wording import as_code, as_text, called, consumer_text, decisions

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rich.table import Table
+
 # Stands for the broker in dataset namespaces: the port may be another one after the next `up`, the datasets are not.
 CLUSTER_NAME = "embedded"
 
@@ -58,3 +60,34 @@ class StackInfo:
             "kafka": {"bootstrap_servers": self.bootstrap_servers, "cluster_name": CLUSTER_NAME},
             "neo4j": {"uri": self.neo4j_uri, "user": self.neo4j_user, "password": self.neo4j_password},
         }
+
+    def document(self) -> dict[str, object]:
+        """Addresses, processes and versions, without the password, as `up --json` and `status --json` print them."""
+        return {
+            "kafka": {
+                "bootstrap_servers": self.bootstrap_servers,
+                "authentication": "none",
+                "pid": self.kafka.pid,
+                "version": self.kafka.version,
+            },
+            "neo4j": {
+                "uri": self.neo4j_uri,
+                "browser": self.browser_url,
+                "user": self.neo4j_user,
+                "password_file": str(self.password_file),
+                "pid": self.neo4j.pid,
+                "version": self.neo4j.version,
+            },
+            "java": self.java,
+            "data_dir": str(self.data_dir),
+        }
+
+    def table(self) -> Table:
+        """The addresses as a table, for people."""
+        grid = Table.grid(padding=(0, 2))
+        grid.add_row("Kafka", f"{self.bootstrap_servers}, without a password: every user of this machine may use it")
+        grid.add_row("Neo4j", self.neo4j_uri)
+        grid.add_row("Browser", self.browser_url)
+        grid.add_row("User", f"{self.neo4j_user}, password in {self.password_file}")
+        grid.add_row("Data", str(self.data_dir))
+        return grid

@@ -94,14 +94,14 @@ def _start_time_by_ps(pid: int) -> float | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class StackRecord:
     """A stack left running by `headwater up`."""
 
     supervisor: ProcessId
     info: StackInfo
 
 
-_RECORD = TypeAdapter(Record)
+_RECORD = TypeAdapter(StackRecord)
 _PORTS = TypeAdapter(Ports)
 
 
@@ -117,7 +117,7 @@ def find_running_stack(data_dir: Path | None = None) -> StackInfo | None:
     return record.info if record else None
 
 
-def read(data_dir: Path) -> Record | None:
+def read(data_dir: Path) -> StackRecord | None:
     """The record of a stack that still runs."""
     try:
         record = _RECORD.validate_json((data_dir / "stack.json").read_bytes())
@@ -126,7 +126,7 @@ def read(data_dir: Path) -> Record | None:
     return record if record.supervisor.alive() else None
 
 
-def write(data_dir: Path, record: Record, ports: Ports) -> None:
+def write(data_dir: Path, record: StackRecord, ports: Ports) -> None:
     """Put the record in place, and remember the ports for the next `up`."""
     remember_ports(data_dir, ports)
     _replace(data_dir / "stack.json", _RECORD.dump_json(record, indent=2))

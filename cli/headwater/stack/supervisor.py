@@ -60,13 +60,13 @@ def supervise(data_dir: Path, *, quick: bool = False) -> None:
         stack = EmbeddedStack(data_dir, wanted=state.remembered_ports(data_dir), quick=quick)
         try:
             info = stack.start(cancelled=stop.is_set)
-            state.write(data_dir, state.Record(state.ProcessId.of(os.getpid()), info), stack.ports)
+            state.write(data_dir, state.StackRecord(state.ProcessId.of(os.getpid()), info), stack.ports)
             _report({"ready": True})
             _log(f"up: Kafka {info.bootstrap_servers}, Neo4j {info.neo4j_uri}")
             while _watch(stack, stop, revive):
                 _log("starting anew what doesn't answer")
                 info = stack.revive(cancelled=stop.is_set)
-                state.write(data_dir, state.Record(state.ProcessId.of(os.getpid()), info), stack.ports)
+                state.write(data_dir, state.StackRecord(state.ProcessId.of(os.getpid()), info), stack.ports)
                 _log(f"up: Kafka {info.bootstrap_servers}, Neo4j {info.neo4j_uri}")
         finally:
             stack.stop()

@@ -7,6 +7,7 @@ media types and codings than JSON as it is are refused, rather than misread.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers
@@ -29,12 +30,12 @@ class Bodies:
     """Reads the body, or answers why not.
 
     Args:
-        app: what follows; it gets the body in one piece.
+        app: the next app; it gets the body in one piece.
         most_bytes: the largest body.
-        seconds: how long one may take to arrive.
-        most: how many may be arriving at the same time. One more, and the oldest is given up: a body usually comes
-            right behind its head, so what has been on its way for long is likelier to be meant badly than what is new.
-        most_of_client: the same from one address.
+        seconds: longest time that a body may take to arrive.
+        most: maximum number of bodies that arrive at the same time. One more, and the oldest is given up: a body
+            usually comes right behind its head, so an old one is likelier to be meant badly than a new one.
+        most_of_client: maximum number from one address.
     """
 
     def __init__(self, app: ASGIApp, *, most_bytes: int, seconds: float, most: int, most_of_client: int) -> None:
@@ -60,7 +61,7 @@ class Bodies:
             async with timeout:
                 self._make_room(timeout, network_of(scope["client"][0]) if scope.get("client") else "")
                 try:
-                    body = await self._read(receive)
+                    body = await read_whole(receive, self._most_bytes)
                 finally:
                     del self._arriving[timeout]
         except TimeoutError:
@@ -73,10 +74,10 @@ class Bodies:
             )
             await refusal(scope, receive, send)
             return
-        except _TooLargeError:
+        except BodyTooLargeError:
             await self._too_large()(scope, receive, send)
             return
-        except _GoneError:
+        except ClientGoneError:
             return
         await self._app(scope, in_one_piece(body, receive), send)
 
@@ -92,18 +93,6 @@ class Bodies:
         if not timeout.expired():
             timeout.reschedule(asyncio.get_running_loop().time())
 
-    async def _read(self, receive: Receive) -> bytes:
-        body = bytearray()
-        while True:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise _GoneError
-            body += message.get("body", b"")
-            if len(body) > self._most_bytes:
-                raise _TooLargeError
-            if not message.get("more_body", False):
-                return bytes(body)
-
     def _too_large(self) -> Response:
         return problem(
             ProblemType.TOO_LARGE,
@@ -112,12 +101,38 @@ class Bodies:
         )
 
 
-class _TooLargeError(Exception):
-    """More has come than may."""
+class BodyTooLargeError(Exception):
+    """The body is larger than the limit."""
 
 
-class _GoneError(Exception):
-    """The client went before its body was whole."""
+class ClientGoneError(Exception):
+    """The client disconnected before its body was whole."""
+
+
+async def read_whole(receive: Receive, most_bytes: int, hold: Callable[[int], None] = lambda _: None) -> bytes:
+    """Read a body to its end.
+
+    Args:
+        receive: source of its pieces.
+        most_bytes: the largest body.
+        hold: called with the size of each piece before it is kept; what it raises ends the reading.
+
+    Raises:
+        BodyTooLargeError: it has more bytes.
+        ClientGoneError: the client disconnected.
+    """
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGoneError
+        piece = message.get("body", b"")
+        hold(len(piece))
+        body += piece
+        if len(body) > most_bytes:
+            raise BodyTooLargeError
+        if not message.get("more_body", False):
+            return bytes(body)
 
 
 def has_body(headers: Headers) -> bool:
@@ -125,8 +140,23 @@ def has_body(headers: Headers) -> bool:
     return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
 
 
+def media_type(headers: Headers) -> str:
+    """Media type of a body, in lower case and without parameters; empty where there is none."""
+    return headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def is_json(media: str) -> bool:
+    """True for `application/json` and types built on it, as `application/ld+json`."""
+    return media == "application/json" or (media.startswith("application/") and media.endswith("+json"))
+
+
+def content_coding(headers: Headers) -> str:
+    """Content coding of a body, in lower case; `identity` where there is none."""
+    return headers.get("content-encoding", "identity").strip().lower()
+
+
 def in_one_piece(body: bytes, receive: Receive) -> Receive:
-    """A body that was read, for what follows."""
+    """Hand a body that was read to the next app."""
     left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive_whole() -> Message:
@@ -139,8 +169,8 @@ class Media:
     """Answers 415 to a body of another type.
 
     Args:
-        app: what follows.
-        below: the path under which it does.
+        app: the next app.
+        below: the path below which types are checked.
     """
 
     def __init__(self, app: ASGIApp, below: str) -> None:
@@ -161,12 +191,12 @@ class Media:
 
 def _refusal(headers: Headers) -> str | None:
     """Reason for refusing a request's body by its headers; None where it is accepted, or there is none."""
-    if headers.get("content-length", "0") == "0" and "transfer-encoding" not in headers:
+    if not has_body(headers):
         return None
-    coding = headers.get("content-encoding", "identity").strip().lower()
+    coding = content_coding(headers)
     if coding != "identity":
         return f"A body is taken as it is, not as {coding[:80]}: leave `Content-Encoding` out."
-    media = headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media != "application/json" and not (media.startswith("application/") and media.endswith("+json")):
+    media = media_type(headers)
+    if not is_json(media):
         return f"A body is JSON: say `Content-Type: application/json`, not {media[:80] or 'nothing'}."
     return None

@@ -27,8 +27,8 @@ class Hosts:
     """Refuses requests for another host, and those with two lengths.
 
     Args:
-        app: what follows.
-        names: in lower case, without ports; None allows any.
+        app: the next app.
+        names: host names in lower case, without ports; None allows any.
     """
 
     def __init__(self, app: ASGIApp, names: frozenset[str] | None) -> None:

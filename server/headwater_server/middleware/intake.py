@@ -21,7 +21,17 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from headwater_server.metrics import IntakeMetrics
-from headwater_server.middleware.bodies import CLOSE, READ, in_one_piece
+from headwater_server.middleware.bodies import (
+    CLOSE,
+    READ,
+    BodyTooLargeError,
+    ClientGoneError,
+    content_coding,
+    in_one_piece,
+    is_json,
+    media_type,
+    read_whole,
+)
 from headwater_server.problems import ProblemType, problem
 from headwater_server.settings import ServeSettings
 
@@ -45,13 +55,13 @@ class Door:
     """A path that takes what is written.
 
     Attributes:
-        what: is taken, as a sentence begins with it.
-        open: whether it is.
-        setting: opens it.
-        tokens: of which a sender needs one; empty: none is needed.
-        realm: of the token.
-        media: types of the body, JSON besides.
-        words: the same for people.
+        what: subject of what is written, as a sentence begins: "Events".
+        open: True if it is accepted.
+        setting: name of the setting that opens the door.
+        tokens: tokens of which a sender needs one; empty: none is needed.
+        realm: realm of the tokens.
+        media: types of the body besides JSON.
+        words: types of the body, for people.
     """
 
     what: str
@@ -69,7 +79,7 @@ def doors(below: str, limits: ServeSettings, *, has_sink: bool) -> dict[str, Doo
     Args:
         below: the path of the API.
         limits: the settings.
-        has_sink: whether there is something that takes events.
+        has_sink: True if there is a sink for events.
     """
     events = ("Events", limits.intake and has_sink, "HEADWATER_SERVE_INTAKE", limits.intake_tokens(), "lineage")
     declarations = (
@@ -86,19 +96,19 @@ def doors(below: str, limits: ServeSettings, *, has_sink: bool) -> dict[str, Doo
 
 
 @dataclass(frozen=True, slots=True)
-class Direct:
+class DirectRoute:
     """Route whose requests are answered by their bodies alone.
 
     Attributes:
-        route: of the path, for the metrics.
-        answer: to the app and a body.
+        route: route of the path, for the metrics.
+        answer: makes the response to a body.
     """
 
     route: BaseRoute
     answer: Callable[[Any, bytes], Awaitable[Response]]
 
 
-class Intake:
+class IntakeGate:
     """Lets in what is written, or answers why not.
 
     Args:
@@ -106,15 +116,15 @@ class Intake:
         direct: by path, what is called instead of it; not for requests with parameters, which it refuses.
         below: the path of the API.
         limits: the settings.
-        has_sink: whether there is something that takes events.
-        metrics: what it counts on.
+        has_sink: True if there is a sink for events.
+        metrics: counters of refused requests.
     """
 
     def __init__(
         self,
         app: ASGIApp,
         *,
-        direct: Mapping[str, Direct],
+        direct: Mapping[str, DirectRoute],
         below: str,
         limits: ServeSettings,
         has_sink: bool,
@@ -148,7 +158,7 @@ class Intake:
             except _RefusedError as refused:
                 await refused.answer(scope, receive, send)
                 return
-            except _GoneError:
+            except ClientGoneError:
                 return
             direct = self._direct.get(scope["path"])
             if direct is not None and _plain(scope):
@@ -167,16 +177,18 @@ class Intake:
 
         Raises:
             _RefusedError: it is too large, too slow or broken, or there is no room for it.
-            _GoneError: the client went.
+            ClientGoneError: the client disconnected.
         """
         try:
             async with asyncio.timeout(self._limits.body_timeout_seconds):
-                whole = await body.read(receive)
+                whole = await read_whole(receive, self._limits.intake_body_max_bytes, body.hold)
         except TimeoutError:
             seconds = self._limits.body_timeout_seconds
             detail = f"A body has {seconds:g} s to arrive (HEADWATER_SERVE_BODY_TIMEOUT_SECONDS)."
             raise _RefusedError(problem(ProblemType.TOO_SLOW, detail, headers=CLOSE)) from None
-        if headers.get("content-encoding", "identity").strip().lower() == "identity":
+        except BodyTooLargeError:
+            raise _RefusedError(self._too_large()) from None
+        if content_coding(headers) == "identity":
             return whole
         return await self._unpacked(whole, body)
 
@@ -196,15 +208,14 @@ class Intake:
                 f"Send `Authorization: Bearer …` with the token of {door.setting}_TOKEN.",
                 headers={"WWW-Authenticate": f'Bearer realm="{door.realm}"', **CLOSE},
             )
-        media = headers.get("content-type", "").partition(";")[0].strip().lower()
-        is_json = media == "application/json" or (media.startswith("application/") and media.endswith("+json"))
-        if not is_json and media not in door.media:
+        media = media_type(headers)
+        if not is_json(media) and media not in door.media:
             return problem(
                 ProblemType.MEDIA_TYPE,
                 f"{door.what} are {door.words}, not {media[:80] or 'nothing'}.",
                 headers={"Accept-Post": ", ".join(["application/json", *sorted(door.media)]), **CLOSE},
             )
-        coding = headers.get("content-encoding", "identity").strip().lower()
+        coding = content_coding(headers)
         if coding not in {"identity", "gzip", "x-gzip"}:
             return problem(
                 ProblemType.MEDIA_TYPE,
@@ -213,7 +224,7 @@ class Intake:
             )
         announced = headers.get("content-length", "")
         if announced.isdecimal() and int(announced[:20]) > limits.intake_body_max_bytes:
-            return self.too_large()
+            return self._too_large()
         if self._under_way >= limits.intake_requests_max:
             self._metrics.busy()
             return problem(
@@ -225,10 +236,10 @@ class Intake:
         return None
 
     def hold(self, count: int) -> None:
-        """So many more bytes of bodies are in memory.
+        """Count more bytes of bodies in memory.
 
         Raises:
-            _RefusedError: they would be too many.
+            _RefusedError: all bodies together would be too large.
         """
         if self._held_bytes + count > self._limits.intake_buffer_max_bytes:
             self._metrics.busy()
@@ -242,19 +253,13 @@ class Intake:
             )
         self._held_bytes += count
 
-    def too_large(self) -> Response:
-        """The answer to a body that is larger than it may be."""
+    def _too_large(self) -> Response:
         return problem(
             ProblemType.TOO_LARGE,
             f"A body may have {self._limits.intake_body_max_bytes:,} bytes, also once it is unpacked "
             "(HEADWATER_SERVE_INTAKE_BODY_MAX_BYTES).",
             headers=CLOSE,
         )
-
-    @property
-    def most_bytes(self) -> int:
-        """Size limit of one body, in bytes."""
-        return self._limits.intake_body_max_bytes
 
     async def _unpacked(self, packed: bytes, body: _Body) -> bytes:
         most = self._limits.intake_body_max_bytes
@@ -274,19 +279,19 @@ class Intake:
                 problem(ProblemType.MEDIA_TYPE, f"The body is not gzip, as `Content-Encoding` says: {error}.")
             ) from error
         if whole is None:
-            raise _RefusedError(self.too_large())
+            raise _RefusedError(self._too_large())
         body.give_back(most - len(whole))
         return whole
 
     def give_back(self, count: int) -> None:
-        """So many bytes are in memory no more."""
+        """Count bytes of bodies that have left memory."""
         self._held_bytes -= count
 
 
 class _Body:
     """A body, and how many bytes it holds of what all may."""
 
-    def __init__(self, intake: Intake) -> None:
+    def __init__(self, intake: IntakeGate) -> None:
         self._intake = intake
         self.held = 0
 
@@ -298,35 +303,17 @@ class _Body:
         self._intake.give_back(count)
         self.held -= count
 
-    async def read(self, receive: Receive) -> bytes:
-        whole = bytearray()
-        while True:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise _GoneError
-            piece = message.get("body", b"")
-            self.hold(len(piece))
-            whole += piece
-            if len(whole) > self._intake.most_bytes:
-                raise _RefusedError(self._intake.too_large())
-            if not message.get("more_body", False):
-                return bytes(whole)
-
 
 class _RefusedError(Exception):
     """The body isn't taken.
 
     Attributes:
-        answer: why.
+        answer: response with the reason.
     """
 
     def __init__(self, answer: Response) -> None:
         super().__init__()
         self.answer = answer
-
-
-class _GoneError(Exception):
-    """The client went before its body was whole."""
 
 
 def _plain(scope: Scope) -> bool:
@@ -344,7 +331,7 @@ def _known(authorization: str, tokens: frozenset[bytes]) -> bool:
 
 
 def unpacked(packed: bytes, *, most: int) -> bytes | None:
-    """The content of gzip's bytes, of all members; None where it is larger than `most`. Never holds much more.
+    """Unpack all members of a gzip file, holding little more than `most` bytes; None where the content is larger.
 
     Raises:
         zlib.error: it isn't gzip.

@@ -1,4 +1,4 @@
-"""Requests under way: counted and timed, so many at once, routed by the path as it was sent; defects become problems.
+"""Requests under way: counted, timed, limited in number, routed by the path as it was sent; defects become problems.
 
 A server hands paths on unescaped, so that `kafka%3A%2F%2Fbroker%2Forders` would look like four segments. Below
 the API's path, routes see the path as it was sent, and parameters are unescaped one by one (`parameters.unescaped`).
@@ -66,7 +66,7 @@ def _shown(path: str) -> str:
 
 
 class Unforeseen:
-    """Answers 500 where nothing was answered yet.
+    """Answers a defect with 500 where no answer has begun.
 
     Else the connection is closed, so that half an answer isn't taken for a whole one.
     """
@@ -105,12 +105,12 @@ class Unforeseen:
 
 
 class Admission:
-    """Lets so many requests below a path be under way, waiting ones included.
+    """Limits the number of requests below a path that are under way, waiting ones included.
 
     Args:
-        app: what follows.
-        below: the path; others aren't counted.
-        most: how many.
+        app: the next app.
+        below: the path; requests elsewhere aren't counted.
+        most: maximum number of requests.
     """
 
     def __init__(self, app: ASGIApp, below: str, most: int) -> None:
@@ -141,8 +141,8 @@ class Paths:
     """Routes by the path as it was sent.
 
     Args:
-        app: what follows.
-        below: the path below which this is done.
+        app: the next app.
+        below: the path below which requests are routed so.
     """
 
     def __init__(self, app: ASGIApp, below: str) -> None:

@@ -60,14 +60,14 @@ class ChangeBody(ImpactChange):
     """A change of a dataset, or of one of its columns.
 
     Attributes:
-        dataset: its key, or its name, with its namespace or alone.
+        dataset: key of the dataset, or its name, with its namespace or alone.
         column: field path of the column; null: the dataset as a whole.
-        type: what sort of change; of a schema change it follows from the rest.
-        schema: what happens to the column, if it is a schema change.
-        new_name: of a RENAMED column, if that is known.
-        new_type: of a RETYPED or ADDED one.
-        nullable: whether the column may hold nulls from then on, if NULLABILITY changes.
-        extent: which data, where it isn't all.
+        type: type of the change; that of a schema change follows from the rest.
+        schema: change of the column, if it is a schema change.
+        new_name: new name of a RENAMED column, if it is known.
+        new_type: type of a RETYPED or ADDED column.
+        nullable: true if the column may hold nulls from then on, if NULLABILITY changes.
+        extent: the data that changes, if it isn't all.
     """
 
     type: Annotated[ChangeType, AnyCase] | None = None

@@ -26,7 +26,7 @@ from headwater_server.asking import BELOW, Graph, sent
 from headwater_server.documented import problem_responses
 from headwater_server.metrics import IntakeMetrics
 from headwater_server.middleware.bodies import READ
-from headwater_server.middleware.intake import BATCH, ONE, Direct
+from headwater_server.middleware.intake import BATCH, ONE, DirectRoute
 from headwater_server.parameters import known_only
 from headwater_server.problems import FieldProblem, ProblemType, problem
 
@@ -57,10 +57,10 @@ router = APIRouter(prefix=BELOW, tags=["intake"], dependencies=[Depends(known_on
 
 @dataclass(frozen=True, slots=True)
 class NotedField:
-    """Something that an event was taken in spite of.
+    """Deviation from the specification in spite of which an event was taken.
 
     Attributes:
-        index: the event's place in the batch, from 0.
+        index: position of the event in the batch, from 0.
         pointer: JSON pointer (RFC 6901) to the field, within the event.
         message: what is wrong, and what Headwater made of it.
     """
@@ -75,8 +75,8 @@ class Accepted:
     """The event is on the events topic.
 
     Attributes:
-        events: how many of Headwater's events it became.
-        notes: what was filled in, or not read, as the event isn't to the letter.
+        events: number of Headwater's events that were made from it.
+        notes: what was filled in, or not read, because the event deviates from the specification.
     """
 
     events: int
@@ -88,7 +88,7 @@ class RefusedEvent:
     """An event of a batch that isn't taken.
 
     Attributes:
-        index: its place in the batch, from 0.
+        index: position of the event in the batch, from 0.
         pointer: JSON pointer (RFC 6901) to the field at fault, within the event; empty: the event as a whole.
         message: what is wrong.
     """
@@ -200,11 +200,11 @@ async def _batch(app: FastAPI, body: bytes) -> Response:
     return sent(result, status=207 if refused else 201)
 
 
-def direct() -> dict[str, Direct]:
+def direct() -> dict[str, DirectRoute]:
     """By path, what `middleware.intake` calls at once; the way through FastAPI costs a fifth of taking an event."""
     found = {f"{BELOW}{ONE}": _event, f"{BELOW}{BATCH}": _batch}
     routes = (route for route in router.routes if isinstance(route, APIRoute))
-    return {route.path: Direct(route, found[route.path]) for route in routes}
+    return {route.path: DirectRoute(route, found[route.path]) for route in routes}
 
 
 async def _body(request: HttpRequest) -> bytes:

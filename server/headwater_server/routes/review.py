@@ -28,13 +28,13 @@ class ReviewBody:
     """Two schemas of a dataset.
 
     Attributes:
-        dataset: its key, or its name, with its namespace or alone.
-        new: its schema to be: Spark's, an Avro record, a JSON Schema, a list of columns and a data contract as JSON,
+        dataset: key of the dataset, or its name, with its namespace or alone.
+        new: the new schema: Spark's, an Avro record, a JSON Schema, a list of columns and a data contract as JSON,
             DDL and a contract in YAML as a text.
-        old: its schema as it is, in the same or another format; null: the one in the graph.
+        old: the schema as it is, in the same or another format; null: the one in the graph.
         renames: columns that are renamed, old path to new path.
-        at: path of the column that the schemas are of; null: a topic's `value`, and of any other dataset all of it.
-        table: which table of data contracts that have several.
+        at: path of the column that the schemas describe; null: `value` of a topic, and all of any other dataset.
+        table: name of the table, for data contracts that have several.
     """
 
     dataset: str
@@ -56,11 +56,11 @@ def reviewed(ask: Ask, body: Annotated[ReviewBody, Body()]) -> Response:
 
 
 def _text(name: str, given: object) -> str:
-    """A field as a file has it.
+    """Text of a field.
 
     Raises:
-        QuestionError: it has what JSON can spell, but a text in UTF-8, as Neo4j's protocol has it, can't, or is nested
-            deeper than anybody reads.
+        QuestionError: it has half of a surrogate pair, which JSON can spell and Neo4j's protocol, UTF-8, can't; or it
+            is nested too deep.
     """
     try:
         text = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)

@@ -25,7 +25,7 @@ class Alive:
     """The server answers.
 
     Attributes:
-        alive: true.
+        alive: always true.
     """
 
     alive: bool

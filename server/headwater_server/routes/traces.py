@@ -1,4 +1,4 @@
-"""Traces: which micro-batch consumed a record, and where it went; which records a file was made of."""
+"""Traces: the micro-batch that consumed a record and what it became; the records that a file was made from."""
 
 from __future__ import annotations
 
@@ -9,26 +9,10 @@ from fastapi import Depends, Query
 from starlette.responses import Response
 
 from headwater_analysis.errors import QuestionError
-from headwater_analysis.trace import Offsets, Path, Starts, Times, Trace, TraceDirection, VersionOf, trace
-from headwater_schemas.ranges import MOST_OFFSET
+from headwater_analysis.trace import Path, Starts, Trace, TraceDirection, VersionOf, trace
 from headwater_server.asking import Ask, area
-from headwater_server.parameters import (
-    LONGEST_NAME,
-    AnyCase,
-    Depth,
-    EndOffset,
-    FirstOffset,
-    Horizon,
-    Partition,
-    Ranges,
-    ReadTime,
-    Time,
-    Topic,
-    TopicId,
-    hops,
-    ranges_of,
-    seconds,
-)
+from headwater_server.parameters import AnyCase, Depth, Horizon, hops, seconds
+from headwater_server.records import Named, RecordsQuery, records_query
 
 router = area("traces")
 
@@ -37,26 +21,16 @@ _WAYS = (
     "`dataset`, `version`."
 )
 
-Named = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME)]
-
 
 @dataclass(frozen=True, slots=True)
 class TraceQuery:
     """The start as the query has it."""
 
-    topic: str | None
-    partition: int | None
-    offset: int | None
-    end: int | None
-    topic_id: str | None
-    time: Time | None
-    until: Time | None
-    read_time: bool | None
-    range: list[str] | None
     path: str | None
     dataset: str | None
     version: str | None
     format: str | None
+    records: RecordsQuery
 
     def start(self) -> Starts:
         """The one way that was chosen.
@@ -64,49 +38,30 @@ class TraceQuery:
         Raises:
             QuestionError: none was, or several at once.
         """
-        given = {name for name in self.__slots__ if getattr(self, name) is not None}
+        of_version = {"dataset", "version", "format"}
+        own = {name for name in ("path", *of_version) if getattr(self, name) is not None}
+        given = own | self.records.given()
         match self:
-            case TraceQuery(topic=str(topic), partition=int(partition), offset=int(offset)) if given <= _OFFSETS:
-                end = min(offset + 1, MOST_OFFSET) if self.end is None else self.end
-                return Offsets(topic, partition, offset, end, self.topic_id)
-            case TraceQuery(topic=str(topic), time=time) if time is not None and given <= _TIMES:
-                until = time if self.until is None else self.until
-                return Times(topic, self.partition, time, until, read=bool(self.read_time))
-            case TraceQuery(topic=str(topic), range=[*ranges]) if given <= _RANGES:
-                return ranges_of(topic, ranges, self.topic_id)
             case TraceQuery(path=str(path)) if given == {"path"}:
                 return Path(path)
-            case TraceQuery(dataset=str(dataset), version=str(version)) if given <= _VERSION:
+            case TraceQuery(dataset=str(dataset), version=str(version)) if given <= of_version:
                 return VersionOf(dataset, version, self.format)
+        if not own and (records := self.records.chosen()) is not None:
+            return records
         raise QuestionError(_WAYS, field=min(given, default="topic"))
 
 
-_OFFSETS = {"topic", "partition", "offset", "end", "topic_id"}
-_TIMES = {"topic", "partition", "time", "until", "read_time"}
-_RANGES = {"topic", "range", "topic_id"}
-_VERSION = {"dataset", "version", "format"}
-
-
 async def _asked(
+    records: Annotated[RecordsQuery, Depends(records_query)],
     *,
-    topic: Topic = None,
-    partition: Partition = None,
-    offset: FirstOffset = None,
-    end: EndOffset = None,
-    topic_id: TopicId = None,
-    range_: Ranges = None,
-    time: Annotated[Time | None, Query(description="The time when records arrived in Kafka.")] = None,
-    until: Annotated[Time | None, Query(description="The end of a span that begins at `time`.")] = None,
-    read_time: ReadTime = False,
     path: Annotated[Named, Query(description="A file, or a partition of files, by path.")] = None,
     dataset: Annotated[Named, Query(description="A table, by key or name.")] = None,
-    version: Annotated[Named, Query(description="Its snapshot id or version number.")] = None,
-    format_: Annotated[Named, Query(alias="format", description="Where it isn't delta, iceberg or hudi.")] = None,
+    version: Annotated[Named, Query(description="Snapshot id or version number of the table.")] = None,
+    format_: Annotated[
+        Named, Query(alias="format", description="Format of the table, where it isn't delta, iceberg or hudi.")
+    ] = None,
 ) -> TraceQuery:
-    by_read = read_time or None
-    return TraceQuery(
-        topic, partition, offset, end, topic_id, time, until, by_read, range_, path, dataset, version, format_
-    )
+    return TraceQuery(path, dataset, version, format_, records)
 
 
 @router.get("/traces", response_model=Trace, operation_id="traces")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.console import Console
 
-from headwater.show import known as show
+from headwater.commands import show
 from headwater.show.names import via_text
 from headwater_analysis.declaring.difference import ChangedValue, SetResult
 from headwater_analysis.declaring.reading import read_set

@@ -9,7 +9,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from headwater.cli import main
-from headwater.completion import complete_dataset
+from headwater.options import complete_dataset
 from headwater_analysis.lineage import Lineage
 from headwater_graph.write import GraphWriter
 from support.worked_examples import check_page

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater.show.lineage import summary
+from headwater.commands.lineage import summary
 from headwater_analysis.lineage import Lineage, LineageDirection, LineageQuestion, lineage
 from headwater_analysis.reader import Reader
 from headwater_graph.fold import fold

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater.cli import main
-from headwater.show.diff import summary
+from headwater.commands.diff import summary
 from headwater_analysis.diff import Diff, Point, diff
 from headwater_analysis.known import column_details, dataset_details
 from headwater_analysis.reader import Reader

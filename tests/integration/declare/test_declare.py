@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater.doctor import Examined, Finding, examine
+from headwater.doctor import DoctorFinding, Examined, examine
 from headwater_graph.dump import dump
 from support.materializer.process import consuming
 from support.worked_examples import check_page
@@ -38,7 +38,7 @@ def test_the_example_of_the_page(
         found = [each for each in examine(*arguments, **options).findings if each.check != "outbox"]
         return Examined.of(masked(each) for each in found)
 
-    def masked(finding: Finding) -> Finding:
+    def masked(finding: DoctorFinding) -> DoctorFinding:
         subject, message, fix = (
             text.replace(topic_prefix, "lineage") for text in (finding.subject, finding.message, finding.fix)
         )

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from neo4j import GraphDatabase
 
-from headwater.demo.queries import favourites
+from headwater.demo.summary import favourites
 from headwater.stack import StackInfo, find_running_stack
 from support import flights
 from support.demo_process import DemoUnderTest, run

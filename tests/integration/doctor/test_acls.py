@@ -16,7 +16,7 @@ from confluent_kafka.admin import (
 )
 
 from headwater.doctor import access
-from headwater.doctor.finding import Finding, Severity
+from headwater.doctor.finding import DoctorFinding, FindingSeverity
 from headwater_schemas.topics import TopicNames, ensure_topics, topic_specs
 from support.sasl_broker import GUEST, client_of, sasl_broker
 from support.waiting import patience
@@ -44,7 +44,7 @@ def allow(bootstrap: str, topic: str, principal: str, *operations: AclOperation)
         future.result(patience(20))
 
 
-def found(bootstrap: str, user: str) -> dict[tuple[str, str], Finding]:
+def found(bootstrap: str, user: str) -> dict[tuple[str, str], DoctorFinding]:
     seen = access.look(client_of(bootstrap, user), list(TOPICS))
     return {(each.check, each.subject): each for each in access.judge(seen, NAMES)}
 
@@ -52,7 +52,7 @@ def found(bootstrap: str, user: str) -> dict[tuple[str, str], Finding]:
 def test_acls(broker: str) -> None:
     # A user that may do all, and a cluster that allows nothing to everybody.
     of_admin = found(broker, "admin")
-    assert {each.severity for each in of_admin.values()} == {Severity.OK}
+    assert {each.severity for each in of_admin.values()} == {FindingSeverity.OK}
     assert of_admin["ACLs", NAMES.events].message == "Nothing is allowed to everybody."
 
     # A consumer's user that may read and not write: its dead letters fail. It may not see ACLs, and gets the fix.
@@ -60,20 +60,23 @@ def test_acls(broker: str) -> None:
     for topic in TOPICS:
         allow(broker, topic, principal, AclOperation.READ, AclOperation.DESCRIBE)
     of_guest = found(broker, GUEST)
-    assert of_guest["access", NAMES.events].severity is Severity.OK
+    assert of_guest["access", NAMES.events].severity is FindingSeverity.OK
     dead_letters = of_guest["access", NAMES.dead_letters]
-    assert (dead_letters.severity, dead_letters.message) == (Severity.FAIL, "The user of these settings may not WRITE.")
+    assert (dead_letters.severity, dead_letters.message) == (
+        FindingSeverity.FAIL,
+        "The user of these settings may not WRITE.",
+    )
     assert f"--topic {NAMES.dead_letters} --operation Write" in dead_letters.fix
     rules = of_guest["ACLs", NAMES.events]
-    assert rules.severity is Severity.UNKNOWN
+    assert rules.severity is FindingSeverity.UNKNOWN
     assert "DESCRIBE on the cluster" in rules.fix
     allow(broker, NAMES.dead_letters, principal, AclOperation.WRITE)
-    assert found(broker, GUEST)["access", NAMES.dead_letters].severity is Severity.OK
+    assert found(broker, GUEST)["access", NAMES.dead_letters].severity is FindingSeverity.OK
 
     # What everybody may do to a topic, anybody may.
     allow(broker, NAMES.events, "User:*", AclOperation.WRITE)
     loose = found(broker, "admin")["ACLs", NAMES.events]
     assert (loose.severity, loose.message) == (
-        Severity.FAIL,
+        FindingSeverity.FAIL,
         "User:* may change it: anybody can write lineage, or delete it.",
     )

@@ -16,8 +16,7 @@ import msgspec
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from headwater.reconciling.knowledge import Knowledge
-from headwater.reconciling.reconcile import reconcile
+from headwater.reconciling.queries import Knowledge, reconcile
 from headwater.stack.spark import installed_release
 from headwater_producers.spark import Capture, attach
 from headwater_producers.spark.connectors.kafka import topic_states

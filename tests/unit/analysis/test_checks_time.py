@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from headwater.show import check as show
+from headwater.commands import check as show
 from headwater_analysis.checks import RULES, CheckedRule, check
 from headwater_analysis.errors import TimeLimitError
 from headwater_analysis.identity import several_names
@@ -53,7 +53,7 @@ def test_the_others_are_checked() -> None:
     assert [each.rule for each in found.rules] == [each.name for each in RULES if each is not slow]
     [late] = found.unchecked
     assert (late.rule, late.title, late.reason) == (slow.name, slow.title, "No answer within the time limit of 30 s.")
-    suites = ET.fromstring(show.junit(found))
+    suites = ET.fromstring(show.junit_report(found))
     assert (suites.get("failures"), suites.get("errors")) == ("0", "1")
     [error] = suites.iter("error")
     assert (error.get("type"), error.get("message")) == (slow.name, late.reason)

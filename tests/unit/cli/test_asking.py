@@ -17,7 +17,7 @@ from headwater_analysis.freshness import NOT_REPORTED, GraphState
 
 def test_each_error_has_its_exit_code_and_fix(subtests: pytest.Subtests) -> None:
     cases = [
-        (errors.NotFoundError("none", nearest=["a"]), ours.NotFoundError, "nearest"),
+        (errors.NotFoundError("none", nearest=["a"]), ours.SubjectNotFoundError, "nearest"),
         (errors.AmbiguousError("two", candidates=["a", "b"]), ours.InputError, "which"),
         (errors.QuestionError("wrong", field="depth"), ours.InputError, ""),
         (errors.GraphUnreachableError("away"), ours.UnreachableError, "headwater up"),

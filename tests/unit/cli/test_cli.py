@@ -60,7 +60,7 @@ def test_an_error_is_a_message_on_stderr_and_its_status(
     cases = [
         (errors.HeadwaterError, 1),
         (errors.InputError, 2),
-        (errors.NotFoundError, 3),
+        (errors.SubjectNotFoundError, 3),
         (errors.UnreachableError, 4),
         (errors.CheckFailedError, 5),
         (errors.ConfigurationError, 6),

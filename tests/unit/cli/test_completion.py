@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headwater import cli
-from headwater.completion import complete_dataset, words_typed
+from headwater.options import complete_dataset, words_typed
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from rich.progress import Progress
 
 from headwater.cli import main
 from headwater.commands import emit
-from headwater.commands.emit import Emitted, _send_when_there_is_room, _streamed
+from headwater.commands.emit import EmissionCounts, _send_when_there_is_room, _streamed
 from headwater.errors import UnreachableError
 from headwater_openlineage.intake.sink import Undeliverable
 from support.events import full_run_event
@@ -127,7 +127,7 @@ def test_lines_of_a_stream_are_given_as_they_come() -> None:
 
 
 def test_a_full_buffer_is_waited_for_while_anything_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
-    sink, done, waits = FakeSink(), Emitted(), []
+    sink, done, waits = FakeSink(), EmissionCounts(), []
     sink.room = 0
     clock = [0.0]
 
@@ -150,7 +150,7 @@ def test_a_full_buffer_is_waited_for_while_anything_arrives(monkeypatch: pytest.
 
 
 def test_an_event_too_large_for_kafka_is_refused_by_its_line() -> None:
-    done = Emitted()
+    done = EmissionCounts()
     done.settled("f", 7, 3, [Undeliverable(each, "MSG_SIZE_TOO_LARGE", for_good=True) for each in ("1", "2")])
     done.settled("f", 8, 2, [])
     done.settled("f", 9, 2, [Undeliverable("3", "NOT_AUTHORIZED", for_good=False)])

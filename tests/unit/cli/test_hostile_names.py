@@ -1,6 +1,7 @@
 """Names that others chose are data everywhere: neither Rich's markup, nor codes for the terminal, nor another row.
 
-Every function of `headwater.show` that makes something to print is given an answer in which each string is hostile.
+Every function of `headwater.commands` and `headwater.show` that makes something to print is given an answer in which
+each string is hostile.
 """
 
 from __future__ import annotations
@@ -30,24 +31,26 @@ from hypothesis import strategies as st
 from rich.console import Group as Together
 from rich.text import Text
 
+import headwater.commands
 import headwater.show
 from headwater import cli
 from headwater.cli import main
+from headwater.commands import diff as show_diff
+from headwater.commands import dlq as show_dlq
+from headwater.commands import reconcile as show_reconciled
+from headwater.commands import run
+from headwater.commands import search as show_search
 from headwater.console import console
 from headwater.errors import InputError
 from headwater.show import batches as show_batches
-from headwater.show import diff as show_diff
-from headwater.show import dlq as show_dlq
 from headwater.show import job_review as show_job_review
 from headwater.show import names as show_names
 from headwater.show import pages as show_pages
-from headwater.show import reconciled as show_reconciled
 from headwater.show import review as show_review
 from headwater.show import runs as show_runs
-from headwater.show import search as show_search
 from headwater.show import trace as show_trace
-from headwater.show.diagram import Diagram, DiagramFormat, Node, drawn
-from headwater.show.pages import Fitted
+from headwater.show.diagram import Diagram, DiagramFormat, DiagramNode, drawn
+from headwater.show.pages import FittedView
 from headwater_analysis.trace import Trace
 from headwater_consumers.materializer.dead_letters.inspection import Census, LetterGroup
 from headwater_schemas.visible import VisibleFormatter, is_visible, json_escaped, visible, visible_lines
@@ -57,14 +60,19 @@ SHOWN = r"[/b]\x1b\x07\u202e:x:\nforged"
 TIME = datetime(2025, 1, 31, 12, tzinfo=UTC)
 
 
-# Parts of SARIF, whose whole is JSON.
-IN_JSON = {show_review.uri, show_review.without_links}
+# Parts of SARIF, whose whole is JSON; what a job is run with.
+NOT_PRINTED: set[Any] = {show_review.uri, show_review.without_links, run.jars_added, run.text}
+PRINTED = {"FittedView", "RenderableType", "Table", "Text", "Tree", "str"}
 
 
 def renderers() -> list[Any]:
-    """Public functions of the package's modules that return what is printed."""
+    """Public functions of the packages' modules that return what is printed."""
     found = []
-    for module in pkgutil.walk_packages(headwater.show.__path__, "headwater.show."):
+    modules = [
+        *pkgutil.walk_packages(headwater.show.__path__, "headwater.show."),
+        *pkgutil.walk_packages(headwater.commands.__path__, "headwater.commands."),
+    ]
+    for module in modules:
         loaded = importlib.import_module(module.name)
         for name, function in inspect.getmembers(loaded, inspect.isfunction):
             returned = str(function.__annotations__.get("return"))
@@ -72,7 +80,8 @@ def renderers() -> list[Any]:
                 function.__module__ == loaded.__name__
                 and not name.startswith("_")
                 and not returned.startswith(("dict", "list"))
-                and function not in IN_JSON
+                and (returned in PRINTED or ".show." in module.name)
+                and function not in NOT_PRINTED
             ):
                 found.append(function)
     assert MADE_BY_HAND.keys() | NAMELESS <= set(found)
@@ -155,7 +164,7 @@ MADE_BY_HAND: dict[Any, Any] = {
     show_pages.pairs: lambda: {"rows": [("name", visible(HOSTILE))]},
     show_pages.part: lambda: {"heading": "names", "view": visible(HOSTILE), "shown": 1, "total": 2},
     show_reconciled.table: lambda: {"documents": [checkpoint()]},
-    show_reconciled.tables: lambda: {"documents": [reconciled_table()]},
+    show_reconciled.tables_view: lambda: {"documents": [reconciled_table()]},
     show_reconciled.gaps_text: lambda: {"gaps": [{"first": 0, "last": 0}]},
 }
 NAMELESS = {
@@ -215,7 +224,7 @@ def check_renderer(function: Any, patched: pytest.MonkeyPatch, *, terminal: bool
             check(text.replace("\\\\", "\\"))
         return
     if "diagram" in inspect.signature(function).parameters:
-        made = function(**{**arguments_of(function), "diagram": Diagram({HOSTILE: Node(label=HOSTILE)}, ())})
+        made = function(**{**arguments_of(function), "diagram": Diagram({HOSTILE: DiagramNode(label=HOSTILE)}, ())})
         check(re.sub(r"#(\d+);", lambda found: chr(int(found[1])), made).replace("\\\\", "\\"))
         return
     out = Screen() if terminal else io.StringIO()
@@ -223,7 +232,7 @@ def check_renderer(function: Any, patched: pytest.MonkeyPatch, *, terminal: bool
     patched.setenv("COLUMNS", "9000")
     patched.setenv("TERM", "xterm")
     console.reset()
-    console.result({}, Fitted(made))
+    console.result({}, FittedView(made))
     printed = STYLES.sub("", out.getvalue()).replace(r"\u001b\u0007", r"\x1b\x07")  # fields of a letter are JSON
     check(printed, named=function not in NAMELESS)
 

@@ -11,9 +11,8 @@ import pytest
 
 from headwater.cli import main
 from headwater.errors import ExitCode, InputError, UnreachableError
-from headwater.reconciling.checkpoints import location
+from headwater.reconciling.checkpoints import NAME_THE_FOLDER, location, unreadable_as_errors
 from headwater.reconciling.tables import is_name, is_table
-from headwater.reconciling.unreadable import NAME_THE_FOLDER, unreadable_as_errors
 from headwater_producers.spark.jvm.files import LocalFiles
 from headwater_producers.spark.streaming.gaps import spans
 from support.checkpoints import QUERY, kafka_checkpoint, written

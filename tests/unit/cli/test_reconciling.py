@@ -16,16 +16,13 @@ from headwater.errors import (
     HeadwaterError,
     InputError,
     NotConfiguredError,
-    NotFoundError,
+    SubjectNotFoundError,
     UnreachableError,
 )
-from headwater.reconciling import knowledge as knowledge_of
-from headwater.reconciling import tables
-from headwater.reconciling.checkpoints import reading
-from headwater.reconciling.knowledge import Knowledge, QueryOptions, knowledge
-from headwater.reconciling.reconcile import Reconciled, reconcile
+from headwater.reconciling import queries, tables
+from headwater.reconciling.checkpoints import NAME_THE_FOLDER, reading, unreadable_as_errors
+from headwater.reconciling.queries import Knowledge, QueryOptions, Reconciled, knowledge, reconcile
 from headwater.reconciling.tables import Left
-from headwater.reconciling.unreadable import NAME_THE_FOLDER, unreadable_as_errors
 from headwater_analysis.reconciling import CheckpointQuery, OpenWrite
 from headwater_producers.spark.common.versions import capture_version
 from headwater_producers.spark.events.left_writes import mark_of
@@ -161,8 +158,8 @@ def graph(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         found: CheckpointQuery | None = answer
         return found
 
-    monkeypatch.setattr(knowledge_of, "asking", asking)
-    monkeypatch.setattr(knowledge_of, "known_query", known_query)
+    monkeypatch.setattr(queries, "asking", asking)
+    monkeypatch.setattr(queries, "known_query", known_query)
     return answers
 
 
@@ -202,7 +199,7 @@ def test_without_a_graph_or_its_answer_the_job_has_to_be_named(graph: list[Any])
         knowledge(QueryOptions(ask_graph=False), QUERY, until=7)
     assert refused.value.fix == "Add --job, and --job-namespace."
     graph.append(None)
-    with pytest.raises(NotFoundError, match=f"The graph has no query {QUERY}") as missing:
+    with pytest.raises(SubjectNotFoundError, match=f"The graph has no query {QUERY}") as missing:
         knowledge(QueryOptions(), QUERY, until=7)
     assert missing.value.fix == (
         "Name its job: --job, --job-namespace, and what its sources are: --source 0=kafka://cluster."
@@ -212,7 +209,7 @@ def test_without_a_graph_or_its_answer_the_job_has_to_be_named(graph: list[Any])
 def test_a_graph_that_does_not_answer_is_needed_for_the_job_alone(
     subtests: pytest.Subtests, graph: list[Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for error in [UnreachableError, NotFoundError, NotConfiguredError]:
+    for error in [UnreachableError, SubjectNotFoundError, NotConfiguredError]:
         with subtests.test(error=error):
             named = QueryOptions(job="mine")
             graph[:] = [error("It is down.", fix="Start it.")]

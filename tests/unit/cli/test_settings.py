@@ -126,7 +126,7 @@ def test_the_running_stack_is_found_without_the_packages_that_start_one(
         "127.0.0.1:1", "bolt://127.0.0.1:2", "neo4j", "http://127.0.0.1:3/", tmp_path / "password", tmp_path, "21",
         member, member,
     )  # fmt: skip
-    state.write(tmp_path, state.Record(state.ProcessId.of(os.getpid()), info), STANDARD)
+    state.write(tmp_path, state.StackRecord(state.ProcessId.of(os.getpid()), info), STANDARD)
     monkeypatch.setenv("HEADWATER_DATA_DIR", str(tmp_path))
     for name in [name for name in sys.modules if name.partition(".")[0] == "psutil" or name.startswith("headwater.s")]:
         monkeypatch.delitem(sys.modules, name)

@@ -6,8 +6,8 @@ import io
 from dataclasses import replace
 from xml.etree import ElementTree as ET
 
+from headwater.commands.check import junit_report, view
 from headwater.console import PlainConsole
-from headwater.show.check import junit, view
 from headwater_analysis.checks import CheckedRule, Checks, Finding, Subject, rule_named
 
 
@@ -42,7 +42,7 @@ def test_a_rule_of_which_not_all_is_known_never_passes() -> None:
     out = io.StringIO()
     PlainConsole(out).print(view(found))
     assert "UNKNOWN: what <load> may make of it" in out.getvalue()
-    suite = ET.fromstring(junit(found))[0]
+    suite = ET.fromstring(junit_report(found))[0]
     assert (suite.attrib["tests"], suite.attrib["errors"], suite.attrib["failures"]) == ("1", "1", "0")
     assert suite[0][0].attrib["message"] == "UNKNOWN: what <load> may make of it"
 
@@ -66,7 +66,7 @@ def test_findings_of_several_runs_are_one_kind() -> None:
 
 def test_findings_beyond_the_limit_are_a_failed_case_together() -> None:
     found = Checks((rule("broken", 2, 1_005), rule("whole", 0, 0), rule("listed", 1, 1)), 1_006, 3)
-    root = ET.fromstring(junit(found))
+    root = ET.fromstring(junit_report(found))
     suites = {suite.attrib["name"]: suite for suite in root}
     assert {name: (suite.attrib["tests"], suite.attrib["failures"]) for name, suite in suites.items()} == {
         "broken": ("3", "3"),

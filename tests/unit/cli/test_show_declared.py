@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from headwater.show import declare
+from headwater.commands import declare
 from headwater.show.declared import declared_table, stated
 from headwater_analysis.declared import Contradiction, Declared
 from headwater_analysis.declaring.difference import ChangedDeclaration, ChangedValue, SetResult

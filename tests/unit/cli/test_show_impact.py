@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from headwater.show.impact import view
+from headwater.commands.impact import view
 from headwater_analysis.assets import Asset, AssetKind
 from headwater_analysis.impact import Impact, ImpactChange, SchemaChange, Severity
 from support.analysis.impacts import impact_of

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from headwater.commands.lineage import summary, table, tree
 from headwater.show.diagram import DiagramFormat, drawn, lineage_diagram
-from headwater.show.lineage import summary, table, tree
 from headwater_analysis.assets import Asset, AssetKind
 from headwater_analysis.lineage import (
     Influence,

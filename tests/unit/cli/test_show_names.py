@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from headwater.show import check, impact
+from headwater.commands import check, impact
 from headwater.show.names import asset_text, dataset_text
 from headwater_analysis.assets import Asset, AssetKind
 from headwater_analysis.checks import CheckedRule, Checks, Finding
@@ -45,4 +45,4 @@ def test_a_finding() -> None:
     rule = CheckedRule("r", "t", "f", 1, 0, (Finding("i", subject, "m", None),), None)
     found = Checks((rule,), 1, 0)
     assert "s3://lake/orders (shop.orders)" in printed(check.view(found))
-    assert 'name="s3://lake/orders (shop.orders)"' in check.junit(found)
+    assert 'name="s3://lake/orders (shop.orders)"' in check.junit_report(found)

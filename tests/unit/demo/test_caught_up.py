@@ -8,8 +8,8 @@ from typing import Any, cast
 import pytest
 
 from headwater.demo import run
-from headwater.demo.broker import Broker, Progress
-from headwater.demo.processes import Consumer
+from headwater.demo.broker import Broker, EventProgress
+from headwater.demo.processes import DemoConsumer
 from headwater.demo.view import View
 
 
@@ -18,15 +18,15 @@ class Script:
 
     log = "consumer.log"
 
-    def __init__(self, *reports: Progress | None) -> None:
-        self._reports: Iterator[Progress | None] = iter(reports)
-        self._last: Progress | None = None
+    def __init__(self, *reports: EventProgress | None) -> None:
+        self._reports: Iterator[EventProgress | None] = iter(reports)
+        self._last: EventProgress | None = None
         self.watched = 0
 
     def reader(self) -> Any:
         return None
 
-    def progress(self, _reader: Any) -> Progress | None:
+    def progress(self, _reader: Any) -> EventProgress | None:
         self._last = next(self._reports, self._last)
         return self._last
 
@@ -41,17 +41,17 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def caught_up(script: Script) -> bool:
-    return run._caught_up(cast("Broker", script), cast("Consumer", script), View())
+    return run._caught_up(cast("Broker", script), cast("DemoConsumer", script), View())
 
 
 def test_it_is_through_when_every_event_is_processed() -> None:
-    script = Script(None, Progress(10, 4), Progress(10, 9, 1), Progress(10, 10, 1))
+    script = Script(None, EventProgress(10, 4), EventProgress(10, 9, 1), EventProgress(10, 10, 1))
     assert caught_up(script)
     assert script.watched == 3
 
 
 def test_a_stuck_consumer_is_reported_and_left_to_the_checks(capsys: pytest.CaptureFixture[str]) -> None:
-    assert not caught_up(Script(Progress(10, 4)))
+    assert not caught_up(Script(EventProgress(10, 4)))
     reported = capsys.readouterr().err
     assert "4 of 10 events" in reported
     assert "consumer.log" in reported

@@ -13,10 +13,10 @@ from neo4j.exceptions import ServiceUnavailable
 
 from headwater import cli
 from headwater.commands import demo
-from headwater.demo import queries, summary
+from headwater.demo import summary
 from headwater.demo.checks import all_checks
 from headwater.demo.facts import Facts
-from headwater.demo.run import DemoResult, Stopwatch
+from headwater.demo.run import DemoResult, PhaseTimes
 from headwater.demo.summary import QUESTIONS
 from headwater.errors import ExitCode
 from headwater.invocation import program
@@ -171,12 +171,12 @@ def test_the_last_word_shows_how_to_go_on_without_the_password(
     assert "./bin/headwater demo --full" in output
     for reason in ("NOT_AN_EVENT", "UNKNOWN_SCHEMA", "INVALID_EVENT"):
         assert reason in output
-    for favourite in queries.favourites():
+    for favourite in summary.favourites():
         assert favourite.text in output
 
 
 def test_there_are_three_queries_worth_pasting() -> None:
-    favourites = queries.favourites()
+    favourites = summary.favourites()
     assert len(favourites) == 3
     assert all(favourite.title and favourite.text.startswith("MATCH") for favourite in favourites)
 
@@ -188,7 +188,7 @@ def test_every_statement_has_a_title_and_a_caller() -> None:
 
 
 def test_phases_are_timed() -> None:
-    watch = Stopwatch()
+    watch = PhaseTimes()
     with watch.timing("a"), watch.timing("b"):
         pass
     assert list(watch.seconds) == ["b", "a"]

@@ -12,17 +12,16 @@ import pytest
 
 from headwater.demo import jobs, processes
 from headwater.demo.folder import DemoFolder
-from headwater.demo.jobs import Job
-from headwater.demo.pipeline import Pipeline
-from headwater.demo.processes import Consumer
+from headwater.demo.jobs import DemoJob
+from headwater.demo.processes import DemoConsumer, Pipeline
 from headwater.demo.view import JobState
 from headwater.errors import HeadwaterError
 from support.waiting import eventually
 
 JOBS = (
-    Job("load", "first"),
-    Job("enrich", "second", after=("load",), streaming=True),
-    Job("report", "third", after=("enrich",)),
+    DemoJob("load", "first"),
+    DemoJob("enrich", "second", after=("load",), streaming=True),
+    DemoJob("report", "third", after=("enrich",)),
 )
 
 # A pretended job ends when the test says so, with the status that it says.
@@ -57,7 +56,7 @@ class Stage:
 def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
     stage = Stage(tmp_path)
 
-    def command(job: Job) -> list[str]:
+    def command(job: DemoJob) -> list[str]:
         return [sys.executable, "-c", PROGRAM, str(stage.folder.work / f"{job.name}.status")]
 
     monkeypatch.setattr(processes, "job_command", command)
@@ -125,7 +124,7 @@ def consumer_program(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     return use
 
 
-def watched(consumer: Consumer) -> Callable[[], bool]:
+def watched(consumer: DemoConsumer) -> Callable[[], bool]:
     def changed() -> bool:
         before = consumer.restarts
         consumer.watch()
@@ -138,7 +137,7 @@ def test_a_killed_consumer_is_started_again_but_not_for_ever(
     tmp_path: Path, consumer_program: Callable[[str], None]
 ) -> None:
     consumer_program("import time; time.sleep(60)")
-    consumer = Consumer(DemoFolder(tmp_path), dict(os.environ))
+    consumer = DemoConsumer(DemoFolder(tmp_path), dict(os.environ))
     try:
         for _ in range(3):
             os.kill(consumer.pid, signal.SIGKILL)
@@ -152,7 +151,7 @@ def test_a_killed_consumer_is_started_again_but_not_for_ever(
 
 def test_a_consumer_that_gives_up_is_not_started_again(tmp_path: Path, consumer_program: Callable[[str], None]) -> None:
     consumer_program("import sys; print('wrong password'); sys.exit(6)")
-    consumer = Consumer(DemoFolder(tmp_path), dict(os.environ))
+    consumer = DemoConsumer(DemoFolder(tmp_path), dict(os.environ))
     with pytest.raises(HeadwaterError, match=r"failed with status 6\.\nwrong password"):
         eventually(watched(consumer))
 
@@ -162,7 +161,7 @@ def test_a_consumer_that_ends_badly_when_reported_to_is_an_error(
 ) -> None:
     consumer_program("import time; time.sleep(60)")  # SIGTERM kills it: it has not drained
     with pytest.raises(HeadwaterError, match="killed by signal 15"):
-        Consumer(DemoFolder(tmp_path), dict(os.environ)).stop()
+        DemoConsumer(DemoFolder(tmp_path), dict(os.environ)).stop()
 
 
 def test_what_the_user_set_for_other_sparks_does_not_leak_in(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater.demo.tracing import ColumnGraph
+from headwater.demo.facts import ColumnGraph
 
 if TYPE_CHECKING:
     import pytest

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater.doctor import access, backup, clocks, graph, lag, letters, outbox, topics
 from headwater.doctor.examine import Examined
-from headwater.doctor.finding import Finding, Severity, duration_text
+from headwater.doctor.finding import DoctorFinding, FindingSeverity, duration_text
 from headwater_graph.schema import GRAPH_VERSION
 from headwater_graph.statements import names
 from headwater_producers.outbox.store import Store
@@ -26,10 +26,10 @@ NOW = datetime(2025, 1, 31, 12, tzinfo=UTC)
 NAMES = TopicNames()
 DAY = 86_400.0
 LONGEST = 16_777_216
-FAIL, WARN, UNKNOWN, OK = Severity.FAIL, Severity.WARN, Severity.UNKNOWN, Severity.OK
+FAIL, WARN, UNKNOWN, OK = FindingSeverity.FAIL, FindingSeverity.WARN, FindingSeverity.UNKNOWN, FindingSeverity.OK
 
 
-def of(check: str, found: Iterable[Finding], subject: str | None = None) -> list[Severity]:
+def of(check: str, found: Iterable[DoctorFinding], subject: str | None = None) -> list[FindingSeverity]:
     """Severities of one check, also that everything but OK says what to do, unless nothing can be."""
     findings = list(found)
     for each in findings:
@@ -48,7 +48,7 @@ def topic(name: str = NAMES.events, replicas: int = 3, in_sync: int | None = Non
     return topics.SeenTopic(name, settings | changed, (replicas, replicas), (replicas, behind))
 
 
-def judged(seen: topics.SeenTopic, brokers: int = 3, budget: float = 3 * DAY) -> list[Finding]:
+def judged(seen: topics.SeenTopic, brokers: int = 3, budget: float = 3 * DAY) -> list[DoctorFinding]:
     specs = [spec for spec in topic_specs(max_message_bytes=1_000_000) if spec.name == seen.name]
     return list(
         topics.judge({seen.name: seen}, specs, brokers=brokers, budget_seconds=budget, record_max_bytes=LONGEST)
@@ -63,7 +63,7 @@ def test_a_topic_that_is_not_there() -> None:
 
 def test_whose_time_records_have() -> None:
     hour = {"message.timestamp.after.max.ms": "3600000"}
-    cases: list[tuple[dict[str, Any], Severity]] = [
+    cases: list[tuple[dict[str, Any], FindingSeverity]] = [
         ({"message.timestamp.type": "LogAppendTime"}, OK),
         (hour, OK),
         ({}, WARN),
@@ -74,7 +74,7 @@ def test_whose_time_records_have() -> None:
     assert of("timestamps", judged(topic(NAMES.dead_letters))) == []
 
 
-RETENTIONS: list[tuple[dict[str, str], Severity]] = [
+RETENTIONS: list[tuple[dict[str, str], FindingSeverity]] = [
     ({}, OK),
     ({"retention.ms": str(3 * 86_400_000 - 1)}, FAIL),
     ({"retention.ms": str(3 * 86_400_000)}, WARN),
@@ -95,7 +95,7 @@ def test_retention_against_the_outage_budget(subtests: pytest.Subtests) -> None:
             assert topics.expires(limited) is (severity is not OK)
 
 
-POLICIES: list[tuple[str, str, Severity]] = [
+POLICIES: list[tuple[str, str, FindingSeverity]] = [
     (NAMES.events, "delete", OK),
     (NAMES.events, "compact", FAIL),
     (NAMES.events, "compact,delete", FAIL),
@@ -112,7 +112,7 @@ def test_compaction(subtests: pytest.Subtests) -> None:
             assert of("compaction", judged(topic(name, cleanup_policy=policy))) == [severity]
 
 
-REPLICATIONS: list[tuple[topics.SeenTopic, int, Severity]] = [
+REPLICATIONS: list[tuple[topics.SeenTopic, int, FindingSeverity]] = [
     (topic(), 3, OK),
     (topic(in_sync=2), 3, FAIL),
     (topic(replicas=1), 3, FAIL),
@@ -151,7 +151,7 @@ def seen_access(
     rules: tuple[access.SeenRule, ...] | None = (),
     *,
     enforced: bool | None = True,
-) -> list[Finding]:
+) -> list[DoctorFinding]:
     every = dict.fromkeys((NAMES.events, NAMES.dead_letters, NAMES.schemas), frozenset({"READ", "WRITE", "DESCRIBE"}))
     return list(access.judge(access.SeenAccess(every if own is None else own, rules, enforced), NAMES))
 
@@ -171,7 +171,7 @@ def test_what_the_own_user_needs() -> None:
 
 
 def test_what_everybody_may_do() -> None:
-    def rule(principal: str, operation: str) -> list[Severity]:
+    def rule(principal: str, operation: str) -> list[FindingSeverity]:
         return of("ACLs", seen_access(rules=(access.SeenRule(NAMES.events, principal, operation),)))
 
     for changes in ("WRITE", "DELETE", "ALTER", "ALTER_CONFIGS", "ALL"):
@@ -232,7 +232,7 @@ def test_a_clock_is_compared_with_the_span_of_the_question(subtests: pytest.Subt
 
 
 def test_an_event_of_the_future() -> None:
-    def at(seconds: float) -> list[Severity]:
+    def at(seconds: float) -> list[FindingSeverity]:
         return of("clocks", clocks.judge_events([NOW, None, NOW + timedelta(seconds=seconds)], NAMES.events, NOW))
 
     assert at(61) == [FAIL]
@@ -246,7 +246,7 @@ def test_an_event_of_the_future() -> None:
 HERE = outbox.SeenOutbox(Path("/var/outbox"), True, True, "ext4")
 
 
-FOLDERS: list[tuple[outbox.SeenOutbox, list[Severity]]] = [
+FOLDERS: list[tuple[outbox.SeenOutbox, list[FindingSeverity]]] = [
     (HERE, [OK, OK]),
     (replace(HERE, writable=False), [FAIL, OK]),
     (replace(HERE, there=False), [OK]),
@@ -322,7 +322,7 @@ def test_events_that_an_ended_job_left_are_no_ok(tmp_path: Path) -> None:
 
 
 def test_dead_letters_that_age() -> None:
-    def aged(days: float) -> list[Severity]:
+    def aged(days: float) -> list[FindingSeverity]:
         seen = letters.SeenLetters(3, NOW - timedelta(days=days), {"NOT_AN_EVENT": 3})
         return of("dead letters", letters.judge(seen, NAMES.dead_letters, NOW))
 
@@ -337,7 +337,7 @@ def test_dead_letters_that_age() -> None:
     assert (finding.severity, "4 are acknowledged" in finding.message) == (OK, True)
 
 
-LAGS: list[tuple[lag.SeenLag, list[Severity]]] = [
+LAGS: list[tuple[lag.SeenLag, list[FindingSeverity]]] = [
     (lag.SeenLag(1, 0, 0, None), [OK]),
     (lag.SeenLag(0, 0, 0, None), [OK]),
     (lag.SeenLag(0, 1, 0, NOW), [FAIL]),
@@ -356,7 +356,7 @@ def test_lag(subtests: pytest.Subtests) -> None:
             assert of("lag", lag.judge(seen, topic=NAMES.events, group="g", now=NOW)) == severities
 
 
-BACKUPS: list[tuple[backup.SeenArchive | None, int, bool, Severity]] = [
+BACKUPS: list[tuple[backup.SeenArchive | None, int, bool, FindingSeverity]] = [
     (None, 0, False, OK),
     (None, 0, True, WARN),
     (None, 1, True, FAIL),
@@ -395,10 +395,10 @@ def test_no_check_is_without_a_pair_here_and_a_row_in_the_document() -> None:
 
 
 def test_the_worst_come_first_and_only_a_failure_fails() -> None:
-    found = Examined.of(Finding("c", severity, "s", "m", "f") for severity in (OK, WARN, UNKNOWN))
+    found = Examined.of(DoctorFinding("c", severity, "s", "m", "f") for severity in (OK, WARN, UNKNOWN))
     assert [each.severity for each in found.findings] == [WARN, UNKNOWN, OK]
     assert not found.failed
-    found = Examined.of(Finding("c", severity, "s", "m", "f") for severity in (OK, FAIL))
+    found = Examined.of(DoctorFinding("c", severity, "s", "m", "f") for severity in (OK, FAIL))
     assert found.failed
     assert found.totals == {FAIL: 1, WARN: 0, UNKNOWN: 0, OK: 1}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 from typing import Any
 from urllib.parse import quote
 
@@ -16,7 +15,6 @@ from headwater_analysis.lineage import Lineage, LineageDirection, LineageQuestio
 from headwater_analysis.reader import Reader
 from headwater_server.app import openapi_document
 from headwater_server.middleware.answers import wants_gzip
-from headwater_server.reference import reference_page
 from headwater_server.routes import impact as impact_routes
 from headwater_server.routes import lineage as routes
 from support.api import client_of, fake_graph
@@ -262,28 +260,5 @@ def test_a_linked_impact_is_the_one_that_is_posted(monkeypatch: pytest.MonkeyPat
     assert (renamed.column, renamed.new_name, renamed.extent) == ("id", "key", None)
 
 
-def test_every_operation_and_schema_is_on_the_page_of_the_api() -> None:
-    with client_of(fake_graph()) as client:
-        page = client.get("/docs")
-        document = client.get("/openapi.json").json()
-    assert page.headers["content-type"].startswith("text/html")
-    assert "default-src 'none'" in page.headers["content-security-policy"]
-    assert "<script" not in page.text
-    assert not re.findall(r'(?:src|href)="(?:https?:)?//', page.text)
-    for methods in document["paths"].values():
-        for operation in methods.values():
-            assert f'id="{operation["operationId"]}"' in page.text
-    targets = set(re.findall(r'id="([^"]+)"', page.text))
-    assert set(re.findall(r'href="#([^"]+)"', page.text)) <= targets
-    assert {f"schema-{name}" for name in document["components"]["schemas"]} <= targets
-
-
-def test_what_the_document_holds_is_no_markup_on_the_page() -> None:
-    document = json.loads(json.dumps(openapi_document()))
-    for operation in document["paths"]["/api/v1/search"].values():
-        operation["description"] = "<script>alert(1)</script> `<b>`"
-        operation["parameters"][0]["description"] = "<img src=x>"
-    page = reference_page(document)
-    assert "&lt;script&gt;alert(1)&lt;/script&gt; <code>&lt;b&gt;</code>" in page
-    assert "<script" not in page
-    assert "<img" not in page
+def test_no_schema_is_named_by_its_module() -> None:
+    assert [name for name in openapi_document()["components"]["schemas"] if "__" in name] == []

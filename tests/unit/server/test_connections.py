@@ -15,7 +15,7 @@ import httpx
 from headwater.commands.serve import RepeatLimit
 from headwater_server.connections import network_of
 from headwater_server.routes import lineage as routes
-from headwater_server.server import Server
+from headwater_server.server import HttpServer
 from support.api import fake_graph
 from support.waiting import eventually, patience
 
@@ -34,8 +34,8 @@ def post(length: int, body: bytes = b"") -> bytes:
 
 
 @contextlib.contextmanager
-def listening(**serve: Any) -> Iterator[Server]:
-    with contextlib.closing(Server(fake_graph(**serve))) as server:
+def listening(**serve: Any) -> Iterator[HttpServer]:
+    with contextlib.closing(HttpServer(fake_graph(**serve))) as server:
         thread = threading.Thread(target=server.run)
         thread.start()
         try:
@@ -47,7 +47,7 @@ def listening(**serve: Any) -> Iterator[Server]:
 
 
 @contextlib.contextmanager
-def raw(server: Server, *sent: bytes) -> Iterator[list[socket.socket]]:
+def raw(server: HttpServer, *sent: bytes) -> Iterator[list[socket.socket]]:
     """A connection for each of `sent`, which is sent over it."""
     port = int(server.url.rpartition(":")[2])
     with contextlib.ExitStack() as open_:
@@ -69,7 +69,7 @@ def all_of(connection: socket.socket) -> bytes:
     return received
 
 
-def get(server: Server, path: str = "/livez") -> httpx.Response:
+def get(server: HttpServer, path: str = "/livez") -> httpx.Response:
     return httpx.get(f"{server.url}{path}", trust_env=False, timeout=patience(SOON))
 
 

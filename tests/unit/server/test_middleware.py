@@ -8,7 +8,9 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pytest
 
 from headwater_server.app import create_app
 from headwater_server.page import page_routes
@@ -16,9 +18,6 @@ from headwater_server.routes import lineage as routes
 from headwater_server.settings import ServeSettings
 from support.api import client_of, fake_graph
 from support.waiting import eventually, patience
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def test_browsers_are_reported_not_to_guess_frame_or_share(subtests: pytest.Subtests) -> None:
@@ -167,10 +166,12 @@ def test_the_page_is_its_files_and_nothing_else(tmp_path: Path) -> None:
         assert client.head("/").status_code == 200
 
 
-def test_the_page_that_is_shipped_is_served() -> None:
+@pytest.mark.parametrize("path", ["/", "/docs"])
+def test_the_pages_that_are_shipped_are_served(path: str) -> None:
     with client_of(fake_graph()) as client:
-        page = client.get("/")
+        page = client.get(path)
         assert page.status_code == 200
+        assert "script-src 'self';" in page.headers["content-security-policy"]
         for name in re.findall(r"""(?:src|href)="([\w./-]+)\"""", page.text):
             assert client.get(f"/{name.removeprefix('./')}").status_code == 200, name
 

@@ -10,6 +10,7 @@ import pytest
 
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.trace import Offsets, Starts, Times
+from headwater_server.records import RecordsQuery
 from headwater_server.routes.blast import BlastQuery
 from headwater_server.routes.traces import TraceQuery
 
@@ -20,7 +21,8 @@ AT = datetime(2025, 1, 31, tzinfo=UTC)
 
 
 def asked(of: type[TraceQuery | BlastQuery], **given: Any) -> BadRun | BadBatches | Starts:
-    query = of(**{field.name: None for field in dataclasses.fields(of)} | given)
+    records = RecordsQuery(**{field.name: None for field in dataclasses.fields(RecordsQuery)} | given)
+    query = of(None, None, None, None, records)
     return query.start() if isinstance(query, TraceQuery) else query.origin()
 
 

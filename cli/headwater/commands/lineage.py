@@ -1,31 +1,116 @@
-"""Lineage for people: a tree along the hops, or a table."""
+"""`headwater upstream` and `headwater downstream`, which differ in direction alone."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Annotated
 
+import typer
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
 from headwater.console import shortened
+from headwater.graph_command import Ask, Shown, graph_command
+from headwater.options import DatasetArgument, parse_hops
 from headwater.show import quality
+from headwater.show.diagram import DiagramFormat, drawn, lineage_diagram
 from headwater.show.names import asset_text, moment_text, transformation_text, via_text
-from headwater.show.pages import Fitted, next_page
+from headwater.show.pages import FittedView, next_page
+from headwater.times import time_if_given
 from headwater_analysis.assets import Asset, AssetKind
 from headwater_analysis.declared import ReadingConsumer
 from headwater_analysis.lineage import (
     ColumnMapping,
+    Filters,
     Influence,
     Lineage,
     LineageDirection,
     LineageEdge,
     LineageItem,
+    LineageQuestion,
     Transformation,
     Via,
+    lineage,
 )
+
+
+class LineageFormat(StrEnum):
+    """Output format for people."""
+
+    TREE = "tree"
+    TABLE = "table"
+    MERMAID = "mermaid"
+    DOT = "dot"
+
+
+def lineage_command(direction: LineageDirection, help_text: str) -> Callable[..., None]:
+    """Make the function of which Typer makes the command."""
+
+    def command(
+        ask: Ask,
+        dataset: DatasetArgument,
+        *,
+        column: Annotated[
+            str | None, typer.Option("--column", "-c", help="Start from this column of the dataset: a field path.")
+        ] = None,
+        depth: Annotated[str, typer.Option("--depth", "-d", help="Maximum number of hops, or `all`.")] = "1",
+        columns: Annotated[bool, typer.Option("--columns", help="List the column edges of each hop.")] = False,
+        influence: Annotated[
+            Influence | None,
+            typer.Option(
+                case_sensitive=False, help="Only DIRECT or INDIRECT influence of a column.", show_default=False
+            ),
+        ] = None,
+        namespace: Annotated[
+            list[str] | None, typer.Option(help="Only datasets in this namespace. Repeatable.")
+        ] = None,
+        type_: Annotated[
+            list[str] | None, typer.Option("--type", help="Only datasets of this type, e.g. TOPIC. Repeatable.")
+        ] = None,
+        tag: Annotated[
+            list[str] | None, typer.Option(help="Only items with this tag: key, or key=value. Repeatable.")
+        ] = None,
+        job: Annotated[list[str] | None, typer.Option(help="Only hops made by this job. Repeatable.")] = None,
+        as_of: Annotated[
+            str | None,
+            typer.Option(
+                metavar="TIME", help="The graph as it was then: 1h (ago), yesterday 14:00, 2025-01-31T12:00:00Z."
+            ),
+        ] = None,
+        since: Annotated[str | None, typer.Option(metavar="TIME", help="Only hops seen at this time or later.")] = None,
+        format_: Annotated[
+            LineageFormat,
+            typer.Option("--format", "-f", case_sensitive=False, help="Output for people, or the source of a diagram."),
+        ] = LineageFormat.TREE,
+    ) -> Shown:
+        question = LineageQuestion(
+            dataset,
+            direction,
+            column,
+            parse_hops(depth),
+            influence,
+            columns,
+            filters=Filters(tuple(namespace or ()), tuple(type_ or ()), tuple(tag or ()), tuple(job or ())),
+            as_of=time_if_given(as_of),
+            since=time_if_given(since),
+            quality=True,
+            limit=ask.limit,
+            cursor=ask.cursor,
+        )
+        answer = ask(lambda reader: lineage(reader, question))
+        if format_ in (LineageFormat.MERMAID, LineageFormat.DOT):
+            drawing = drawn(lineage_diagram(answer), DiagramFormat(format_.value))
+            return Shown(answer, summary=summary(answer), drawing=drawing)
+        view = table(answer) if format_ is LineageFormat.TABLE else tree(answer)
+        return Shown(answer, view, summary(answer))
+
+    command.__doc__ = help_text
+    return graph_command(page=100)(command)
+
 
 Place = tuple[str, Influence | None]
 
@@ -35,7 +120,7 @@ _MOST_NOTE = 600
 _MOST_CONSUMERS = 20
 
 
-def tree(answer: Lineage) -> Fitted:
+def tree(answer: Lineage) -> FittedView:
     """The page along its hops, siblings by name; dim is what is only passed through.
 
     Of columns, those of DIRECT influence; the others of the page are a line with their number. A page without DIRECT
@@ -45,7 +130,7 @@ def tree(answer: Lineage) -> Fitted:
     root = Tree(start.append(_itself(answer, answer.start.key), "dim"), guide_style="dim")
     if answer.direct is None:
         _Branches(answer).grow(root)
-        return Fitted(root)
+        return FittedView(root)
     direct = _Branches(answer, Influence.DIRECT)
     if direct.any:
         direct.grow(root.add(Text(Influence.DIRECT.value, style="italic")))
@@ -56,10 +141,10 @@ def tree(answer: Lineage) -> Fitted:
         indirect = _Branches(answer, Influence.INDIRECT)
         if indirect.any:
             indirect.grow(root.add(Text(Influence.INDIRECT.value, style="italic")))
-    return Fitted(root)
+    return FittedView(root)
 
 
-def table(answer: Lineage) -> Fitted:
+def table(answer: Lineage) -> FittedView:
     """The page, a row for each item and job."""
     out = Table(box=None, pad_edge=False)
     headings = ["hops", "asset", "by", "first seen", "last seen"]
@@ -86,7 +171,7 @@ def table(answer: Lineage) -> Fitted:
                 cells.insert(1, "")
                 cells.insert(4, _done(via))
             out.add_row(*cells)
-    return Fitted(out)
+    return FittedView(out)
 
 
 def _made_by(via: Via) -> str:
