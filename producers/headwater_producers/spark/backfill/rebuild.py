@@ -16,6 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from headwater_producers.spark.common.errors import CheckpointError
+from headwater_producers.spark.connectors.question import SourceOffsets
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.events.context import fitting
 from headwater_producers.spark.jvm.files import TextFiles
@@ -96,7 +97,7 @@ class Rebuilder:
         is_exact = batch_id == 0 or before == batch_id - 1
         progress = self._progress(batch, starts)
         sources = source_offsets(progress, self._inputs)
-        if not is_exact and any(REGISTRY.needs_start(each) and each.start != each.end for each in sources):
+        if not is_exact and any(_needs_start(each) and each.start != each.end for each in sources):
             raise CheckpointError(
                 f"micro-batch {batch_id}: the offsets of the one before it are gone, so its files are unknown"
             )
@@ -104,10 +105,10 @@ class Rebuilder:
             progress,
             self._inputs,
             MicroBatchFacts(
-                logged=self._checkpoint.logged(sources),
                 outputs=self._written(batch_id),
                 watermark_after=self._checkpoint.watermark_after(batch_id),
             ),
+            checkpoint=self._checkpoint.root,
         )
         return msgspec.structs.replace(
             entry,
@@ -162,6 +163,11 @@ class Rebuilder:
             if len(self._read) > 2:
                 self._read.popitem(last=False)
         return self._read[batch_id]
+
+
+def _needs_start(source: SourceOffsets) -> bool:
+    """Return True if the range that a micro-batch read can't be bounded without its start offset."""
+    return any(each.needs_start for each in REGISTRY.of_source(source))
 
 
 def _at_most(use: DatasetUse) -> DatasetUse:

@@ -14,7 +14,7 @@ from headwater_producers.spark.events.writes import Counts, PartitionsRead
 from headwater_producers.spark.jvm.scala import class_name, option
 from headwater_producers.spark.plan.column import DataType
 from headwater_producers.spark.plan.partition import Partition
-from headwater_schemas.events import Certainty, FileSet, Position, Storage
+from headwater_schemas.events import Certainty, OpaqueRange, Position, Storage
 from headwater_schemas.facets import AddedFiles
 
 
@@ -34,19 +34,6 @@ class Scanned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoggedSource:
-    """Log entries of one micro-batch in a streaming source's own folder of the checkpoint.
-
-    Attributes:
-        first: the source's first offset, as parsed JSON; None: it isn't logged, or isn't needed.
-        files: files of the micro-batch, where the source reads files.
-    """
-
-    first: Any = None
-    files: FileSet | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RangeRead:
     """Range of one dataset of a source that a micro-batch read.
 
@@ -61,6 +48,18 @@ class RangeRead:
     certainty: Certainty
     dataset: str | None = None
     most_rows: int | None = None
+
+    @classmethod
+    def opaque(cls, start: Any, end: Any) -> RangeRead:
+        """Return the range of offsets whose meaning isn't known, as opaque JSON."""
+        if end is None:
+            return cls(position=None, certainty=Certainty.UNKNOWN)
+        position = Position(opaque=OpaqueRange(from_json=_json(start), to_json=_json(end)))
+        return cls(position=position, certainty=Certainty.EXACT)
+
+
+def _json(offset: Any) -> str | None:
+    return None if offset is None else json.dumps(offset, sort_keys=True, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)

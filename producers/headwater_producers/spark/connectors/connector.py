@@ -7,11 +7,7 @@
     which range did this micro-batch read?         read_range(source)  ─▶ RangeRead …
     what did this batch command commit?            batch_log(run)      ─▶ BatchLog
     what did this micro-batch commit?              stream_log(sink)    ─▶ StreamLog
-
-and about streaming sources, which alone can read their own part of a checkpoint
-
-    what is logged in its own folder?              logged(source)      ─▶ LoggedSource
-    which datasets is it?                          origin(source)      ─▶ PlanInput …
+    which datasets is this streaming source?       origin(source)      ─▶ PlanInput …
 
 A connector answers None for subjects that aren't its own. `registry.py` picks the connectors to ask by the names of JVM
 classes that they declare; `connectors/__init__.py` lists them. The subjects of questions are in `question.py`, the
@@ -21,12 +17,11 @@ answers in `answer.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from headwater_producers.spark.connectors.answer import (
     BatchLog,
     Committed,
-    LoggedSource,
     RangeRead,
     Scanned,
     StreamLog,
@@ -52,7 +47,7 @@ from headwater_producers.spark.plan.written import Written
 from headwater_schemas.naming.tables import Catalog
 
 
-class Connector(Protocol):
+class Connector:
     """Questions about one storage technology. A subclass answers those that it can; the default answer is None.
 
     Attributes:
@@ -87,7 +82,7 @@ class Connector(Protocol):
         """Describe the write of a command, batch or streaming.
 
         Raises:
-            Exception: as of `read`.
+            Exception: as for `read`.
         """
         return None
 
@@ -95,7 +90,7 @@ class Connector(Protocol):
         """List the changes that DDL makes to datasets; empty where it found nothing to do.
 
         Raises:
-            Exception: as of `read`.
+            Exception: as for `read`.
         """
         return None
 
@@ -104,14 +99,10 @@ class Connector(Protocol):
         return None
 
     def read_range(self, source: SourceOffsets) -> tuple[RangeRead, ...] | None:
-        """List the ranges that a streaming source gave to a micro-batch."""
-        return None
-
-    def logged(self, source: SourceOffsets, folder: TextFolder) -> LoggedSource | None:
-        """Read the log of a micro-batch from a streaming source's own folder of the checkpoint.
+        """List the ranges that a streaming source gave to a micro-batch.
 
         Raises:
-            OSError, ValueError, Py4JError: it can't be read.
+            OSError, ValueError, Py4JError: the source's log in the checkpoint can't be read.
         """
         return None
 

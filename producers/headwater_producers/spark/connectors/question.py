@@ -10,7 +10,6 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.answer import LoggedSource
 from headwater_producers.spark.connectors.context import Context
 from headwater_producers.spark.jvm.files import TextFiles, TextFolder
 from headwater_producers.spark.jvm.scala import class_name, kept, setting
@@ -289,7 +288,7 @@ class SourceOffsets:
         description: description in a progress: `FileStreamSource[file:/in]`; empty where only a checkpoint is at hand.
         kind: kind of the source in the plan; None: no plan names it, and it may be of any kind.
         from_beginning: see `PlanInput`.
-        logged: see `Connector.logged`.
+        folder: the source's own folder in the checkpoint, `sources/<i>`; None: the checkpoint is unknown.
     """
 
     start: Any
@@ -297,7 +296,7 @@ class SourceOffsets:
     description: str = ""
     kind: SourceKind | None = None
     from_beginning: bool = False
-    logged: LoggedSource = field(default_factory=LoggedSource)
+    folder: TextFolder | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

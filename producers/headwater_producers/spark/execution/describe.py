@@ -19,7 +19,7 @@ from headwater_producers.spark.connectors.catalog.writes import streaming_link, 
 from headwater_producers.spark.connectors.context import Context
 from headwater_producers.spark.connectors.kafka.connector import topics_read
 from headwater_producers.spark.connectors.question import JvmCommand
-from headwater_producers.spark.connectors.registry import REGISTRY
+from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_producers.spark.execution.leaves import JvmLeaves
 from headwater_producers.spark.jvm.scala import class_name
 from headwater_producers.spark.jvm.size import estimated_bytes
@@ -291,7 +291,8 @@ class _Description:
 
     def _changes(self) -> tuple[DatasetChange, ...]:
         try:
-            return REGISTRY.change(JvmCommand(self.plan, self.context)) or ()
+            command = JvmCommand(self.plan, self.context)
+            return first_answer(each.change(command) for each in REGISTRY.named(command.name)) or ()
         except Exception as error:
             self._failed(f"what a {class_name(self.plan)} changes", error)
             return ()
@@ -352,7 +353,7 @@ class _Description:
 
 def _written(command: JvmCommand) -> Written | None:
     """Describe the write of a command; None where it is no known write."""
-    written = REGISTRY.write(command)
+    written = first_answer(each.write(command) for each in REGISTRY.of(command.subject))
     if written is None:
         written = write_other(command)
     if written is None or written.streaming is not None or not command.is_micro_batch:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from headwater_producers.spark.connectors.answer import Scanned
 from headwater_producers.spark.connectors.question import JvmScan
 from headwater_producers.spark.connectors.rdd import rdds_of
-from headwater_producers.spark.connectors.registry import REGISTRY
+from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_producers.spark.events.writes import Counts, Scan
 from headwater_producers.spark.jvm.nodes import leaves, opened, reads_at_leaves_alone, sampled_scans
 from headwater_producers.spark.jvm.scala import class_name, instant, items, kept
@@ -71,7 +71,8 @@ def scans(executed_plan: Any, settings: PlanSettings | None = None) -> tuple[Sca
     if settings is not None and not reads_at_leaves_alone(executed_plan, at_leaves):
         settings = None
     for leaf in at_leaves:
-        scanned = REGISTRY.scanned(JvmScan(leaf, settings))
+        scan = JvmScan(leaf, settings)
+        scanned = first_answer(each.scanned(scan) for each in REGISTRY.of(scan.subject))
         names = _scan_names(leaf)
         if names is None and scanned is None:
             continue

@@ -13,7 +13,7 @@ from headwater_producers.spark.connectors.context import Context
 from headwater_producers.spark.connectors.kafka.connector import is_of_pattern
 from headwater_producers.spark.connectors.question import JvmLeaf
 from headwater_producers.spark.connectors.rdd import LOCAL
-from headwater_producers.spark.connectors.registry import REGISTRY
+from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_producers.spark.jvm.scala import class_name, items, option
 from headwater_producers.spark.plan.description import PlanInput, SourceKind, Upstream
 from headwater_producers.spark.plan.leaves import Leaf
@@ -137,7 +137,7 @@ class JvmLeaves:
             others={number: other for (kind, number), other in self._leaves.items() if kind == name},
         )
         try:
-            return REGISTRY.read(leaf) or read_other(leaf)
+            return first_answer(each.read(leaf) for each in REGISTRY.of(leaf.subject)) or read_other(leaf)
         except Exception as error:
             problem = f"what a {name} reads couldn't be read ({type(error).__name__})"
             logger.debug("lineage capture: %s", problem, exc_info=True)

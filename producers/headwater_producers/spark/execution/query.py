@@ -10,7 +10,7 @@ from py4j.protocol import Py4JJavaError
 
 from headwater_producers.spark.connectors.answer import StreamLog
 from headwater_producers.spark.connectors.question import StreamSink
-from headwater_producers.spark.connectors.registry import REGISTRY
+from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_producers.spark.execution.describe import describe_streaming
 from headwater_producers.spark.jvm.event_time import event_time
 from headwater_producers.spark.jvm.files import LocalFiles
@@ -82,7 +82,8 @@ class JvmQuery:
     def sink_snapshots(self) -> StreamLog | None:
         """Return the snapshots of the sink, where it is a table with its log in the JVM."""
         sink = self._query.streamingQuery().sink()
-        return REGISTRY.stream_log(StreamSink(description="", files=LocalFiles(), sink=sink))
+        asked = StreamSink(description="", files=LocalFiles(), sink=sink)
+        return first_answer(each.stream_log(asked) for each in REGISTRY.of(sink))
 
     def sink_name(self) -> str:
         """Return the sink's short name, where it writes no dataset: `foreachBatch`, `console`, `noop`."""

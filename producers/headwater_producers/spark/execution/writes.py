@@ -10,7 +10,7 @@ from typing import Any, Final
 from headwater_producers.spark.connectors.answer import BatchLog, Committed
 from headwater_producers.spark.connectors.context import Context
 from headwater_producers.spark.connectors.question import CommandRun, JvmCommand, is_ignoring
-from headwater_producers.spark.connectors.registry import REGISTRY
+from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_producers.spark.events.writes import Counts, Scan, Write
 from headwater_producers.spark.execution.executions import scans, written_counts
 from headwater_producers.spark.jvm.listener_bus import ran_jobs
@@ -98,7 +98,7 @@ def executed_write(
 
 def _manifest(run: CommandRun, counts: Counts) -> Committed | None:
     try:
-        return REGISTRY.manifest(run, counts)
+        return first_answer(each.manifest(run, counts) for each in REGISTRY.of(run.command.subject))
     except Exception:
         # The folder is gone by now: the write is emitted without its files.
         logger.debug("lineage capture: the files that a write made couldn't be listed", exc_info=True)
@@ -108,7 +108,8 @@ def _manifest(run: CommandRun, counts: Counts) -> Committed | None:
 def transaction_of(execution: Any, session: Any) -> tuple[str, int] | None:
     """Return the transaction (application and version) that marks a running command's commit in the table's log."""
     try:
-        return REGISTRY.transaction(JvmCommand(execution.analyzed(), Context(session, PlanSettings())))
+        command = JvmCommand(execution.analyzed(), Context(session, PlanSettings()))
+        return first_answer(each.transaction(command) for each in REGISTRY.of(command.subject))
     except Exception:
         # The table doesn't exist yet.
         logger.debug("lineage capture: the options of a running write can't be read", exc_info=True)
@@ -118,7 +119,7 @@ def transaction_of(execution: Any, session: Any) -> tuple[str, int] | None:
 def _log(run: CommandRun) -> tuple[BatchLog | None, bool]:
     """Return the log of the table with versions that a command wrote, if any, and True if the log could be read."""
     try:
-        return REGISTRY.batch_log(run), True
+        return first_answer(each.batch_log(run) for each in REGISTRY.of(run.command.subject)), True
     except Exception:
         logger.debug("lineage capture: the table that a write made couldn't be read", exc_info=True)
         return None, False
@@ -155,7 +156,7 @@ def wrote_nothing(write: Write, staged: StagedWrite | None) -> bool:
         write: the write, which didn't fail.
         staged: as given to `executed_write`.
     """
-    alone = REGISTRY.left_alone(write, staged=staged is not None)
+    alone = first_answer(each.left_alone(write, staged=staged is not None) for each in REGISTRY)
     if alone is not None:
         return alone
     if not is_ignoring(write.description):

@@ -157,6 +157,7 @@ class StreamEmitter:
             facts,
             self._topics,
             read_often=progress.batch_id in run.called,
+            checkpoint=run.checkpoint.root if run.checkpoint is not None else None,
         )
         if progress.batch_id not in run.emitted:
             run.state.add(progress.operators)

@@ -5,23 +5,21 @@ An entry is made of the micro-batch's progress, the checkpoint, the sink's log a
 
 from __future__ import annotations
 
-import json
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from headwater_producers.spark.connectors.answer import LoggedSource, RangeRead, SinkCommit, StreamLog
+from headwater_producers.spark.connectors.answer import RangeRead, SinkCommit, StreamLog
 from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics, counted, writing_ended
 from headwater_producers.spark.connectors.question import SourceOffsets, StreamSink
-from headwater_producers.spark.connectors.registry import REGISTRY
+from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_producers.spark.events.writes import Write, outputs_inside
-from headwater_producers.spark.jvm.files import TextFiles
+from headwater_producers.spark.jvm.files import TextFiles, TextFolder
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
-from headwater_producers.spark.streaming.checkpoint import Checkpoint
+from headwater_producers.spark.streaming.checkpoint import Checkpoint, source_folder
 from headwater_producers.spark.streaming.progress import Progress
-from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, IntervalEntry, OpaqueRange, Position
+from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, IntervalEntry, Position
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +44,8 @@ class SinkCommits:
 
     def __init__(self, sink: str, query_id: str, files: TextFiles, log: StreamLog | None = None) -> None:
         self._query_id = query_id
-        self._log = REGISTRY.stream_log(StreamSink(description=sink, files=files)) or log
+        described = StreamSink(description=sink, files=files)
+        self._log = first_answer(each.stream_log(described) for each in REGISTRY.named(described.name)) or log
 
     def use(self, output: PlanOutput, batch_id: int, rows: int | None) -> DatasetUse:
         """Return a micro-batch's use of the sink's one dataset; without a position where its log can't be read.
@@ -93,7 +92,7 @@ class SinkCommits:
 def sink_at(files: TextFiles, path: str) -> str:
     """Return the description of a sink that writes to `path`, by the log there; empty where that can't be read."""
     try:
-        return REGISTRY.sink_at(path, files) or ""
+        return first_answer(each.sink_at(path, files) for each in REGISTRY) or ""
     except Exception:
         # A topic, or a table of another machine: these files can't show it.
         logger.debug("no sink's log at %s", path, exc_info=True)
@@ -105,7 +104,6 @@ class MicroBatchFacts:
     """Facts of a micro-batch that aren't in its progress.
 
     Attributes:
-        logged: the sources' own logs in the checkpoint, by source.
         outputs: outputs, one use a dataset.
         watermark_after: the watermark that the batch set.
         plan_digest: the PlanEvent with its column lineage.
@@ -114,7 +112,6 @@ class MicroBatchFacts:
             read, and its number of rows is unknown.
     """
 
-    logged: Mapping[int, LoggedSource] = field(default_factory=dict)
     outputs: tuple[DatasetUse, ...] = ()
     watermark_after: datetime | None = None
     plan_digest: str | None = None
@@ -129,6 +126,7 @@ def interval_entry(
     topics: ObservedTopics | None = None,
     *,
     read_often: bool = False,
+    checkpoint: TextFolder | None = None,
 ) -> IntervalEntry:
     """Build the entry of a micro-batch.
 
@@ -142,17 +140,17 @@ def interval_entry(
         topics: the states of topics when it ran; None: nobody asked for them then.
         read_often: True if its rows may have been read more than once: each action inside foreachBatch reads them, and
             Spark adds these reads up. Offsets bound the true count; without them it is unknown.
+        checkpoint: root of the query's checkpoint, with the logs of its sources; None: unknown.
     """
     inputs = tuple(inputs)
     by_source = _by_source(inputs)
     uses: list[DatasetUse] = []
     rows: list[int | None] = []
-    for index, source in enumerate(source_offsets(progress, inputs)):
-        asked = replace(source, logged=facts.logged.get(index, source.logged))
-        ranges = REGISTRY.read_range(asked)
+    for index, source in enumerate(source_offsets(progress, inputs, checkpoint)):
+        ranges = first_answer(each.read_range(source) for each in REGISTRY.of_source(source))
         counted = None if facts.skipped else source_rows(ranges, progress.sources[index].rows, read_often=read_often)
         if (read := by_source.get(index)) is not None:
-            uses += _uses(counted, read, ranges or (_opaque(asked),))
+            uses += _uses(counted, read, ranges or (RangeRead.opaque(source.start, source.end),))
         rows.append(counted)
     if topics is not None and any(each.kind is SourceKind.KAFKA for each in inputs):
         uses = [topics.identified(use, progress) for use in uses]
@@ -182,8 +180,16 @@ def _by_source(inputs: Iterable[PlanInput]) -> dict[int, list[PlanInput]]:
     return found
 
 
-def source_offsets(progress: Progress, inputs: Iterable[PlanInput]) -> list[SourceOffsets]:
-    """Build connectors' questions about the sources of a micro-batch; `inputs` are of the query's plan."""
+def source_offsets(
+    progress: Progress, inputs: Iterable[PlanInput], checkpoint: TextFolder | None = None
+) -> list[SourceOffsets]:
+    """Build connectors' questions about the sources of a micro-batch.
+
+    Args:
+        progress: progress of the micro-batch.
+        inputs: inputs of the query's plan.
+        checkpoint: root of the query's checkpoint; None: unknown.
+    """
     by_source = _by_source(inputs)
     found: list[SourceOffsets] = []
     for index, source in enumerate(progress.sources):
@@ -195,6 +201,7 @@ def source_offsets(progress: Progress, inputs: Iterable[PlanInput]) -> list[Sour
                 description=source.description,
                 kind=read.kind if read is not None else None,
                 from_beginning=read is not None and read.from_beginning,
+                folder=source_folder(checkpoint, index) if checkpoint is not None else None,
             )
         )
     return found
@@ -241,19 +248,6 @@ def _uses(rows: int | None, inputs: list[PlanInput], ranges: Sequence[RangeRead]
             )
 
 
-def _opaque(source: SourceOffsets) -> RangeRead:
-    """Return the range of offsets that no connector reads, as opaque JSON."""
-    if source.end is None:
-        return RangeRead(position=None, certainty=Certainty.UNKNOWN)
-    start = source.logged.first if source.start is None else source.start
-    position = Position(opaque=OpaqueRange(from_json=_json(start), to_json=_json(source.end)))
-    return RangeRead(position=position, certainty=Certainty.EXACT)
-
-
-def _json(offset: Any) -> str | None:
-    return None if offset is None else json.dumps(offset, sort_keys=True, separators=(",", ":"))
-
-
 def _distinct(uses: list[DatasetUse]) -> tuple[DatasetUse, ...]:
     """Remove duplicate uses. Two sources that read one topic at their own pace are two uses: both are true."""
     by_position: dict[tuple[DatasetRef, Position | None], DatasetUse] = {}
@@ -296,7 +290,6 @@ def micro_batch_facts(
     if progress.rows_out is not None and topics:
         outputs = counted(outputs, progress.rows_out)
     return MicroBatchFacts(
-        logged=checkpoint.logged(source_offsets(progress, inputs)) if checkpoint is not None else {},
         outputs=outputs,
         watermark_after=(
             checkpoint.watermark_after(progress.batch_id) if checkpoint is not None and progress.has_watermark else None

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.registry import REGISTRY
+from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_schemas.events import DatasetRef, QualityResult
 
 STATE_FACET: Final = "headwater_state"
@@ -177,8 +177,12 @@ class Progress:
 
     def topics(self) -> dict[int, frozenset[str]]:
         """Return the topics of each source with any, by its index."""
-        read = ((index, REGISTRY.subscribed(source.end)) for index, source in enumerate(self.sources))
-        return {index: topics for index, topics in read if topics is not None}
+        found = {}
+        for index, source in enumerate(self.sources):
+            topics = first_answer(each.subscribed(source.end, None) for each in REGISTRY)
+            if topics is not None:
+                found[index] = topics
+        return found
 
 
 def parse_progress(text: str) -> Progress:

@@ -7,7 +7,7 @@ from typing import Any
 
 from headwater_producers.spark.connectors.context import Context
 from headwater_producers.spark.connectors.question import JvmLeaf, unwrapped
-from headwater_producers.spark.connectors.registry import REGISTRY
+from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_producers.spark.jvm.scala import class_name, items, kept, option, setting
 from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind, WriteMode
 from headwater_producers.spark.plan.leaves import Leaf
@@ -40,7 +40,7 @@ class CatalogEntry:
 def named(context: Context, catalog: Any, identifier: Any, table: Any) -> CatalogEntry:
     """Name a V2 table by catalog (None: the session's), identifier, and loaded table (None: nothing)."""
     catalog_name = str(catalog.name()) if catalog is not None else None
-    names = REGISTRY.catalog(context, catalog_name) if catalog_name is not None else None
+    names = first_answer(each.catalog(context, catalog_name) for each in REGISTRY) if catalog_name is not None else None
     name = str(identifier.toString())
     if table is None:
         found = context.table(name, None, catalog=catalog_name, names=names)

@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from headwater_producers.spark.common.errors import UnknownOriginError
-from headwater_producers.spark.connectors.answer import Committed, LoggedSource, RangeRead, Scanned, StreamLog
+from headwater_producers.spark.connectors.answer import Committed, RangeRead, Scanned, StreamLog
 from headwater_producers.spark.connectors.catalog.partitions import specification, written_partition
 from headwater_producers.spark.connectors.catalog.tables import v1_output
 from headwater_producers.spark.connectors.catalog.writes import is_dynamic_overwrite
@@ -34,7 +34,7 @@ from headwater_producers.spark.connectors.question import (
     write_mode,
 )
 from headwater_producers.spark.events.writes import Counts, Write
-from headwater_producers.spark.jvm.files import TextFiles, TextFolder
+from headwater_producers.spark.jvm.files import TextFiles
 from headwater_producers.spark.jvm.paths import qualified
 from headwater_producers.spark.jvm.scala import class_name, items, option, private, setting
 from headwater_producers.spark.plan.description import PlanInput, SourceKind, WriteMode
@@ -87,16 +87,12 @@ class Files(Connector):
         return Scanned(chosen=chosen_files(scan))
 
     def read_range(self, source: SourceOffsets) -> tuple[RangeRead, ...] | None:
-        if source.logged.files is None:
-            return None
-        return (RangeRead(position=Position(files=source.logged.files), certainty=Certainty.EXACT),)
-
-    def logged(self, source: SourceOffsets, folder: TextFolder) -> LoggedSource | None:
         # A user's own source may count in `logOffset`, too.
         is_own = not source.description or source.description.startswith(SOURCE)
-        if not is_own or (up_to := log_offset(source.end)) is None:
+        if not is_own or source.folder is None or (up_to := log_offset(source.end)) is None:
             return None
-        return LoggedSource(files=source_files(folder, log_offset(source.start), up_to))
+        files = source_files(source.folder, log_offset(source.start), up_to)
+        return (RangeRead(position=Position(files=files), certainty=Certainty.EXACT),) if files is not None else None
 
     def origin(self, source: CheckpointSource) -> tuple[PlanInput, ...] | None:
         if source.given is not None or (up_to := log_offset(source.end)) is None:

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from py4j.java_gateway import is_instance_of
 
-from headwater_producers.spark.connectors.answer import BatchLog, LoggedSource, RangeRead, Scanned, StreamLog, V2Table
+from headwater_producers.spark.connectors.answer import BatchLog, RangeRead, Scanned, StreamLog, V2Table
 from headwater_producers.spark.connectors.catalog.ddl import of_v2, resolved
 from headwater_producers.spark.connectors.catalog.tables import (
     CatalogEntry,
@@ -41,7 +41,6 @@ from headwater_producers.spark.connectors.question import (
     StreamSink,
     unwrapped,
 )
-from headwater_producers.spark.jvm.files import TextFolder
 from headwater_producers.spark.jvm.scala import class_name, kept, private, statics
 from headwater_producers.spark.plan.description import DatasetChange
 from headwater_producers.spark.plan.leaves import Leaf
@@ -159,19 +158,13 @@ class Iceberg(Connector):
     def read_range(self, source: SourceOffsets) -> tuple[RangeRead, ...] | None:
         if not is_offset(source.end):
             return None
-        start, to = source.logged.first if source.start is None else source.start, _bound(source.end)
+        start, to = _start(source), _bound(source.end)
         if to is None:
-            return None
+            return (RangeRead.opaque(start, source.end),)
         changes = TableRange(format="iceberg", from_=_bound(start) if is_offset(start) else None, to=to)
         known = start is not None or source.from_beginning
         certainty = Certainty.EXACT if known else Certainty.UPPER_BOUND
         return (RangeRead(position=Position(table_range=changes), certainty=certainty),)
-
-    def logged(self, source: SourceOffsets, folder: TextFolder) -> LoggedSource | None:
-        if source.start is not None or not is_offset(source.end):
-            return None
-        text = folder.read("offsets/0")
-        return LoggedSource(first=json.loads(text)) if text is not None else None
 
     def batch_log(self, run: CommandRun) -> BatchLog | None:
         table = run.command.subject
@@ -205,6 +198,14 @@ def iceberg_table(context: Context, table: Any) -> CatalogEntry:
 def is_offset(offset: Any) -> bool:
     """Return True if this is an offset of Iceberg's source."""
     return isinstance(offset, dict) and offset.keys() >= _OFFSET
+
+
+def _start(source: SourceOffsets) -> Any:
+    """Return the start offset of a micro-batch; of the first one by the source's log in the checkpoint."""
+    if source.start is not None or source.folder is None:
+        return source.start
+    text = source.folder.read("offsets/0")
+    return json.loads(text) if text is not None else None
 
 
 def _bound(offset: dict[str, Any]) -> str | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from headwater_producers.spark.common.errors import UnknownOriginError
-from headwater_producers.spark.connectors.answer import LoggedSource, RangeRead, Scanned
+from headwater_producers.spark.connectors.answer import RangeRead, Scanned
 from headwater_producers.spark.connectors.connector import Connector
 from headwater_producers.spark.connectors.kafka.topics import read_topics, write_continuously, write_topics
 from headwater_producers.spark.connectors.question import CheckpointSource, JvmCommand, JvmLeaf, JvmScan, SourceOffsets
@@ -58,7 +58,9 @@ class Kafka(Connector):
         end = kafka_offsets(source.end)
         if end is None:
             return None
-        read = kafka_ranges(kafka_offsets(source.start), end, source.logged.first)
+        folder = source.folder if source.start is None else None
+        first = first_offsets(folder, end) if folder is not None else None
+        read = kafka_ranges(kafka_offsets(source.start), end, first)
         return tuple(
             RangeRead(
                 position=Position(kafka=found.ranges),
@@ -69,11 +71,6 @@ class Kafka(Connector):
             )
             for topic, found in sorted(read.items())
         )
-
-    def logged(self, source: SourceOffsets, folder: TextFolder) -> LoggedSource | None:
-        if source.start is not None or (end := kafka_offsets(source.end)) is None:
-            return None
-        return LoggedSource(first=first_offsets(folder, end))
 
     def subscribed(self, offset: Any, folder: TextFolder | None) -> frozenset[str] | None:
         offsets = [offset] if folder is None else [folder.logged_json("0"), offset]
