@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from prometheus_client import CollectorRegistry
 
+from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.progress import Progress, SourceProgress, StateOperator, parse_progress
 from headwater_producers.spark.streaming.query_metrics import QueryMetrics, offsets_behind
 from headwater_producers.spark.streaming.run import StreamRun
@@ -16,11 +17,11 @@ from support.capture import recorded
 STARTED = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-@dataclass(eq=False)
-class Application:
+class Application(StreamFlow):
     """Its runs."""
 
-    all: list[StreamRun]
+    def __init__(self, runs: list[StreamRun]) -> None:
+        self.all = runs
 
     def runs(self) -> tuple[StreamRun, ...]:
         return tuple(self.all)

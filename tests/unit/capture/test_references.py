@@ -13,7 +13,7 @@ import pytest
 from py4j import protocol
 from py4j.java_gateway import JavaObject
 
-from headwater_producers.spark.driver.listeners import CommandListener, SessionListeners, StreamListener
+from headwater_producers.spark.driver.listeners import CommandListener, SessionListeners, SignalTarget, StreamListener
 from headwater_producers.spark.jvm.references import Reference, own_references, own_thread
 
 
@@ -75,13 +75,13 @@ def test_a_thread_of_its_own_concerns_no_other() -> None:
 
 
 def test_an_argument_of_a_callback_becomes_one(no_collector: None) -> None:
-    class Target:
-        captures_reads, topic_wait_seconds = False, 0.0
+    class Target(SignalTarget):
+        captures_reads = False
+
+        def __init__(self) -> None: ...
 
         def offer(self, signal: Any) -> None:
             signals.append(signal)
-
-        def hold(self, frame: Any, query_id: str, batch_id: int) -> None: ...
 
     signals: list[Any] = []
     listeners = SessionListeners()

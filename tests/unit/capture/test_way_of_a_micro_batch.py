@@ -16,11 +16,10 @@ import pytest
 import headwater_producers
 from headwater_producers.outbox import Outbox, OutboxSink
 from headwater_producers.spark.backfill.left_tables import NothingKept
-from headwater_producers.spark.common.settings import CaptureSettings
 from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
 from headwater_producers.spark.driver.dispatch import Dispatch
-from headwater_producers.spark.driver.engine import DrainRequest, Engine, EventPublisher, Worker
-from headwater_producers.spark.driver.listeners import Inbox, SessionListeners, Signal, StreamListener
+from headwater_producers.spark.driver.engine import DrainRequest, EventPublisher, Worker
+from headwater_producers.spark.driver.listeners import Inbox, SessionListeners, Signal, SignalTarget, StreamListener
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, PlanSettings, SourceKind
 from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
@@ -152,15 +151,6 @@ def test_a_micro_batch_goes_through_few_files(
     )
     inbox: Inbox[Signal | DrainRequest] = Inbox(10)
     worker = Worker(inbox, published, MagicMock(), dispatch, streams)
-    engine = Engine(
-        context=context,
-        settings=CaptureSettings(),
-        inbox=inbox,
-        worker=worker,
-        publisher=published,
-        streams=streams,
-        topic_states=MagicMock(),
-    )
     first = parse_progress(PROGRESS)
     streams.started(
         StreamRun(
@@ -173,8 +163,7 @@ def test_a_micro_batch_goes_through_few_files(
     )
     streams.announce_planned()
     listeners = SessionListeners()
-    target: Any = SimpleNamespace(offer=engine.offer, hold=None, captures_reads=False)
-    listeners.target = target
+    listeners.target = SignalTarget(inbox, MagicMock())
     progress = SimpleNamespace(json=lambda: f'{{"progress":{PROGRESS}}}')
 
     with Way() as way:

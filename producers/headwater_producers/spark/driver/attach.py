@@ -7,7 +7,6 @@ import os
 import threading
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
@@ -32,15 +31,10 @@ from headwater_producers.spark.driver import capture as captures
 from headwater_producers.spark.driver import hooks, metrics_server, sessions, shutdown
 from headwater_producers.spark.driver.capture import Capture
 from headwater_producers.spark.driver.dispatch import Dispatch
-from headwater_producers.spark.driver.emission import (
-    Durability,
-    Emission,
-    OverrunWatch,
-    RunningQueries,
-    durable_sink,
-)
+from headwater_producers.spark.driver.emission import Durability, Emission, durable_sink
 from headwater_producers.spark.driver.engine import DrainRequest, Engine, EventPublisher, Worker
-from headwater_producers.spark.driver.listeners import Inbox, Signal
+from headwater_producers.spark.driver.listeners import Inbox, Signal, SignalTarget
+from headwater_producers.spark.driver.overrun import OverrunWatch, RunningQueries
 from headwater_producers.spark.driver.sessions import ApplicationListeners
 from headwater_producers.spark.events.context import EventContext
 from headwater_producers.spark.events.dedup_cache import DedupCache
@@ -154,16 +148,6 @@ def _kafka(settings: CaptureSettings) -> EventSink:
 _SINK_WAIT_SECONDS: Final = 2.0
 # Part of the driver's heap for plans that wait: an eighth.
 _QUEUES_SHARE: Final = 8
-
-
-@dataclass(frozen=True, slots=True)
-class _Intake:
-    """`SignalTarget` of an application's listeners."""
-
-    offer: Callable[[Signal], None]
-    hold: Callable[[Any, str, int], None]
-    captures_reads: bool
-    topic_wait_seconds: float
 
 
 def _wired(
@@ -293,8 +277,11 @@ def _wired(
         key=sessions.application_id(spark),
         spark_context=spark.sparkContext,
         listeners=listeners,
-        target=_Intake(
-            engine.offer, emission.hold, settings.capture_reads != "off", settings.capture_topic_wait_seconds
+        target=SignalTarget(
+            inbox,
+            emission.hold,
+            captures_reads=settings.capture_reads != "off",
+            topic_wait_seconds=settings.capture_topic_wait_seconds,
         ),
         emission=emission,
         asked=asked,

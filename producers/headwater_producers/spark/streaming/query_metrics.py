@@ -10,26 +10,20 @@ import weakref
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache
-from typing import Final, Protocol
+from typing import Final
 
 from prometheus_client import REGISTRY, CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from headwater_producers.spark.connectors.kafka.connector import kafka_offsets
+from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.progress import Progress, SourceProgress, total
 from headwater_producers.spark.streaming.run import StreamRun
 from headwater_schemas.redaction import redact
 
 LABELS: Final = ("query",)
 _MAX_NAME: Final = 200
-
-
-class QueryRuns(Protocol):
-    """Source of the runs of an application's queries."""
-
-    def runs(self) -> tuple[StreamRun, ...]:
-        """Return the runs that haven't ended; from any thread."""
 
 
 class QueryMetrics(Collector):
@@ -40,14 +34,14 @@ class QueryMetrics(Collector):
     """
 
     def __init__(self, registry: CollectorRegistry = REGISTRY) -> None:
-        self._applications: weakref.WeakSet[QueryRuns] = weakref.WeakSet()
+        self._applications: weakref.WeakSet[StreamFlow] = weakref.WeakSet()
         registry.register(self)
 
-    def watch(self, application: QueryRuns) -> None:
+    def watch(self, application: StreamFlow) -> None:
         """Show the queries of an application, for as long as it lives."""
         self._applications.add(application)
 
-    def forget(self, application: QueryRuns) -> None:
+    def forget(self, application: StreamFlow) -> None:
         """Hide the queries of an application: nothing more is emitted for them, even if they run on."""
         self._applications.discard(application)
 
