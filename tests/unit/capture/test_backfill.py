@@ -25,8 +25,9 @@ from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutpu
 from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
 from headwater_producers.spark.streaming.gaps import GAPS_FACET, Gaps
-from headwater_producers.spark.streaming.progress import Progress, SourceProgress
-from headwater_producers.spark.streaming.run import Coalescing, LastEmittedStore, StreamRun
+from headwater_producers.spark.streaming.interval import Progress, SourceProgress
+from headwater_producers.spark.streaming.interval_events import Coalescing, LastEmittedStore
+from headwater_producers.spark.streaming.run import StreamRun
 from headwater_schemas.events import (
     ColumnEdge,
     ColumnLineage,

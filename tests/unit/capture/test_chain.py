@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from headwater_producers.spark.streaming.run import Chain, version_text
+from headwater_producers.spark.streaming.interval_events import Chain, version_text
 from headwater_schemas.events import EmissionReason, EngineRef, IntervalEntry, QualityResult, Versions
 
 if TYPE_CHECKING:

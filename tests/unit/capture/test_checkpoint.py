@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 
 from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_producers.spark.streaming.checkpoint import Checkpoint
-from headwater_producers.spark.streaming.interval import source_offsets
-from headwater_producers.spark.streaming.progress import Progress, parse_progress
+from headwater_producers.spark.streaming.interval import Progress, parse_progress, source_offsets
 from headwater_schemas.events import Position, TableRange
 from support.capture import DictFiles, recorded
 

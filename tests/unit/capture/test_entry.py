@@ -12,12 +12,13 @@ from headwater_producers.spark.jvm.files import TextFolder
 from headwater_producers.spark.plan import PlanInput, SourceKind
 from headwater_producers.spark.streaming.interval import (
     MicroBatchFacts,
+    Progress,
     SinkCommits,
     interval_entry,
     micro_batch_facts,
+    parse_progress,
     source_rows,
 )
-from headwater_producers.spark.streaming.progress import Progress, parse_progress
 from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, OffsetRange
 from support.capture import DictFiles, NoTopics, recorded
 

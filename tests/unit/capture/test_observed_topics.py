@@ -24,7 +24,7 @@ from headwater_producers.spark.connectors.kafka.topic_states import KafkaTopicSt
 from headwater_producers.spark.driver.batch_topics import BatchTopics
 from headwater_producers.spark.events.batch import BatchRun
 from headwater_producers.spark.plan import PlanInput, PlanOutput, PlanSettings, SourceKind
-from headwater_producers.spark.streaming.progress import Progress, parse_progress
+from headwater_producers.spark.streaming.interval import Progress, parse_progress
 from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, KafkaRanges, OffsetRange, Position
 from headwater_schemas.kafka.settings import KafkaSettings
 from support.capture import recorded

@@ -14,9 +14,9 @@ from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
 from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
+from headwater_producers.spark.streaming.interval import Progress, parse_progress
 from headwater_producers.spark.streaming.links import MicroBatch
-from headwater_producers.spark.streaming.progress import STATE_FACET, Progress, parse_progress
-from headwater_producers.spark.streaming.run import StreamRun
+from headwater_producers.spark.streaming.run import STATE_FACET, StreamRun
 from headwater_schemas.events import (
     ColumnEdge,
     ColumnLineage,
@@ -447,7 +447,7 @@ def test_memory_of_emitted_batches_is_bounded() -> None:
         stage.flow.progressed(progress, NOW)
         stage.flow.settle(stage.flow.pending, NOW)
     [run] = stage.flow._runs.values()
-    assert max(len(run.emitted), len(run.writes), len(run.called)) <= 16
+    assert max(len(run.batches.emitted), len(run.batches.writes), len(run.batches.called)) <= 16
 
 
 def test_watermarks_and_the_files_of_a_file_sink() -> None:

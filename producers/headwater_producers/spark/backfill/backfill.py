@@ -32,7 +32,8 @@ from headwater_producers.spark.jvm.files import TextFiles
 from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_producers.spark.streaming.gaps import Gap, Gaps, spans
 from headwater_producers.spark.streaming.interval import rows_of
-from headwater_producers.spark.streaming.run import LastEmittedStore, StreamRun
+from headwater_producers.spark.streaming.interval_events import LastEmittedStore
+from headwater_producers.spark.streaming.run import StreamRun
 from headwater_schemas.events import EmissionReason, IntervalEntry
 
 logger = logging.getLogger(__name__)
@@ -163,7 +164,7 @@ class Backfill:
 
     def _unemitted(self, run: StreamRun, log: QueryLog, reason: EmissionReason) -> None:
         emitted = run.chain.emitted_until
-        left_out = set(run.take_left_out())
+        left_out = set(run.batches.take_left_out(run.chain))
         unemitted = [batch for batch in log.committed() if emitted is None or batch > emitted or batch in left_out]
         self._add(run, log, unemitted, reason)
         for batch in unemitted:
@@ -214,7 +215,7 @@ class Backfill:
             known = msgspec.structs.replace(entry, plan_digest=work.plan if is_new else None)
             work.entries.append(self._with_writes(work, known, datetime.now(UTC)))
         else:
-            work.run.left_out.append(batch_id)
+            work.run.batches.left_out.append(batch_id)
 
     def _with_writes(self, work: BackfillTask, entry: IntervalEntry, at: datetime) -> IntervalEntry:
         """Add to an entry the writes observed inside a foreachBatch call, whose outputs the checkpoint doesn't hold.
@@ -222,9 +223,9 @@ class Backfill:
         The micro-batch in which the run failed gets none: another start may have committed it, with writes of its own.
         """
         run, batch_id = work.run, entry.batch_id
-        if work.reason is EmissionReason.FAILURE and batch_id == max(run.called, default=None):
+        if work.reason is EmissionReason.FAILURE and batch_id == max(run.batches.called, default=None):
             return entry
-        writes = run.writes.pop(batch_id, []) if work.reason is not EmissionReason.START else []
+        writes = run.batches.writes.pop(batch_id, []) if work.reason is not EmissionReason.START else []
         if not writes:
             return entry
         outputs = outputs_inside(writes)

@@ -18,18 +18,19 @@ import msgspec
 from headwater_producers.spark.common.errors import CheckpointError
 from headwater_producers.spark.connectors.question import SourceOffsets
 from headwater_producers.spark.connectors.registry import REGISTRY
-from headwater_producers.spark.events.context import fitting
 from headwater_producers.spark.jvm.files import TextFiles
 from headwater_producers.spark.plan import PlanInput, PlanOutput
 from headwater_producers.spark.streaming.checkpoint import Checkpoint, LoggedBatch, QueryLog
 from headwater_producers.spark.streaming.interval import (
     MicroBatchFacts,
+    Progress,
     SinkCommits,
+    SourceProgress,
     interval_entry,
     sink_outputs,
     source_offsets,
 )
-from headwater_producers.spark.streaming.progress import Progress, SourceProgress
+from headwater_producers.spark.streaming.interval_events import fitting
 from headwater_schemas.events import (
     Certainty,
     DatasetUse,

@@ -288,7 +288,8 @@ class SourceOffsets:
         description: description in a progress: `FileStreamSource[file:/in]`; empty where only a checkpoint is at hand.
         kind: kind of the source in the plan; None: no plan names it, and it may be of any kind.
         from_beginning: see `PlanInput`.
-        folder: the source's own folder in the checkpoint, `sources/<i>`; None: the checkpoint is unknown.
+        index: index of the source.
+        checkpoint: root of the query's checkpoint; None: unknown.
     """
 
     start: Any
@@ -296,7 +297,13 @@ class SourceOffsets:
     description: str = ""
     kind: SourceKind | None = None
     from_beginning: bool = False
-    folder: TextFolder | None = None
+    index: int = 0
+    checkpoint: TextFolder | None = None
+
+    @property
+    def folder(self) -> TextFolder | None:
+        """The source's own folder in the checkpoint; None: unknown."""
+        return self.checkpoint.folder(f"sources/{self.index}") if self.checkpoint is not None else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,8 +47,8 @@ from headwater_producers.spark.jvm.versions import warn_of_unknown
 from headwater_producers.spark.plan import PlanSettings
 from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
 from headwater_producers.spark.streaming.gaps import Gaps
+from headwater_producers.spark.streaming.interval_events import Coalescing, LastEmittedStore
 from headwater_producers.spark.streaming.query_metrics import shared_metrics as query_metrics
-from headwater_producers.spark.streaming.run import Coalescing, LastEmittedStore
 from headwater_schemas.events import EngineRef, Owner, RunError, Tag, Versions
 
 if TYPE_CHECKING:

@@ -54,8 +54,8 @@ from headwater_producers.spark.jvm.session import ActiveSession
 from headwater_producers.spark.jvm.versions import WRAPPING_COMMANDS
 from headwater_producers.spark.plan import KnownFrames, PlanDescription, PlanSettings
 from headwater_producers.spark.streaming.flow import StreamFlow
+from headwater_producers.spark.streaming.interval import observed_quality, parse_progress
 from headwater_producers.spark.streaming.links import BatchLinks, MicroBatch
-from headwater_producers.spark.streaming.progress import Progress, observed_quality, parse_progress
 from headwater_producers.spark.streaming.run import StreamRun
 from headwater_schemas.events import LineageEvent, RunError
 from headwater_schemas.redaction import redact
@@ -160,7 +160,7 @@ class Dispatch:
             case Attached():
                 self._attached(signal)
             case QueryProgressed():
-                self._progressed(parse_progress(str(signal.event.json())), signal)
+                self._progressed(signal)
             case QueryTerminated():
                 self._terminated(signal)
             case BatchFunctionCalled():
@@ -354,7 +354,8 @@ class Dispatch:
                     )
                 )
 
-    def _progressed(self, progress: Progress, signal: QueryProgressed) -> None:
+    def _progressed(self, signal: QueryProgressed) -> None:
+        progress = parse_progress(str(signal.event.json()))
         if not self._streams.knows(progress.run_id):
             # Its start was dropped, or it was being started while capture was attached.
             query = signal.session._jsparkSession.streams().get(progress.query_id)

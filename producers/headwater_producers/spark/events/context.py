@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -13,12 +13,9 @@ from headwater_producers.spark.common.settings import ErrorDetail
 from headwater_producers.spark.events.data_interval import ALWAYS, DataInterval
 from headwater_producers.spark.events.parent import NOBODY, Orchestration
 from headwater_producers.spark.events.run_error import in_detail
-from headwater_schemas.codec import encode
 from headwater_schemas.events import (
     ColumnLineage,
     DatasetEvent,
-    IntervalEntry,
-    IntervalEvent,
     JobEvent,
     JobRef,
     LineageEvent,
@@ -120,12 +117,6 @@ class EventContext:
         statement = redact(text, max_chars=MAX_STATEMENT_CHARS)
         return msgspec.structs.replace(self.about or RunContext(), statement=statement)
 
-    def interval(self, body: IntervalEvent, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
-        """Build an interval of a streaming run's micro-batches."""
-        return build.lineage_event(
-            body, job=job, run=RunRef(run_id), producer=self.producer, event_time=at, tenant=self.tenant
-        )
-
     def plan(self, lineage: ColumnLineage, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
         """Build a job's column lineage."""
         return build.lineage_event(
@@ -150,25 +141,3 @@ class EventContext:
 
 MAX_STATEMENT_CHARS: Final = 20_000
 """Length at which a SQL statement is cut."""
-
-
-# A quarter of the topic's default limit: 50 micro-batches of 64 partitions, or 10 of 100 files.
-MAX_BYTES: Final = 256 * 1024
-
-
-def fitting(
-    entries: Sequence[IntervalEntry],
-    event_of: Callable[[Sequence[IntervalEntry]], LineageEvent],
-    max_bytes: int = MAX_BYTES,
-) -> Iterator[LineageEvent]:
-    """Yield consecutive micro-batches as one event, or as several where one would exceed `max_bytes`.
-
-    A micro-batch is never divided: the publisher refuses one that is too large by itself.
-    """
-    event = event_of(entries)
-    if len(entries) == 1 or len(encode(event)) <= max_bytes:
-        yield event
-        return
-    middle = len(entries) // 2
-    yield from fitting(entries[:middle], event_of, max_bytes)
-    yield from fitting(entries[middle:], event_of, max_bytes)

@@ -167,7 +167,7 @@ class Checkpoint:
         ends = newest.ends if newest is not None and len(newest.ends) == sources else (None,) * sources
         found = {}
         for index in range(min(sources, _MAX_SOURCES)):
-            folder = source_folder(self.root, index)
+            folder = self.root.folder(f"sources/{index}")
             topics = first_answer(each.subscribed(ends[index], folder) for each in REGISTRY)
             if topics is not None:
                 found[index] = topics
@@ -185,11 +185,6 @@ class Checkpoint:
             return log.batch(log.planned()[-1]) if log.planned() else None
         except CheckpointError:
             return None
-
-
-def source_folder(root: TextFolder, index: int) -> TextFolder:
-    """Return the folder of a checkpoint that a streaming source keeps for itself."""
-    return root.folder(f"sources/{index}")
 
 
 def _offset(line: str) -> Any:

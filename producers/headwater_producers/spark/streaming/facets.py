@@ -14,8 +14,7 @@ from typing import Any, Final
 from headwater_producers.spark.events.writes import Write, outputs_inside
 from headwater_producers.spark.plan import PlanDescription, SourceKind
 from headwater_producers.spark.streaming.gaps import GAPS_FACET, gaps_facet
-from headwater_producers.spark.streaming.progress import STATE_FACET
-from headwater_producers.spark.streaming.run import StreamRun
+from headwater_producers.spark.streaming.run import STATE_FACET, StreamRun
 from headwater_schemas.events import DatasetUse
 from headwater_schemas.facets import EVENT_TIME_FACET, SINK_FACET
 
@@ -27,8 +26,8 @@ def run_facets(run: StreamRun, producer: str) -> dict[str, str]:
     facets = {}
     if run.event_time:
         facets[EVENT_TIME_FACET] = json.dumps(run.event_time, sort_keys=True)
-    if run.state:
-        facets[STATE_FACET] = run.state.facet(producer)
+    if run.batches.state:
+        facets[STATE_FACET] = run.batches.state.facet(producer)
     if run.gaps:
         facets[GAPS_FACET] = gaps_facet(run.gaps[-_MAX_GAPS:], producer)
     return facets
@@ -46,15 +45,6 @@ def sink_facet(description: PlanDescription | None, sink: str | None, producer: 
 UNCOMMITTED_FACET: Final = "headwater_uncommitted"
 """The run facet of a streaming run that ended within a micro-batch: `{"batches": [{"batchId": 7, "outputs": [{…}]}]}`.
 Each output has `namespace` and `name`, and if known `rows` and a table's `version`."""
-
-
-def uncommitted_writes(run: StreamRun) -> dict[int, Sequence[Write]]:
-    """Return the writes inside foreachBatch of uncommitted micro-batches, by batch id, ascending."""
-    return {
-        batch: writes
-        for batch, writes in sorted(run.writes.items())
-        if batch not in run.emitted and not run.chain.has(batch)
-    }
 
 
 def uncommitted_facet(batches: Mapping[int, Sequence[Write]], producer: str) -> str:

@@ -18,7 +18,7 @@ from prometheus_client.registry import Collector
 
 from headwater_producers.spark.connectors.kafka.connector import kafka_offsets
 from headwater_producers.spark.streaming.flow import StreamFlow
-from headwater_producers.spark.streaming.progress import Progress, SourceProgress, total
+from headwater_producers.spark.streaming.interval import Progress, SourceProgress, total
 from headwater_producers.spark.streaming.run import StreamRun
 from headwater_schemas.redaction import redact
 
@@ -93,10 +93,10 @@ def _families(runs: Mapping[str, StreamRun]) -> list[Metric]:
     now = datetime.now(UTC)
     for name, run in runs.items():
         labels = [name]
-        batches.add_metric(labels, run.batches)
-        rows.add_metric(labels, run.rows_read)
+        batches.add_metric(labels, run.batches.count)
+        rows.add_metric(labels, run.batches.rows_read)
         buffered.add_metric(labels, len(run.buffer))
-        if (progress := run.last) is None:
+        if (progress := run.batches.last) is None:
             continue
         batch.add_metric(labels, progress.batch_id)
         age.add_metric(labels, (now - progress.started_at).total_seconds())
@@ -109,7 +109,7 @@ def _families(runs: Mapping[str, StreamRun]) -> list[Metric]:
         if progress.operators:
             state_rows.add_metric(labels, progress.state_rows or 0)
             state_bytes.add_metric(labels, progress.state_bytes or 0)
-            late.add_metric(labels, run.state.dropped_late or 0)
+            late.add_metric(labels, run.batches.state.dropped_late or 0)
     return [batch, batches, rows, trigger, age, behind, delay, state_rows, state_bytes, late, buffered]
 
 

@@ -89,9 +89,9 @@ class Files(Connector):
     def read_range(self, source: SourceOffsets) -> tuple[RangeRead, ...] | None:
         # A user's own source may count in `logOffset`, too.
         is_own = not source.description or source.description.startswith(SOURCE)
-        if not is_own or source.folder is None or (up_to := log_offset(source.end)) is None:
+        if not is_own or (up_to := log_offset(source.end)) is None or (folder := source.folder) is None:
             return None
-        files = source_files(source.folder, log_offset(source.start), up_to)
+        files = source_files(folder, log_offset(source.start), up_to)
         return (RangeRead(position=Position(files=files), certainty=Certainty.EXACT),) if files is not None else None
 
     def origin(self, source: CheckpointSource) -> tuple[PlanInput, ...] | None:

@@ -202,9 +202,9 @@ def is_offset(offset: Any) -> bool:
 
 def _start(source: SourceOffsets) -> Any:
     """Return the start offset of a micro-batch; of the first one by the source's log in the checkpoint."""
-    if source.start is not None or source.folder is None:
+    if source.start is not None or (folder := source.folder) is None:
         return source.start
-    text = source.folder.read("offsets/0")
+    text = folder.read("offsets/0")
     return json.loads(text) if text is not None else None
 
 

@@ -170,6 +170,20 @@ class ObservedTopics:
         position = Position(kafka=KafkaRanges(use.dataset.name, ranges, after.topic_id))
         return msgspec.structs.replace(use, position=position, certainty=Certainty.UPPER_BOUND)
 
+    def written(
+        self, uses: tuple[DatasetUse, ...], topics: Collection[DatasetRef], progress: BatchTimes, rows: int | None
+    ) -> tuple[DatasetUse, ...]:
+        """Add the offset ranges that a micro-batch wrote, to those of its outputs that are topics.
+
+        Args:
+            uses: all datasets that the micro-batch wrote.
+            topics: the topics among them.
+            progress: times of the micro-batch.
+            rows: number of written rows, by the sink's count; None: unknown.
+        """
+        bounded = tuple([self.bounded(use, progress) if use.dataset in topics else use for use in uses])
+        return counted(bounded, rows) if rows is not None else bounded
+
     def identified(self, use: DatasetUse, progress: BatchTimes) -> DatasetUse:
         """Add the id of a topic that a micro-batch read, where the id was equal before and after."""
         if use.position is None or (kafka := use.position.kafka) is None:
