@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from headwater.console import console
-from headwater_producers.spark.jvm.files import LocalFiles, TextFiles, is_local
+from headwater_producers.spark.jvm.files import LocalTextFiles, TextFiles, is_local
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
@@ -25,7 +25,7 @@ def reading(locations: Sequence[str]) -> Iterator[TextFiles]:
     It is set up as any other: `spark-defaults.conf`, `PYSPARK_SUBMIT_ARGS` with packages and `spark.hadoop.…`.
     """
     if all(map(is_local, locations)):
-        yield LocalFiles()
+        yield LocalTextFiles()
         return
     from pyspark.sql import SparkSession
 

@@ -4,30 +4,30 @@ import json
 from datetime import UTC, datetime
 
 from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
-from headwater_producers.spark.streaming.checkpoint import Checkpoint
-from headwater_producers.spark.streaming.interval import Progress, parse_progress, source_offsets
+from headwater_producers.spark.streaming.checkpoint import StreamCheckpoint
+from headwater_producers.spark.streaming.interval import QueryProgress, parse_progress, source_offsets
 from headwater_schemas.events import Position, TableRange
 from support.capture import DictFiles, recorded
 
 
-def checkpoint(**texts: str) -> Checkpoint:
-    return Checkpoint("file:/cp", DictFiles({f"file:/cp/{name}": text for name, text in texts.items()}))
+def checkpoint(**texts: str) -> StreamCheckpoint:
+    return StreamCheckpoint("file:/cp", DictFiles({f"file:/cp/{name}": text for name, text in texts.items()}))
 
 
-def progress_of(*sources: dict[str, object]) -> Progress:
+def progress_of(*sources: dict[str, object]) -> QueryProgress:
     document = json.loads(recorded("kafka_first_batch"))
     document["sources"] = list(sources)
     return parse_progress(json.dumps(document))
 
 
-def read(of: Checkpoint, progress: Progress) -> list[Position | None]:
+def read(of: StreamCheckpoint, progress: QueryProgress) -> list[Position | None]:
     """The ranges that a micro-batch read, by its sources and their logs."""
     sources = source_offsets(progress, (), of.root)
     ranges = [first_answer(each.read_range(source) for each in REGISTRY.of_source(source)) for source in sources]
     return [each[0].position if each is not None else None for each in ranges]
 
 
-def first_offsets(of: Checkpoint, progress: Progress) -> list[dict[int, int]]:
+def first_offsets(of: StreamCheckpoint, progress: QueryProgress) -> list[dict[int, int]]:
     """The first offset of each partition, by source."""
     topics = [each.kafka for each in read(of, progress) if each is not None]
     return [{part.partition: part.from_ for part in topic.ranges} for topic in topics if topic is not None]
@@ -46,7 +46,9 @@ def test_first_offsets_of_a_recorded_query() -> None:
 
 def test_a_batch_with_a_start_needs_no_look() -> None:
     files = DictFiles()
-    assert first_offsets(Checkpoint("/cp", files), parse_progress(recorded("kafka_next_batch"))) == [{0: 8, 1: 12}]
+    assert first_offsets(StreamCheckpoint("/cp", files), parse_progress(recorded("kafka_next_batch"))) == [
+        {0: 8, 1: 12}
+    ]
     assert files.asked == []
 
 

@@ -12,7 +12,7 @@ from headwater_producers.spark.jvm.files import TextFolder
 from headwater_producers.spark.plan import PlanInput, SourceKind
 from headwater_producers.spark.streaming.interval import (
     MicroBatchFacts,
-    Progress,
+    QueryProgress,
     SinkCommits,
     interval_entry,
     micro_batch_facts,
@@ -29,7 +29,7 @@ def topic(name: str, source: int | None = 0) -> PlanInput:
     return PlanInput(dataset=DatasetRef(CLUSTER, name), kind=SourceKind.KAFKA, source_index=source)
 
 
-def changed(name: str, **source: Any) -> Progress:
+def changed(name: str, **source: Any) -> QueryProgress:
     document = json.loads(recorded(name))
     document["sources"][0].update(source)
     return parse_progress(json.dumps(document))

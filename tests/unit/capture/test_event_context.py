@@ -16,7 +16,7 @@ from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.job_names import streaming_name
 from headwater_producers.spark.events.parent import Orchestration
 from headwater_producers.spark.events.run_error import in_detail
-from headwater_producers.spark.streaming.checkpoint import Checkpoint
+from headwater_producers.spark.streaming.checkpoint import StreamCheckpoint
 from headwater_producers.spark.streaming.interval_events import IntervalSender, LastEmittedStore, QueryRun
 from headwater_schemas.events import (
     EngineRef,
@@ -100,7 +100,7 @@ def test_names_and_checkpoints_of_queries_bear_no_credentials() -> None:
     assert run.run_event.checkpoint_location == "s3a://[redacted]@lake/cp"
     entry = IntervalEntry(batch_id=0, inputs=(), outputs=())
     sent: list[LineageEvent] = []
-    checkpoint = Checkpoint(where, DictFiles())
+    checkpoint = StreamCheckpoint(where, DictFiles())
     query = QueryRun(query_id=QUERY, run_id=RUN, name=name, started_at=at, job=job, checkpoint=checkpoint)
     IntervalSender(context, sent.append, LastEmittedStore()).add_again(query, entry, at)
     [observed] = sent

@@ -9,7 +9,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from headwater_producers.spark.streaming.flow import StreamFlow
-from headwater_producers.spark.streaming.interval import Progress, SourceProgress, StateOperator, parse_progress
+from headwater_producers.spark.streaming.interval import QueryProgress, SourceProgress, StateOperator, parse_progress
 from headwater_producers.spark.streaming.query_metrics import QueryMetrics, offsets_behind
 from headwater_producers.spark.streaming.run import StreamRun
 from support.capture import recorded
@@ -41,7 +41,7 @@ def run(name: str | None = "enrich", run_id: str = "r1", started_at: datetime = 
     return StreamRun(query_id="q1", run_id=run_id, name=name, started_at=started_at, query=None)
 
 
-def progress(batch: int = 7) -> Progress:
+def progress(batch: int = 7) -> QueryProgress:
     """A micro-batch of a minute ago, whose watermark is ten minutes old."""
     now = datetime.now(UTC)
     return replace(

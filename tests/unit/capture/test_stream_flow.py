@@ -14,7 +14,7 @@ from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
 from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
-from headwater_producers.spark.streaming.interval import Progress, parse_progress
+from headwater_producers.spark.streaming.interval import QueryProgress, parse_progress
 from headwater_producers.spark.streaming.links import MicroBatch
 from headwater_producers.spark.streaming.run import STATE_FACET, StreamRun
 from headwater_schemas.events import (
@@ -117,13 +117,13 @@ class Stage:
         self.flow = StreamFlow(self.emitter, wait_seconds=5.0, clock=lambda: self.now)
 
     def start(
-        self, query: FakeQuery | None, progress: Progress, name: str | None = "enrich", run_id: str | None = None
+        self, query: FakeQuery | None, progress: QueryProgress, name: str | None = "enrich", run_id: str | None = None
     ) -> None:
         run_id = run_id or progress.run_id
         self.flow.started(StreamRun(query_id=progress.query_id, run_id=run_id, name=name, started_at=NOW, query=query))
 
 
-def numbered(name: str, batch: int) -> Progress:
+def numbered(name: str, batch: int) -> QueryProgress:
     document = json.loads(recorded(name))
     return parse_progress(json.dumps({**document, "batchId": batch}))
 

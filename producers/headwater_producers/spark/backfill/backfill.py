@@ -24,7 +24,7 @@ import msgspec
 
 from headwater_producers.spark.backfill.rebuild import QueryIdentity, Rebuilder, interval_events
 from headwater_producers.spark.common.errors import CheckpointError
-from headwater_producers.spark.common.metrics import Emitted
+from headwater_producers.spark.common.metrics import EarlierEmission
 from headwater_producers.spark.common.run_all import run_all
 from headwater_producers.spark.events.context import Emit, EventContext
 from headwater_producers.spark.events.writes import Write, outputs_inside
@@ -79,7 +79,7 @@ class BackfillTask:
             joined = bool(found) and found[0][0] == self.gone.stop
             found[: int(joined)] = [(self.gone.start, found[0][1] if joined else self.gone.stop - 1)]
         # Before a start another process may have emitted it.
-        certainty = Emitted.UNKNOWN if at_start and self.noted is None else Emitted.NEVER
+        certainty = EarlierEmission.UNKNOWN if at_start and self.noted is None else EarlierEmission.NEVER
         run = self.run
         return [
             Gap(query_id=run.query_id, name=run.name, first=first, last=last, emitted=certainty, noticed_at=now)

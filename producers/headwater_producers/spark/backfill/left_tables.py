@@ -14,7 +14,7 @@ from headwater_producers.spark.connectors.delta.witness import left_in_delta
 from headwater_producers.spark.connectors.iceberg.witness import CurrentMetadata, left_in_iceberg
 from headwater_producers.spark.events.left_writes import (
     LeftWrite,
-    Verdict,
+    WriteFate,
     WriteOutcome,
     application_lost,
     recovered_end,
@@ -127,7 +127,7 @@ def ends_of(
     for kept in left:
         outcome = became_of(kept.write, files, current)
         digest = None
-        if outcome.verdict is Verdict.COMMITTED and kept.plan is not None and kept.plan.plan_event is not None:
+        if outcome.verdict is WriteFate.COMMITTED and kept.plan is not None and kept.plan.plan_event is not None:
             digest = kept.plan.plan_event.digest
             yield kept.plan
         logger.info(

@@ -20,10 +20,10 @@ from headwater_producers.spark.connectors.question import SourceOffsets
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.jvm.files import TextFiles
 from headwater_producers.spark.plan import PlanInput, PlanOutput
-from headwater_producers.spark.streaming.checkpoint import Checkpoint, LoggedBatch, QueryLog
+from headwater_producers.spark.streaming.checkpoint import LoggedBatch, QueryLog, StreamCheckpoint
 from headwater_producers.spark.streaming.interval import (
     MicroBatchFacts,
-    Progress,
+    QueryProgress,
     SinkCommits,
     SourceProgress,
     interval_entry,
@@ -78,7 +78,7 @@ class Rebuilder:
         self._outputs = outputs
         self._proven = proven
         self._commits = commits or SinkCommits("", "", files)
-        self._checkpoint = Checkpoint(log.location, files)
+        self._checkpoint = StreamCheckpoint(log.location, files)
         self._read: OrderedDict[int, LoggedBatch] = OrderedDict()
 
     def entry(self, batch_id: int) -> IntervalEntry:
@@ -121,13 +121,13 @@ class Rebuilder:
         written = sink_outputs(self._outputs, self._commits, batch_id, None)
         return tuple(use for use in written if use.position is not None) if self._proven else written
 
-    def _progress(self, batch: LoggedBatch, starts: Sequence[Any]) -> Progress:
+    def _progress(self, batch: LoggedBatch, starts: Sequence[Any]) -> QueryProgress:
         ends = self._ends(batch)
         if len(starts) != len(ends):
             raise CheckpointError(
                 f"micro-batch {batch.batch_id} and the one before it have different numbers of sources"
             )
-        return Progress(
+        return QueryProgress(
             query_id="",
             run_id="",
             name=None,

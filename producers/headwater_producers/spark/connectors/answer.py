@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Protocol
 
-from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.events.writes import Counts, PartitionsRead
 from headwater_producers.spark.jvm.scala import class_name, option
 from headwater_producers.spark.plan.column import DataType
@@ -63,7 +63,7 @@ def _json(offset: Any) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Committed:
+class CommittedVersion:
     """Version that a write has committed, its certainty, and the table's counts.
 
     Attributes:
@@ -100,7 +100,7 @@ class BatchLog(Protocol):
     def schema(self) -> DataType:
         """Return the table's newest schema, as Spark's JSON."""
 
-    def committed(self, columns: Collection[str]) -> Committed | None:
+    def committed(self, columns: Collection[str]) -> CommittedVersion | None:
         """Return the version that the command has committed; None where it made none, or that isn't known.
 
         Args:
@@ -116,7 +116,7 @@ class SinkCommit:
         position: the position written.
         counts: rows, bytes and files written.
         at: time of the last write, by the sink's clock; None where the log doesn't record it.
-        added: files that the table version added, as in `Committed`; None where unknown.
+        added: files that the table version added, as in `CommittedVersion`; None where unknown.
     """
 
     position: Position
@@ -148,11 +148,11 @@ class V1Table:
         """Return the storage of the table's rows; None where the catalog doesn't record it."""
         return Storage("file", self.provider) if self.provider is not None else None
 
-    def schema(self, _context: Context) -> Any:
+    def schema(self, _context: SessionContext) -> Any:
         """Return the table's JVM `StructType`."""
         return self.table.schema()
 
-    def was_there(self, _context: Context, is_since_start: Callable[[int], bool]) -> bool:
+    def was_there(self, _context: SessionContext, is_since_start: Callable[[int], bool]) -> bool:
         """Return True if the table existed before a command that names it was planned.
 
         Args:

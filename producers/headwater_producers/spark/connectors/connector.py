@@ -21,14 +21,14 @@ from typing import Any, ClassVar
 
 from headwater_producers.spark.connectors.answer import (
     BatchLog,
-    Committed,
+    CommittedVersion,
     RangeRead,
     Scanned,
     StreamLog,
     V1Table,
     V2Table,
 )
-from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.connectors.question import (
     CheckpointSource,
     CommandRun,
@@ -40,10 +40,10 @@ from headwater_producers.spark.connectors.question import (
 )
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.jvm.files import TextFiles, TextFolder
-from headwater_producers.spark.plan.description import DatasetChange, PlanInput, SourceKind
+from headwater_producers.spark.plan.description import DdlChange, PlanInput, SourceKind
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.operators.operator import OperatorRule
-from headwater_producers.spark.plan.written import Written
+from headwater_producers.spark.plan.written import WrittenOutputs
 from headwater_schemas.naming.tables import Catalog
 
 
@@ -78,7 +78,7 @@ class Connector:
         """
         return None
 
-    def write(self, command: JvmCommand) -> Written | None:
+    def write(self, command: JvmCommand) -> WrittenOutputs | None:
         """Describe the write of a command, batch or streaming.
 
         Raises:
@@ -86,7 +86,7 @@ class Connector:
         """
         return None
 
-    def change(self, command: JvmCommand) -> tuple[DatasetChange, ...] | None:
+    def change(self, command: JvmCommand) -> tuple[DdlChange, ...] | None:
         """List the changes that DDL makes to datasets; empty where it found nothing to do.
 
         Raises:
@@ -131,7 +131,7 @@ class Connector:
         """Return the log of the table with versions that a batch command has written."""
         return None
 
-    def manifest(self, run: CommandRun, counts: Counts) -> Committed | None:
+    def manifest(self, run: CommandRun, counts: Counts) -> CommittedVersion | None:
         """Return the files that a batch command has committed, where its target has no log.
 
         Args:
@@ -168,7 +168,7 @@ class Connector:
         """Describe a JVM `CatalogTable` whose provider is one of `providers`."""
         return None
 
-    def catalog(self, context: Context, name: str) -> Catalog | None:
+    def catalog(self, context: SessionContext, name: str) -> Catalog | None:
         """Return the naming of a session's catalog, by its settings; None: it isn't a catalog of this connector.
 
         Args:

@@ -10,17 +10,17 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.jvm.files import TextFiles, TextFolder
 from headwater_producers.spark.jvm.scala import class_name, kept, setting
 from headwater_producers.spark.jvm.versions import streamed_table
-from headwater_producers.spark.plan.column import Column
+from headwater_producers.spark.plan.column import ValueLineage
 from headwater_producers.spark.plan.description import PlanDescription, PlanInput, SourceKind, Upstream, WriteMode
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.relation import Attribute
 from headwater_producers.spark.plan.schema import schema_definition
 from headwater_producers.spark.plan.settings import PlanSettings
-from headwater_producers.spark.plan.tree import Node, expression_id
+from headwater_producers.spark.plan.tree import PlanNode, expression_id
 from headwater_schemas.events import DatasetRef, SchemaDefinition, Storage, Symlink
 
 logger = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ class JvmLeaf:
 
     Attributes:
         plan: the leaf.
-        context: the session's context; see `Context`.
+        context: the session's context; see `SessionContext`.
         index: index of its streaming source in `StreamingQueryProgress.sources`.
         view: the temporary view that is this leaf.
         first: the expression id of its first attribute.
@@ -57,7 +57,7 @@ class JvmLeaf:
     """
 
     plan: Any
-    context: Context
+    context: SessionContext
     index: int | None = None
     view: str | None = None
     first: int | None = None
@@ -121,7 +121,7 @@ class JvmLeaf:
 
     def attributes(self) -> list[Attribute]:
         """Return the leaf's columns with their ids, in one round trip."""
-        leaf = Node("", json.loads(str(self.plan.toJSON()))[0])
+        leaf = PlanNode("", json.loads(str(self.plan.toJSON()))[0])
         found = []
         for nodes in leaf.output():
             number = expression_id(nodes[0])
@@ -182,13 +182,13 @@ class JvmCommand:
 
     Attributes:
         plan: the command.
-        context: the session's context; see `Context`.
+        context: the session's context; see `SessionContext`.
         columns: lineage of the query's columns by name; empty where it couldn't be read.
     """
 
     plan: Any
-    context: Context
-    columns: Mapping[str, Column] = field(default_factory=dict)
+    context: SessionContext
+    columns: Mapping[str, ValueLineage] = field(default_factory=dict)
 
     @cached_property
     def name(self) -> str:

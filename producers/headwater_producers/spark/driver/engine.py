@@ -225,7 +225,7 @@ class DrainRequest:
 
 
 @dataclass(slots=True)
-class Tally:
+class PublishTally:
     """Counters of the worker."""
 
     failed: int = 0
@@ -243,7 +243,7 @@ class EventPublisher:
     """
 
     def __init__(self, sink: EventSink, watch: OverrunWatch | None = None) -> None:
-        self.tally = Tally()
+        self.tally = PublishTally()
         self._sink = sink
         self._watch = watch
         self._metrics = shared_metrics()

@@ -45,7 +45,7 @@ from py4j.java_gateway import JavaObject
 
 from headwater_producers.spark.common.metrics import shared_metrics
 from headwater_producers.spark.driver.reported_quality import QualityReported
-from headwater_producers.spark.jvm.references import Reference, own_references
+from headwater_producers.spark.jvm.references import JvmReference, own_references
 from headwater_producers.spark.jvm.versions import MORE_COMMANDS, plan_text
 from headwater_schemas.events import RunError
 
@@ -338,7 +338,7 @@ def _query(session: Any, event: Any) -> Any:
 def _sole_reference(argument: Any) -> Any:
     """Return a callback's argument as the only reference to it, so that the worker keeps nothing alive for long."""
     if type(argument) is JavaObject:
-        argument.__class__ = Reference
+        argument.__class__ = JvmReference
     return argument
 
 

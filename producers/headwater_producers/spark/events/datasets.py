@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from headwater_producers.spark.events.partitions import change_facets
-from headwater_producers.spark.plan import DatasetChange, PlanDescription, PlanInput, PlanOutput, SourceKind
+from headwater_producers.spark.plan import DdlChange, PlanDescription, PlanInput, PlanOutput, SourceKind
 from headwater_schemas.events import DatasetEvent, LifecycleChange, SchemaDefinition
 from headwater_schemas.facets import COLUMNS_FACET
 from headwater_schemas.identity import schema_digest
@@ -46,7 +46,7 @@ def _digest(schema: SchemaDefinition | None) -> str | None:
     return None if schema is None else schema_digest(redacted(schema))
 
 
-def change_body(change: DatasetChange) -> DatasetEvent:
+def change_body(change: DdlChange) -> DatasetEvent:
     """Build the DatasetEvent of a DDL change."""
     return DatasetEvent(
         dataset=change.dataset,
@@ -61,7 +61,7 @@ def change_body(change: DatasetChange) -> DatasetEvent:
     )
 
 
-def _change_facets(change: DatasetChange) -> dict[str, str]:
+def _change_facets(change: DdlChange) -> dict[str, str]:
     facets = change_facets(change.partitions) if change.partitions is not None else {}
     if change.columns is not None:
         facets[COLUMNS_FACET] = msgspec.json.encode(change.columns).decode()

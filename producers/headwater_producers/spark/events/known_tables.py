@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from headwater_producers.spark.plan import DatasetChange, PlanDescription
+from headwater_producers.spark.plan import DdlChange, PlanDescription
 from headwater_schemas.events import DatasetRef, LifecycleChange, Symlink
 
 _LIMIT: Final = 10_000
@@ -38,7 +38,7 @@ class KnownTables:
         while len(self._datasets) > _LIMIT:
             self._datasets.popitem(last=False)
 
-    def resolved(self, change: DatasetChange) -> DatasetChange | None:
+    def resolved(self, change: DdlChange) -> DdlChange | None:
         """Return the change with the datasets' locations, where it only has names of a catalog.
 
         None for a DROP IF EXISTS of a table that the application never used: it may not have existed.
@@ -59,7 +59,7 @@ class KnownTables:
             self._see(known.dataset, known.symlinks)
         return known
 
-    def _forget(self, change: DatasetChange) -> None:
+    def _forget(self, change: DdlChange) -> None:
         """Forget names that are no dataset's any more: a dropped or moved table's, or an old one."""
         names = {change.dataset, *(DatasetRef(link.namespace, link.name) for link in change.symlinks)}
         is_dropped, is_named = change.lifecycle is LifecycleChange.DROP, bool(change.symlinks)
@@ -69,6 +69,6 @@ class KnownTables:
                 del self._datasets[name]
 
 
-def _is_moved(change: DatasetChange) -> bool:
+def _is_moved(change: DdlChange) -> bool:
     """Return True if a table has moved to another location under its old name."""
     return change.lifecycle is LifecycleChange.ALTER and change.previous_by_name

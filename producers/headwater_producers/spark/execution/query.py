@@ -13,7 +13,7 @@ from headwater_producers.spark.connectors.question import StreamSink
 from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_producers.spark.execution.describe import describe_streaming
 from headwater_producers.spark.jvm.event_time import event_time
-from headwater_producers.spark.jvm.files import LocalFiles
+from headwater_producers.spark.jvm.files import LocalTextFiles
 from headwater_producers.spark.jvm.scala import class_name
 from headwater_producers.spark.plan import PlanDescription, PlanSettings
 from headwater_producers.spark.streaming.run import WATERMARK_POLICY
@@ -82,7 +82,7 @@ class JvmQuery:
     def sink_snapshots(self) -> StreamLog | None:
         """Return the snapshots of the sink, where it is a table with its log in the JVM."""
         sink = self._query.streamingQuery().sink()
-        asked = StreamSink(description="", files=LocalFiles(), sink=sink)
+        asked = StreamSink(description="", files=LocalTextFiles(), sink=sink)
         return first_answer(each.stream_log(asked) for each in REGISTRY.of(sink))
 
     def sink_name(self) -> str:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.answer import BatchLog, Committed
-from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.answer import BatchLog, CommittedVersion
+from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.connectors.question import CommandRun, JvmCommand, is_ignoring
 from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_producers.spark.events.writes import Counts, Scan, Write
@@ -58,7 +58,7 @@ def executed_write(
     if failed:
         return Write(description=_attempted(description), written=Counts(), scans=_scans_of(execution))
     executed = execution.executedPlan()
-    command = JvmCommand(execution.analyzed(), Context(session, PlanSettings()))
+    command = JvmCommand(execution.analyzed(), SessionContext(session, PlanSettings()))
     log, is_readable = _log(CommandRun(execution, session, command, started_at, ended_at))
     description = _with_table_schema(description, log) if log is not None or not is_readable else description
     counts, read = written_counts(executed), scans(executed, settings)
@@ -76,7 +76,7 @@ def executed_write(
             # The log was cleaned up, or the catalog doesn't answer: the write is emitted without its version.
             logger.debug("lineage capture: the version that a write made couldn't be read", exc_info=True)
     if log is None and is_readable:
-        command = JvmCommand(execution.analyzed(), Context(session, settings))
+        command = JvmCommand(execution.analyzed(), SessionContext(session, settings))
         version = _manifest(CommandRun(execution, session, command, started_at, ended_at), counts)
         looked = False
     if looked and version is None and log is not None and log.nothing is not None:
@@ -96,7 +96,7 @@ def executed_write(
     )
 
 
-def _manifest(run: CommandRun, counts: Counts) -> Committed | None:
+def _manifest(run: CommandRun, counts: Counts) -> CommittedVersion | None:
     try:
         return first_answer(each.manifest(run, counts) for each in REGISTRY.of(run.command.subject))
     except Exception:
@@ -108,7 +108,7 @@ def _manifest(run: CommandRun, counts: Counts) -> Committed | None:
 def transaction_of(execution: Any, session: Any) -> tuple[str, int] | None:
     """Return the transaction (application and version) that marks a running command's commit in the table's log."""
     try:
-        command = JvmCommand(execution.analyzed(), Context(session, PlanSettings()))
+        command = JvmCommand(execution.analyzed(), SessionContext(session, PlanSettings()))
         return first_answer(each.transaction(command) for each in REGISTRY.of(command.subject))
     except Exception:
         # The table doesn't exist yet.
@@ -182,7 +182,7 @@ def _attempted(description: PlanDescription) -> PlanDescription:
     return replace(description, outputs=tuple(replace(output, lifecycle=None) for output in description.outputs))
 
 
-def _settled(description: PlanDescription, version: Committed) -> PlanDescription:
+def _settled(description: PlanDescription, version: CommittedVersion) -> PlanDescription:
     """Complete a plan's description with facts that only the commit of its write has."""
     outputs, inputs = description.outputs, description.inputs
     if version.keeps:

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from headwater_producers.spark import CaptureSettings, CaptureSettingsError, attach
 from headwater_producers.spark.driver import shutdown
 from headwater_producers.spark.driver.capture import running_capture
-from headwater_producers.spark.running.command_line import Request, UsageError, parse
+from headwater_producers.spark.running.command_line import RunRequest, UsageError, parse
 from headwater_producers.spark.running.hooks import attach_to_sessions
 from headwater_producers.spark.running.refusal import CONFIGURATION, exit_status
 from headwater_producers.spark.running.script import run_script
@@ -36,7 +36,7 @@ def main() -> None:
     run_script(request.script, source, request.arguments)
 
 
-def _prepare(request: Request) -> None:
+def _prepare(request: RunRequest) -> None:
     # Settings of `spark-submit --conf` are known with the session only; all others are checked before the job begins.
     try:
         settings = CaptureSettings.load({}, "--set", **request.settings)
@@ -48,7 +48,7 @@ def _prepare(request: Request) -> None:
         attach_to_sessions(functools.partial(_attach, request=request))
 
 
-def _attach(session: Any, request: Request) -> None:
+def _attach(session: Any, request: RunRequest) -> None:
     classic = hasattr(session, "_jsparkSession")
     # A further session of a captured application joins it, and needs no settings.
     settings: dict[str, Any] = {} if classic and running_capture(session) is not None else request.settings

@@ -15,7 +15,7 @@ from typing import Any
 
 from headwater_producers.spark.common.errors import CaptureSettingsError
 from headwater_producers.spark.common.settings import ENV_PREFIX, EmissionPolicy, headwater_properties, property_name
-from headwater_producers.spark.running.command_line import Request
+from headwater_producers.spark.running.command_line import RunRequest
 
 CONFIGURATION = 6
 _FAILED = 1
@@ -23,7 +23,7 @@ _SETTING = "emission_policy"
 _PATIENT = {str(policy) for policy in EmissionPolicy if not policy.fails}
 
 
-def exit_status(error: Exception, session: Any, request: Request) -> int:
+def exit_status(error: Exception, session: Any, request: RunRequest) -> int:
     """Return the status that a script is ended with; 0: it runs on.
 
     Args:

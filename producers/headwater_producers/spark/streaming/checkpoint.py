@@ -133,7 +133,7 @@ class QueryLog:
         return sorted(int(name) for name in names if name.isascii() and name.isdigit())
 
 
-class Checkpoint:
+class StreamCheckpoint:
     """Checkpoint of one query.
 
     Args:

@@ -29,23 +29,23 @@ from headwater_producers.spark.events.plans import new_plan_event
 from headwater_producers.spark.events.writes import Write
 from headwater_producers.spark.jvm.files import TextFiles
 from headwater_producers.spark.plan import PlanDescription, Upstream
-from headwater_producers.spark.streaming.checkpoint import Checkpoint
+from headwater_producers.spark.streaming.checkpoint import StreamCheckpoint
 from headwater_producers.spark.streaming.facets import (
     UNCOMMITTED_FACET,
     run_facets,
     sink_facet,
     uncommitted_facet,
 )
-from headwater_producers.spark.streaming.interval import Progress, SinkCommits, interval_entry, micro_batch_facts
+from headwater_producers.spark.streaming.interval import QueryProgress, SinkCommits, interval_entry, micro_batch_facts
 from headwater_producers.spark.streaming.interval_events import (
-    Chains,
     Coalescing,
+    EmittedChains,
     IntervalBuffer,
     IntervalSender,
     LastEmittedStore,
 )
 from headwater_producers.spark.streaming.links import MicroBatch
-from headwater_producers.spark.streaming.run import WATERMARK_POLICY, Ending, Runs, StreamRun
+from headwater_producers.spark.streaming.run import WATERMARK_POLICY, RunEnding, Runs, StreamRun
 from headwater_schemas.events import (
     EmissionReason,
     JobRef,
@@ -92,7 +92,7 @@ class StreamEmitter:
         """Emit START, with the run's plan if that can be read; with job, datasets and lineage where they are new."""
         query = run.query
         location = query.checkpoint_location() if query is not None else None
-        run.checkpoint = Checkpoint(location, self._files) if location is not None else None
+        run.checkpoint = StreamCheckpoint(location, self._files) if location is not None else None
         if query is not None:
             run.description = query.describe()
             run.commits = SinkCommits(query.sink_description(), run.query_id, self._files, query.sink_snapshots())
@@ -118,7 +118,7 @@ class StreamEmitter:
         about = sink_facet(run.description, sink, self._context.producer)
         self.state(run, RunEventType.START, run.started_at, facets=about)
 
-    def micro_batch(self, run: StreamRun, progress: Progress, at: datetime, *, now: float = 0.0) -> None:
+    def micro_batch(self, run: StreamRun, progress: QueryProgress, at: datetime, *, now: float = 0.0) -> None:
         """Emit one committed micro-batch, again where it was emitted before: the later `at` then marks the newer event.
 
         Its discoveries are emitted first: datasets and column lineage of the writes inside foreachBatch, new topics of
@@ -155,7 +155,7 @@ class StreamEmitter:
             self.intervals.add_again(run, entry, at)
         batches.remember(progress)
 
-    def _new_topics(self, run: StreamRun, progress: Progress, at: datetime) -> None:
+    def _new_topics(self, run: StreamRun, progress: QueryProgress, at: datetime) -> None:
         """Emit the topics that a subscribed pattern matches by now, and the lineage with them."""
         if not run.read_topics(progress.topics()) or run.description is None:
             return
@@ -176,7 +176,7 @@ class StreamEmitter:
             self.state(run, RunEventType.RUNNING, at)
         return digest
 
-    def end(self, run: StreamRun, ending: Ending) -> None:
+    def end(self, run: StreamRun, ending: RunEnding) -> None:
         """Emit the end of a run, with the writes of its last micro-batch if that wasn't committed."""
         facets = {}
         if left := run.batches.uncommitted(run.chain):
@@ -299,7 +299,7 @@ class StreamFlow:
         self._backfill = backfill
         self._coalescing = coalescing or Coalescing()
         self._look_at = 0.0
-        self._chains = Chains(store or LastEmittedStore())
+        self._chains = EmittedChains(store or LastEmittedStore())
         self._wait_seconds = wait_seconds
         self._clock = clock
         self._runs = Runs()
@@ -362,7 +362,7 @@ class StreamFlow:
             self._emit_micro_batch(run, progress, at)
         return True
 
-    def progressed(self, progress: Progress, at: datetime) -> None:
+    def progressed(self, progress: QueryProgress, at: datetime) -> None:
         """Record the progress of a trigger; a micro-batch has been committed if it was executed."""
         run = self._runs.get(progress.run_id)
         if run is None or not progress.executed:
@@ -383,7 +383,7 @@ class StreamFlow:
             return
         if error is None:
             error = self._stop_reasons.pop(run.query_id, None)
-        run.ending = Ending(
+        run.ending = RunEnding(
             RunEventType.COMPLETE if error is None else RunEventType.FAIL,
             error,
             at,
@@ -478,7 +478,7 @@ class StreamFlow:
         """Emit ABORT of the queries that still run when the application ends."""
         now = self._clock()
         run_all(
-            partial(self._end, run, run.ending or Ending(RunEventType.ABORT, error, at, now))
+            partial(self._end, run, run.ending or RunEnding(RunEventType.ABORT, error, at, now))
             for run in list(self._runs.values())
         )
 
@@ -511,7 +511,7 @@ class StreamFlow:
                 self._backfill.started(run)
         return run.description
 
-    def _emit_micro_batch(self, run: StreamRun, progress: Progress, at: datetime) -> None:
+    def _emit_micro_batch(self, run: StreamRun, progress: QueryProgress, at: datetime) -> None:
         is_new = progress.batch_id not in run.batches.emitted
         try:
             self._emitter.micro_batch(run, progress, at, now=self._clock())
@@ -527,7 +527,7 @@ class StreamFlow:
         if missed and self._backfill is not None:
             self._backfill.skipped(run, missed)
 
-    def _end(self, run: StreamRun, ending: Ending) -> None:
+    def _end(self, run: StreamRun, ending: RunEnding) -> None:
         run.ending = None
         reason = EmissionReason.FAILURE if ending.kind is RunEventType.FAIL else EmissionReason.STOP
         backfill = self._backfill

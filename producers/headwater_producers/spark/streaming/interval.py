@@ -4,7 +4,9 @@ An entry is made of the micro-batch's progress, the sources' logs in the checkpo
 inside foreachBatch.
 
 A progress is read from `StreamingQueryProgress.json` (Spark 3.4 to 4.0). Spark reports a trigger that found nothing to
-do under the id of the batch that would come next; that batch hasn't run, and `Progress.executed` distinguishes the two.
+do under the id of the batch that would come next; that batch hasn't run, and `QueryProgress.executed` distinguishes
+the two.
+
 An interval has the sums over stateful operators of their rows and bytes of state, and of rows dropped as late. The
 numbers of each single operator are in its run: `run.StateTally`.
 """
@@ -25,7 +27,7 @@ from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_producers.spark.events.writes import Write, outputs_inside
 from headwater_producers.spark.jvm.files import TextFiles, TextFolder
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
-from headwater_producers.spark.streaming.checkpoint import Checkpoint
+from headwater_producers.spark.streaming.checkpoint import StreamCheckpoint
 from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, IntervalEntry, Position, QualityResult
 
 logger = logging.getLogger(__name__)
@@ -84,7 +86,7 @@ class SourceProgress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class QueryProgress:
     """Progress of one trigger.
 
     Attributes:
@@ -144,7 +146,7 @@ class Progress:
         return found
 
 
-def parse_progress(text: str) -> Progress:
+def parse_progress(text: str) -> QueryProgress:
     """Parse a progress: alone, or as `QueryProgressEvent.json` has it, which is one round trip to the JVM.
 
     Raises:
@@ -157,7 +159,7 @@ def parse_progress(text: str) -> Progress:
         event_time = data.get("eventTime") or {}
         sink = data.get("sink") or {}
         watermark = _time(event_time["watermark"]) if "watermark" in event_time else None
-        return Progress(
+        return QueryProgress(
             query_id=data["id"],
             run_id=data["runId"],
             name=data.get("name"),
@@ -321,7 +323,7 @@ class MicroBatchFacts:
 
 
 def interval_entry(
-    progress: Progress,
+    progress: QueryProgress,
     inputs: Iterable[PlanInput],
     facts: MicroBatchFacts,
     topics: ObservedTopics | None = None,
@@ -389,7 +391,7 @@ def _by_source(inputs: Iterable[PlanInput]) -> dict[int, list[PlanInput]]:
 
 
 def source_offsets(
-    progress: Progress, inputs: Iterable[PlanInput], checkpoint: TextFolder | None = None
+    progress: QueryProgress, inputs: Iterable[PlanInput], checkpoint: TextFolder | None = None
 ) -> list[SourceOffsets]:
     """Build connectors' questions about the sources of a micro-batch.
 
@@ -466,9 +468,9 @@ def _distinct(uses: list[DatasetUse]) -> tuple[DatasetUse, ...]:
 
 
 def micro_batch_facts(
-    progress: Progress,
+    progress: QueryProgress,
     description: PlanDescription | None,
-    checkpoint: Checkpoint | None,
+    checkpoint: StreamCheckpoint | None,
     writes: Sequence[Write],
     digest: str | None,
     commits: SinkCommits,
@@ -508,7 +510,7 @@ def micro_batch_facts(
     )
 
 
-def _is_skipped(progress: Progress, commits: SinkCommits) -> bool:
+def _is_skipped(progress: QueryProgress, commits: SinkCommits) -> bool:
     """Return True if a micro-batch was in the sink before it began. Asks the sink only if no row was read."""
     if not progress.sources or any(source.rows != 0 for source in progress.sources):
         return False

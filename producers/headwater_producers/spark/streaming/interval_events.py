@@ -39,7 +39,7 @@ from typing import Final
 
 from headwater_producers.outbox.locked_file import make_private
 from headwater_producers.spark.events.context import Emit, EventContext
-from headwater_producers.spark.streaming.checkpoint import Checkpoint
+from headwater_producers.spark.streaming.checkpoint import StreamCheckpoint
 from headwater_schemas.codec import encode
 from headwater_schemas.events import (
     EmissionReason,
@@ -262,7 +262,7 @@ _REMEMBERED_QUERIES: Final = 1_000
 
 
 @dataclass(slots=True)
-class Chain:
+class EmittedChain:
     """Chain of the micro-batches that this process has emitted of one query, over all its runs.
 
     Attributes:
@@ -280,7 +280,7 @@ class Chain:
     versions: str | None = None
 
     @classmethod
-    def after(cls, last: LastEmitted | None) -> Chain:
+    def after(cls, last: LastEmitted | None) -> EmittedChain:
         """Return the chain before this process emits any micro-batch; `last`: the record of an earlier process."""
         if last is None:
             return cls()
@@ -343,7 +343,7 @@ class Chain:
         return self.first is not None and self.last is not None and self.first <= batch_id <= self.last
 
 
-class Chains:
+class EmittedChains:
     """Chains of an application's queries, by query id. Those of the latest starts are remembered.
 
     Args:
@@ -352,12 +352,12 @@ class Chains:
 
     def __init__(self, store: LastEmittedStore) -> None:
         self._store = store
-        self._chains: OrderedDict[str, Chain] = OrderedDict()
+        self._chains: OrderedDict[str, EmittedChain] = OrderedDict()
 
-    def of(self, query_id: str) -> Chain:
+    def of(self, query_id: str) -> EmittedChain:
         """Return the chain of a query that starts."""
         if query_id not in self._chains:
-            self._chains[query_id] = Chain.after(self._store.read(query_id))
+            self._chains[query_id] = EmittedChain.after(self._store.read(query_id))
         self._chains.move_to_end(query_id)
         if len(self._chains) > _REMEMBERED_QUERIES:
             self._chains.popitem(last=False)
@@ -388,9 +388,9 @@ class QueryRun:
     name: str | None
     started_at: datetime
     job: JobRef | None = None
-    checkpoint: Checkpoint | None = None
+    checkpoint: StreamCheckpoint | None = None
     buffer: IntervalBuffer = field(default_factory=lambda: IntervalBuffer(Coalescing()))
-    chain: Chain = field(default_factory=Chain)
+    chain: EmittedChain = field(default_factory=EmittedChain)
 
     def known_job(self) -> JobRef:
         """Return the job.

@@ -18,7 +18,7 @@ from prometheus_client.registry import Collector
 
 from headwater_producers.spark.connectors.kafka.connector import kafka_offsets
 from headwater_producers.spark.streaming.flow import StreamFlow
-from headwater_producers.spark.streaming.interval import Progress, SourceProgress, total
+from headwater_producers.spark.streaming.interval import QueryProgress, SourceProgress, total
 from headwater_producers.spark.streaming.run import StreamRun
 from headwater_schemas.redaction import redact
 
@@ -113,7 +113,7 @@ def _families(runs: Mapping[str, StreamRun]) -> list[Metric]:
     return [batch, batches, rows, trigger, age, behind, delay, state_rows, state_bytes, late, buffered]
 
 
-def offsets_behind(progress: Progress) -> int | None:
+def offsets_behind(progress: QueryProgress) -> int | None:
     """Return the number of Kafka records that a micro-batch left unread; None where unknown, or it read no topic."""
     return total(_behind(source) for source in progress.sources)
 

@@ -14,8 +14,8 @@ from headwater_producers.spark.events.datasets import schema_read, schema_writte
 from headwater_producers.spark.events.writes import Write, made_from
 from headwater_producers.spark.plan import PlanDescription
 from headwater_producers.spark.streaming.gaps import Gap
-from headwater_producers.spark.streaming.interval import Progress, SinkCommits, StateOperator, total
-from headwater_producers.spark.streaming.interval_events import Chain, QueryRun
+from headwater_producers.spark.streaming.interval import QueryProgress, SinkCommits, StateOperator, total
+from headwater_producers.spark.streaming.interval_events import EmittedChain, QueryRun
 from headwater_producers.spark.streaming.links import MicroBatch
 from headwater_schemas.events import DatasetRef, DatasetUse, RunError, RunEventType
 
@@ -30,7 +30,7 @@ STATE_FACET: Final = "headwater_state"
 _REMEMBERED_BATCHES: Final = 16
 
 
-class Query(Protocol):
+class StreamQuery(Protocol):
     """A running streaming query."""
 
     def is_planned(self) -> bool:
@@ -59,7 +59,7 @@ class Query(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class RunEnding:
     """End of a run.
 
     Attributes:
@@ -143,15 +143,15 @@ class RunBatches:
     def __init__(self) -> None:
         self.called: set[int] = set()
         self.writes: dict[int, list[Write]] = {}
-        self.pending: dict[int, tuple[Progress, float]] = {}
-        self.emitted: OrderedDict[int, Progress] = OrderedDict()
-        self.last: Progress | None = None
+        self.pending: dict[int, tuple[QueryProgress, float]] = {}
+        self.emitted: OrderedDict[int, QueryProgress] = OrderedDict()
+        self.last: QueryProgress | None = None
         self.count = 0
         self.rows_read = 0
         self.state = StateTally()
         self.left_out: list[int] = []
 
-    def remember(self, progress: Progress) -> None:
+    def remember(self, progress: QueryProgress) -> None:
         """Record an emitted micro-batch; forget those older than the last few, with their writes."""
         if progress.batch_id not in self.emitted:
             self.last = progress
@@ -164,7 +164,7 @@ class RunBatches:
             self.writes.pop(old, None)
             self.called.discard(old)
 
-    def take_left_out(self, chain: Chain, before: int | None = None) -> list[int]:
+    def take_left_out(self, chain: EmittedChain, before: int | None = None) -> list[int]:
         """Take the micro-batches that were left out and still aren't emitted, in order.
 
         With its first micro-batch the run shows which were its own after all. Clocks are set back: a micro-batch that
@@ -177,7 +177,7 @@ class RunBatches:
         left, self.left_out = sorted(set(self.left_out)), []
         return [batch for batch in left if (before is None or batch < before) and not chain.has(batch)]
 
-    def uncommitted(self, chain: Chain) -> dict[int, Sequence[Write]]:
+    def uncommitted(self, chain: EmittedChain) -> dict[int, Sequence[Write]]:
         """Return the writes inside foreachBatch of uncommitted micro-batches, by batch id, ascending."""
         return {
             batch: writes
@@ -264,7 +264,7 @@ class StreamRun(QueryRun):
             `gaps_emitted` of them were emitted.
     """
 
-    query: Query | None
+    query: StreamQuery | None
     description: PlanDescription | None = None
     plan_digest: str | None = None
     commits: SinkCommits | None = None
@@ -272,7 +272,7 @@ class StreamRun(QueryRun):
     event_time: dict[str, Any] = field(default_factory=dict)
     datasets: RunDatasets = field(default_factory=RunDatasets)
     batches: RunBatches = field(default_factory=RunBatches)
-    ending: Ending | None = None
+    ending: RunEnding | None = None
     gaps: list[Gap] = field(default_factory=list)
     gaps_emitted: int = 0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.connectors.question import JvmLeaf, unwrapped
 from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_producers.spark.jvm.scala import class_name, items, kept, option, setting
@@ -37,7 +37,7 @@ class CatalogEntry:
     catalog: str | None = None
 
 
-def named(context: Context, catalog: Any, identifier: Any, table: Any) -> CatalogEntry:
+def named(context: SessionContext, catalog: Any, identifier: Any, table: Any) -> CatalogEntry:
     """Name a V2 table by catalog (None: the session's), identifier, and loaded table (None: nothing)."""
     catalog_name = str(catalog.name()) if catalog is not None else None
     names = first_answer(each.catalog(context, catalog_name) for each in REGISTRY) if catalog_name is not None else None
@@ -55,7 +55,7 @@ def named(context: Context, catalog: Any, identifier: Any, table: Any) -> Catalo
     return CatalogEntry(found.ref, found.symlinks, provider, storage, catalog=catalog_name)
 
 
-def relation_table(context: Context, relation: Any) -> CatalogEntry | None:
+def relation_table(context: SessionContext, relation: Any) -> CatalogEntry | None:
     """Return the table of a JVM `DataSourceV2Relation`; None where no catalog names it."""
     identifier, catalog = option(relation.identifier()), option(relation.catalog())
     if identifier is None:
@@ -63,7 +63,7 @@ def relation_table(context: Context, relation: Any) -> CatalogEntry | None:
     return named(context, catalog, identifier, unwrapped(kept(relation, "table")))
 
 
-def v1_name(identifier: Any, context: Context) -> NamedTable:
+def v1_name(identifier: Any, context: SessionContext) -> NamedTable:
     """Name a table or view of Spark's own catalog by its JVM `TableIdentifier` alone."""
     return context.table(f"{option(identifier.database()) or 'default'}.{identifier.table()}", None)
 
@@ -74,7 +74,7 @@ def v1_partition_columns(table: Any) -> tuple[str, ...]:
 
 
 def v1_output(
-    context: Context, table: Any | None, path: str, mode: WriteMode, file_format: str | None, storage: Storage
+    context: SessionContext, table: Any | None, path: str, mode: WriteMode, file_format: str | None, storage: Storage
 ) -> PlanOutput:
     """Build the output for a write to a JVM `CatalogTable`, or to a path without a table (None)."""
     found = context.catalog_table(table) if table is not None else None

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.answer import Committed, SinkCommit
+from headwater_producers.spark.connectors.answer import CommittedVersion, SinkCommit
 from headwater_producers.spark.connectors.delta.commands import batches, path_written
 from headwater_producers.spark.connectors.delta.log import (
     DeltaFiles,
@@ -116,13 +116,13 @@ class DeltaCommits:
         """Return the table's newest schema, as Spark's JSON."""
         return json.loads(str(latest_snapshot(self._run.session, self._path).schema().json()))
 
-    def committed(self, columns: Collection[str]) -> Committed | None:
+    def committed(self, columns: Collection[str]) -> CommittedVersion | None:
         """Return the version that the command has committed; None where it made none, or its commit isn't kept."""
         found = self._found()
         if not found:
             return None
         if len(found) > 1 and (self._name not in _BATCHED or batches(self._run.execution) != len(found)):
-            return Committed(None, Certainty.UNKNOWN, Counts())
+            return CommittedVersion(None, Certainty.UNKNOWN, Counts())
         made = self._described(found, columns)
         if self._name not in _ALWAYS_COMMIT:
             return made
@@ -152,7 +152,7 @@ class DeltaCommits:
                 found.append(_Commit(number, info, text, Certainty.INFERRED))
         return found
 
-    def _described(self, found: list[_Commit], columns: Collection[str]) -> Committed:
+    def _described(self, found: list[_Commit], columns: Collection[str]) -> CommittedVersion:
         """Describe the commits, given newest first, as one."""
         newest = found[0]
         changed = functools.reduce(DeltaFiles.plus, (delta_files(each.text) for each in found))
@@ -162,7 +162,7 @@ class DeltaCommits:
         added = changed.added if doubtful else None
         there = files_of_version(self._table, newest.version) if added is not None else None
         counts = [delta_counts(each.info.get("operationMetrics", {})) for each in found]
-        return Committed(
+        return CommittedVersion(
             delta_snapshot(newest.version, newest.info, changed.paths(columns)),
             newest.certainty,
             functools.reduce(Counts.plus, counts),

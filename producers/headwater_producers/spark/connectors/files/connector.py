@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from headwater_producers.spark.common.errors import UnknownOriginError
-from headwater_producers.spark.connectors.answer import Committed, RangeRead, Scanned, StreamLog
+from headwater_producers.spark.connectors.answer import CommittedVersion, RangeRead, Scanned, StreamLog
 from headwater_producers.spark.connectors.catalog.partitions import specification, written_partition
 from headwater_producers.spark.connectors.catalog.tables import v1_output
 from headwater_producers.spark.connectors.catalog.writes import is_dynamic_overwrite
@@ -40,7 +40,7 @@ from headwater_producers.spark.jvm.scala import class_name, items, option, priva
 from headwater_producers.spark.plan.description import PlanInput, SourceKind, WriteMode
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.partition import path_partition
-from headwater_producers.spark.plan.written import LIFECYCLES, Written
+from headwater_producers.spark.plan.written import LIFECYCLES, WrittenOutputs
 from headwater_schemas import naming
 from headwater_schemas.events import Certainty, DatasetRef, Position, Storage
 
@@ -54,7 +54,7 @@ _INSERT: Final = "InsertIntoHadoopFsRelationCommand"
 _LISTINGS: Final = frozenset({"InMemoryFileIndex", "CatalogFileIndex", "MetadataLogFileIndex"})
 
 
-class Files(Connector):
+class FileFolders(Connector):
     """Connector of folders of files, and of tables of Spark's own catalog in such folders."""
 
     classes = frozenset({SINK, _RELATION, SOURCE, _UNSTARTED, _STREAM, _INSERT, *_LISTINGS})
@@ -80,7 +80,7 @@ class Files(Connector):
             return Leaf(problem=f"what a stream of {leaf.plan.sourceName()} reads isn't known")
         return _streamed(leaf, qualified(leaf.context.session.sparkContext, path))
 
-    def write(self, command: JvmCommand) -> Written | None:
+    def write(self, command: JvmCommand) -> WrittenOutputs | None:
         return _insert(command) if command.name == _INSERT else _sink(command)
 
     def scanned(self, scan: JvmScan) -> Scanned | None:
@@ -100,7 +100,7 @@ class Files(Connector):
         dataset = _folder(source, a_file(source.folder, up_to))
         return (PlanInput(dataset=dataset, kind=SourceKind.FILE, source_index=source.index),)
 
-    def manifest(self, run: CommandRun, counts: Counts) -> Committed | None:
+    def manifest(self, run: CommandRun, counts: Counts) -> CommittedVersion | None:
         return self._manifests.of_run(run, counts) if run.command.name == _INSERT else None
 
     def left_alone(self, write: Write, *, staged: bool) -> bool | None:
@@ -144,7 +144,7 @@ def _streamed(leaf: JvmLeaf, path: str) -> Leaf:
     return Leaf(inputs=(read,))
 
 
-def _insert(command: JvmCommand) -> Written:
+def _insert(command: JvmCommand) -> WrittenOutputs:
     """Describe a batch write of files to a folder, which may be a table's."""
     plan = command.plan
     table = option(plan.catalogTable())
@@ -162,10 +162,10 @@ def _insert(command: JvmCommand) -> Written:
         overwritten=() if is_dynamic else (*folder, *spec) or None,
         lifecycle=LIFECYCLES.get(mode),
     )
-    return Written((output,))
+    return WrittenOutputs((output,))
 
 
-def _sink(command: JvmCommand) -> Written:
+def _sink(command: JvmCommand) -> WrittenOutputs:
     """Describe a streaming query's write to files."""
     sink = command.subject
     # FileSink[file:/data/flights]
@@ -174,7 +174,7 @@ def _sink(command: JvmCommand) -> Written:
     file_format = format_name(private(sink, "fileFormat"))
     output = v1_output(command.context, table, path, command.mode, file_format, Storage("file", file_format))
     columns = tuple(str(name) for name in items(private(sink, "partitionColumnNames")))
-    return Written((replace(output, partition_columns=columns),))
+    return WrittenOutputs((replace(output, partition_columns=columns),))
 
 
 def _mode(command: JvmCommand, dataset: DatasetRef, *, static: bool, partitioned: bool) -> tuple[WriteMode, bool]:

@@ -29,7 +29,7 @@ from headwater_producers.spark.connectors.catalog.tables import (
 )
 from headwater_producers.spark.connectors.catalog.writes import streamed_table
 from headwater_producers.spark.connectors.connector import Connector
-from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.connectors.iceberg.catalogs import iceberg_catalog
 from headwater_producers.spark.connectors.iceberg.snapshots import MARK, IcebergCommits, IcebergSnapshots
 from headwater_producers.spark.connectors.question import (
@@ -42,9 +42,9 @@ from headwater_producers.spark.connectors.question import (
     unwrapped,
 )
 from headwater_producers.spark.jvm.scala import class_name, kept, private, statics
-from headwater_producers.spark.plan.description import DatasetChange
+from headwater_producers.spark.plan.description import DdlChange
 from headwater_producers.spark.plan.leaves import Leaf
-from headwater_producers.spark.plan.written import Written
+from headwater_producers.spark.plan.written import WrittenOutputs
 from headwater_schemas import naming
 from headwater_schemas.events import (
     Certainty,
@@ -134,17 +134,17 @@ class Iceberg(Connector):
             return batch.table(dataset, entry.storage, entry.symlinks, batch.schema())
         return read_table(leaf, entry, is_whole=table.snapshotId() is None)
 
-    def write(self, command: JvmCommand) -> Written | None:
+    def write(self, command: JvmCommand) -> WrittenOutputs | None:
         if command.name == "WriteToMicroBatchDataSource":
             table = command.subject
             entry = streamed_table(command) or iceberg_table(command.context, table)
-            return Written((table_output(entry, command.mode, table),))
+            return WrittenOutputs((table_output(entry, command.mode, table),))
         if command.name in ("AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic"):
             written = relation_table(command.context, command.plan.table())
-            return Written() if written is not None and written.catalog == _REWRITES else None
+            return WrittenOutputs() if written is not None and written.catalog == _REWRITES else None
         return None
 
-    def change(self, command: JvmCommand) -> tuple[DatasetChange, ...] | None:
+    def change(self, command: JvmCommand) -> tuple[DdlChange, ...] | None:
         if command.name not in _ALTERS:
             return None
         catalog, identifier = resolved(command.plan.table(), command.context)
@@ -180,14 +180,14 @@ class Iceberg(Connector):
         if (environment := statics(session, _ENVIRONMENT)).get().get(MARK) == run_id:
             environment.remove(MARK)
 
-    def catalog(self, context: Context, name: str) -> Catalog | None:
+    def catalog(self, context: SessionContext, name: str) -> Catalog | None:
         return iceberg_catalog(context, name)
 
     def v2_table(self, table: Any) -> V2Table | None:
         return IcebergTable(table) if class_name(table) == TABLE else None
 
 
-def iceberg_table(context: Context, table: Any) -> CatalogEntry:
+def iceberg_table(context: SessionContext, table: Any) -> CatalogEntry:
     """Name an Iceberg table by its own metadata: a stream's plan doesn't name it."""
     catalog, _, name = str(table.name()).partition(".")
     names = iceberg_catalog(context, catalog)
@@ -215,7 +215,7 @@ def _bound(offset: dict[str, Any]) -> str | None:
     return f"{snapshot}:{position}"
 
 
-def _is_metadata(context: Context, table: Any) -> bool:
+def _is_metadata(context: SessionContext, table: Any) -> bool:
     """Return True if a V2 table is one of Iceberg's metadata tables: `db.flights.snapshots`."""
     gateway = context.session.sparkContext._gateway
     return bool(is_instance_of(gateway, table.table(), "org.apache.iceberg.BaseMetadataTable"))

@@ -22,7 +22,7 @@ from headwater_producers.spark.jvm.files import TextFolder
 from headwater_producers.spark.jvm.scala import class_name, items, private
 from headwater_producers.spark.plan.description import PlanInput, SourceKind
 from headwater_producers.spark.plan.leaves import Leaf
-from headwater_producers.spark.plan.written import Written
+from headwater_producers.spark.plan.written import WrittenOutputs
 from headwater_schemas.events import Certainty, DatasetRef, KafkaRanges, OffsetRange, Position
 
 # Reading a topic of more partitions isn't worth so many round trips: its position stays unknown.
@@ -44,7 +44,7 @@ class Kafka(Connector):
         options = private(leaf.subject, "sourceOptions") if class_name(leaf.subject) == _V1 else leaf.options
         return read_topics(leaf, options)
 
-    def write(self, command: JvmCommand) -> Written | None:
+    def write(self, command: JvmCommand) -> WrittenOutputs | None:
         return write_continuously(command) if class_name(command.subject) == _WRITE else write_topics(command)
 
     def scanned(self, scan: JvmScan) -> Scanned | None:
