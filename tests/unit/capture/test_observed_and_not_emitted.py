@@ -17,11 +17,10 @@ from headwater_producers.spark.connectors.kafka.observed_topics import ObservedT
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind, StreamingLink
-from headwater_producers.spark.streaming.facets import UNCOMMITTED_FACET
 from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
 from headwater_producers.spark.streaming.interval import QueryProgress, parse_progress
 from headwater_producers.spark.streaming.links import MicroBatch
-from headwater_producers.spark.streaming.run import StreamRun
+from headwater_producers.spark.streaming.run import UNCOMMITTED_FACET, StreamRun
 from headwater_schemas.events import (
     ColumnEdge,
     ColumnLineage,

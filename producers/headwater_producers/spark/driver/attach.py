@@ -36,10 +36,9 @@ from headwater_producers.spark.driver.engine import DrainRequest, Engine, EventP
 from headwater_producers.spark.driver.listeners import Inbox, Signal, SignalTarget
 from headwater_producers.spark.driver.overrun import OverrunWatch, RunningQueries
 from headwater_producers.spark.driver.sessions import ApplicationListeners
-from headwater_producers.spark.events.context import EventContext
+from headwater_producers.spark.events.context import EventContext, period, run_context
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.job_names import application_name
-from headwater_producers.spark.events.origin import period, run_context
 from headwater_producers.spark.events.parent import NOBODY, Orchestration, orchestration
 from headwater_producers.spark.jvm.files import JvmFiles
 from headwater_producers.spark.jvm.listener_bus import ListenerBus

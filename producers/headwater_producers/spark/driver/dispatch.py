@@ -35,7 +35,7 @@ from headwater_producers.spark.driver.program_reads import ProgramReads
 from headwater_producers.spark.driver.rdd_actions import RddDispatch
 from headwater_producers.spark.driver.reported_quality import QualityReported, quality_events
 from headwater_producers.spark.driver.running_writes import RunningWrites
-from headwater_producers.spark.driver.sessions import UntrackedQueries
+from headwater_producers.spark.driver.sessions import ActiveSession, UntrackedQueries
 from headwater_producers.spark.driver.wrapped_writes import WrappedWrites
 from headwater_producers.spark.events.application import application_running
 from headwater_producers.spark.events.batch import BatchRun, batch_events, corrected_events
@@ -50,7 +50,6 @@ from headwater_producers.spark.execution.facts import observed_metrics, rows_rej
 from headwater_producers.spark.execution.query import JvmQuery
 from headwater_producers.spark.execution.writes import StagedWrite, executed_read, executed_write, wrote_nothing
 from headwater_producers.spark.jvm.listener_bus import ListenerBus
-from headwater_producers.spark.jvm.session import ActiveSession
 from headwater_producers.spark.jvm.versions import WRAPPING_COMMANDS
 from headwater_producers.spark.plan import KnownFrames, PlanDescription, PlanSettings
 from headwater_producers.spark.streaming.flow import StreamFlow

@@ -30,12 +30,6 @@ from headwater_producers.spark.events.writes import Write
 from headwater_producers.spark.jvm.files import TextFiles
 from headwater_producers.spark.plan import PlanDescription, Upstream
 from headwater_producers.spark.streaming.checkpoint import StreamCheckpoint
-from headwater_producers.spark.streaming.facets import (
-    UNCOMMITTED_FACET,
-    run_facets,
-    sink_facet,
-    uncommitted_facet,
-)
 from headwater_producers.spark.streaming.interval import QueryProgress, SinkCommits, interval_entry, micro_batch_facts
 from headwater_producers.spark.streaming.interval_events import (
     Coalescing,
@@ -45,7 +39,16 @@ from headwater_producers.spark.streaming.interval_events import (
     LastEmittedStore,
 )
 from headwater_producers.spark.streaming.links import MicroBatch
-from headwater_producers.spark.streaming.run import WATERMARK_POLICY, RunEnding, Runs, StreamRun
+from headwater_producers.spark.streaming.run import (
+    UNCOMMITTED_FACET,
+    WATERMARK_POLICY,
+    RunEnding,
+    Runs,
+    StreamRun,
+    run_facets,
+    sink_facet,
+    uncommitted_facet,
+)
 from headwater_schemas.events import (
     EmissionReason,
     JobRef,
