@@ -47,7 +47,6 @@ class PublisherPreparation:
     """Steps 1 to 3 before the first event, each safe to repeat.
 
     Args:
-        settings: settings of the publisher.
         topics: the topics' names.
         note: callback for problems.
         on_error: callback for the producer's errors.

@@ -44,10 +44,8 @@ class Sender:
     """Sender of events until each is acknowledged or has failed, which it reports to the ledger.
 
     Args:
-        settings: settings of the producer.
         topics: destination topics.
         ledger: counts outcomes.
-        metrics: metrics of the publisher.
         make_producer: `confluent_kafka.Producer`, or a stand-in.
         clock: monotonic seconds.
 

@@ -97,7 +97,6 @@ class Backfill:
     """Backfill tasks of all runs. For the worker's thread alone.
 
     Args:
-        context: context of the application.
         emit: takes each event; False: it was refused.
         files: reader of checkpoints.
         max_batches: number of latest micro-batches to backfill at a query's start; 0: none.

@@ -45,7 +45,6 @@ class OpenWrites:
         folder: may not exist.
         app_run: id of the application's run.
         job: the application's job.
-        tenant: tenant of the application.
     """
 
     def __init__(self, folder: Path, app_run: str, job: JobRef, tenant: str) -> None:

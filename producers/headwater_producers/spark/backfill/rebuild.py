@@ -186,7 +186,6 @@ class QueryIdentity:
         tenant, job, query_id: the query's key in the graph.
         producer: URI of this code.
         query_name, checkpoint_location: None where unknown.
-        reason: reason of the current emission.
     """
 
     tenant: str

@@ -47,7 +47,6 @@ class JvmLeaf:
     """Leaf of a JVM plan.
 
     Attributes:
-        plan: the leaf.
         context: the session's context; see `SessionContext`.
         index: index of its streaming source in `StreamingQueryProgress.sources`.
         view: the temporary view that is this leaf.
@@ -181,7 +180,6 @@ class JvmCommand:
     """Command at the root of a JVM plan.
 
     Attributes:
-        plan: the command.
         context: the session's context; see `SessionContext`.
         columns: lineage of the query's columns by name; empty where it couldn't be read.
     """
@@ -265,7 +263,6 @@ class JvmScan:
     """Leaf of an executed JVM plan.
 
     Attributes:
-        node: the leaf.
         settings: settings of plan descriptions; None: chosen partitions aren't looked at.
     """
 
@@ -288,7 +285,6 @@ class SourceOffsets:
         description: description in a progress: `FileStreamSource[file:/in]`; empty where only a checkpoint is at hand.
         kind: kind of the source in the plan; None: no plan names it, and it may be of any kind.
         from_beginning: see `PlanInput`.
-        index: index of the source.
         checkpoint: root of the query's checkpoint; None: unknown.
     """
 
@@ -311,7 +307,6 @@ class CheckpointSource:
     """Streaming source whose checkpoint alone is there.
 
     Attributes:
-        index: index of the source.
         end: its last offset, as its own JSON, parsed; None where it has none yet.
         folder: the source's own folder in the checkpoint: `sources/<i>`.
         known: the datasets that the query is known to read.
@@ -333,7 +328,6 @@ class CommandRun:
     Attributes:
         execution: the JVM's `QueryExecution`.
         session: the `SparkSession` that ran it.
-        command: the command.
         started_at, ended_at: start and end by this driver's clock.
     """
 

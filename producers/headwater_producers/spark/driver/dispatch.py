@@ -69,7 +69,6 @@ class Dispatch:
 
     Args:
         spark: a session of the application.
-        context: context of the application.
         streams: streaming queries of the application.
         emit: takes each event.
         failed: receiver of a sentence about unreadable parts of a callback that became events all the same.

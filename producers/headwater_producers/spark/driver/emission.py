@@ -86,7 +86,6 @@ class Emission:
     """Emission policy of one application at work.
 
     Args:
-        policy: the policy.
         durability: durability of the application's lineage.
         queries: the application's.
         watch: over overruns, which has been started; None: under other policies than `fail_closed`.

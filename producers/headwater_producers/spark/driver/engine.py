@@ -46,8 +46,6 @@ class Engine:
     """Engine of one application's capture: takes signals, and makes events of them on its worker's thread.
 
     Args:
-        context: context of the application.
-        settings: settings of the capture.
         inbox: inbox of waiting signals.
         worker: worker that handles them; not started yet.
         publisher: publishes events.

@@ -67,7 +67,6 @@ class RunningWrites:
     Args:
         spark: a session of the application.
         attributor: reads their plans.
-        context: context of the application.
         emit: takes each event.
         dedup: job, dataset and plan events that were emitted already.
         kept: store of open writes, for the next process.

@@ -26,7 +26,6 @@ class TextFolder:
     """Folder of small text files: a checkpoint, a part of one, a table.
 
     Attributes:
-        path: path of the folder.
         files: reader of the files.
     """
 

@@ -49,11 +49,7 @@ class LoggedBatch:
 
 
 class QueryLog:
-    """Logs of one streaming query. Files are read when asked for; the listings once, at the first question.
-
-    Attributes:
-        root: root of the checkpoint.
-    """
+    """Logs of one streaming query. Files are read when asked for; the listings once, at the first question."""
 
     def __init__(self, location: str, files: TextFiles) -> None:
         self.root = TextFolder(location.rstrip("/"), files)
@@ -139,9 +135,6 @@ class StreamCheckpoint:
     Args:
         location: path of its root, as Spark resolved it.
         files: reader of its files.
-
-    Attributes:
-        root: its root.
     """
 
     def __init__(self, location: str, files: TextFiles) -> None:

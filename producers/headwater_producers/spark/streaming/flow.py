@@ -66,7 +66,6 @@ class StreamEmitter:
     """Emitter of a streaming run's events. Its intervals are sent by `intervals`.
 
     Args:
-        context: context of the application.
         emit: takes each event; False: it was refused.
         dedup: job, dataset and plan events that were emitted already.
         files: reader of checkpoints and sinks' logs.

@@ -407,7 +407,6 @@ class IntervalSender:
     """Sender of micro-batches, alone or several in one event.
 
     Args:
-        context: context of the application.
         emit: takes each event; False: it was refused.
         store: keeps the last emitted micro-batch of each query.
     """

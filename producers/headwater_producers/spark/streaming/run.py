@@ -70,7 +70,6 @@ class RunEnding:
 
     Attributes:
         kind: a terminal state.
-        error: error of a failed run.
         at: time of the observation.
         deadline: monotonic; by then it is emitted, whatever may still be on its way.
     """

@@ -24,7 +24,6 @@ class CatalogEntry:
     Attributes:
         dataset, symlinks: identity of the table.
         provider: `iceberg`, `delta`, `parquet` …
-        storage: storage of its rows.
         type: TABLE, VIEW, or FILE of one that has no name but its path.
         catalog: name of the catalog in the session; None for Spark's own.
     """

@@ -92,12 +92,7 @@ def transaction_of(command: JvmCommand) -> tuple[str, int] | None:
 
 
 class DeltaCommits:
-    """Log of a Delta table after a batch command; see `BatchLog`.
-
-    Args:
-        path: path of the table.
-        run: the command.
-    """
+    """Log of a Delta table after a batch command; see `BatchLog`."""
 
     def __init__(self, path: str, run: CommandRun) -> None:
         self._path = qualified(run.session.sparkContext, path)

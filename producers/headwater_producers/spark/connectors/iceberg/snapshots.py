@@ -40,7 +40,6 @@ class IcebergCommits:
 
     Args:
         table: the JVM's `SparkTable`.
-        run: the command.
     """
 
     is_counted = True

@@ -45,7 +45,6 @@ class Operator:
     Attributes:
         node: the operator.
         children: relations of its children, left to right.
-        reader: reader of the whole plan.
         outer: the scope around the subquery that this operator is in.
     """
 
