@@ -18,7 +18,7 @@ import pytest
 from py4j.protocol import Py4JError
 
 from headwater_producers.outbox.locked_file import create_locked
-from headwater_producers.spark.backfill.left_tables import KeptWrite, NothingKept, became_of, ends_of, location
+from headwater_producers.spark.backfill.left_tables import KeptWrite, KeptWrites, became_of, ends_of, location
 from headwater_producers.spark.backfill.open_writes import OpenWrites
 from headwater_producers.spark.events.batch import BatchRun, batch_started, plan_to_be
 from headwater_producers.spark.events.dedup_cache import DedupCache
@@ -494,7 +494,7 @@ def test_only_an_application_with_a_run_ends() -> None:
 
 
 def test_an_application_without_an_outbox_keeps_nothing() -> None:
-    kept = NothingKept()
+    kept = KeptWrites()
     kept.add(*started())
     assert list(kept.left()) == []
 

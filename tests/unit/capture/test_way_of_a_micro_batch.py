@@ -15,7 +15,7 @@ import pytest
 
 import headwater_producers
 from headwater_producers.outbox import Outbox, OutboxSink
-from headwater_producers.spark.backfill.left_tables import NothingKept
+from headwater_producers.spark.backfill.left_tables import KeptWrites
 from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
 from headwater_producers.spark.driver.dispatch import Dispatch
 from headwater_producers.spark.driver.engine import DrainRequest, EventPublisher, Worker
@@ -161,7 +161,7 @@ def test_a_micro_batch_goes_through_few_files_and_seldom_back(
         settings=PlanSettings(),
         heartbeat_seconds=60.0,
         statements=False,
-        kept=NothingKept(),
+        kept=KeptWrites(),
         topics=ObservedTopics(NoTopics()),
     )
     inbox: Inbox[Signal | DrainRequest] = Inbox(10)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from headwater_producers.outbox.locked_file import create_locked, make_private, open_locked, remove_locked
-from headwater_producers.spark.backfill.left_tables import KeptWrite
+from headwater_producers.spark.backfill.left_tables import KeptWrite, KeptWrites
 from headwater_producers.spark.events.left_writes import left_write
 from headwater_schemas.codec import Decoder, encode
 from headwater_schemas.errors import DecodeError
@@ -38,8 +38,8 @@ _KEPT_SECONDS: Final = 400 * 24 * 3600
 """Time that the file of a dead driver waits for a new start of its job."""
 
 
-class OpenWrites:
-    """Store of this application's open writes.
+class OpenWrites(KeptWrites):
+    """Store of this application's open writes, in a file.
 
     Args:
         folder: may not exist.

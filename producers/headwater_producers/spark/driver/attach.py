@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.backfill.backfill import Backfill
-from headwater_producers.spark.backfill.left_tables import KeptWrites, NothingKept
+from headwater_producers.spark.backfill.left_tables import KeptWrites
 from headwater_producers.spark.common.account import configuration_digest
 from headwater_producers.spark.common.errors import CaptureError
 from headwater_producers.spark.common.metrics import shared_metrics
@@ -247,7 +247,7 @@ def _wired(
         settings=plan_settings,
         heartbeat_seconds=settings.capture_heartbeat_seconds,
         statements=settings.capture_sql,
-        kept=_kept_writes(outbox.folder, context) if outbox is not None else NothingKept(),
+        kept=_kept_writes(outbox.folder, context) if outbox is not None else KeptWrites(),
         topics=topics,
         marked=settings.capture_commit_marks,
         reads_are_runs=settings.capture_reads == "runs",

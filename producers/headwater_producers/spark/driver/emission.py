@@ -102,7 +102,7 @@ class Emission:
         self.durability = durability
         self._queries = queries
         self._watch = watch
-        self._fence = Fence(durability, durability.lost) if watch is not None else None
+        self._fence = Fence(durability) if watch is not None else None
 
     def hold(self, frame: Any, query_id: str, batch_id: int) -> None:
         """Hold a foreachBatch function back, on its query's thread; see `Fence.hold`. No other policy holds it.
@@ -159,15 +159,11 @@ class Fence:
 
     Args:
         durability: makes everything so far durable.
-        lost: describes the lineage that is lost for good; None: none is.
         clock: monotonic seconds.
     """
 
-    def __init__(
-        self, durability: Durability, lost: Callable[[], str | None], *, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, durability: Durability, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._durability = durability
-        self._lost = lost
         self._clock = clock
 
     def hold(self, jvm: Any, batch_id: int, stopped: Callable[[], bool] = lambda: False) -> None:
@@ -186,7 +182,7 @@ class Fence:
         """
         began = complained = self._clock()
         while not self._durability.closing:
-            if (lost := self._lost()) is not None:
+            if (lost := self._durability.lost()) is not None:
                 raise LineageNotDurableError(
                     f"micro-batch {batch_id} is not begun: lineage is lost (emission_policy fail_closed): {lost}"
                 )
