@@ -442,7 +442,7 @@ class StreamFlow:
         self.settle(overdue, at)
 
     def overdue_in(self) -> float:
-        """Seconds until an interval has waited long enough for others; infinite where none waits."""
+        """Return the seconds until an interval has waited long enough for others; infinite where none waits."""
         now = self._clock()
         return min((run.buffer.overdue_in(now) for run in self._runs.values()), default=math.inf)
 
