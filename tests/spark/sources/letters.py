@@ -6,9 +6,9 @@ is whatever is written to Spark's `noop`.
 
 from __future__ import annotations
 
-from headwater_producers.spark.connectors.answer import Scanned
 from headwater_producers.spark.connectors.connector import Connector
-from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf, JvmScan
+from headwater_producers.spark.connectors.connector_answers import Scanned
+from headwater_producers.spark.connectors.connector_questions import JvmCommand, JvmLeaf, JvmScan
 from headwater_producers.spark.jvm.scala import class_name
 from headwater_producers.spark.plan import PlanInput, PlanOutput, SourceKind
 from headwater_producers.spark.plan.leaves import Leaf

@@ -27,7 +27,7 @@ from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
 from headwater_producers.spark.streaming.gaps import GAPS_FACET, Gaps
 from headwater_producers.spark.streaming.interval import QueryProgress, SourceProgress
 from headwater_producers.spark.streaming.interval_events import Coalescing, LastEmittedStore
-from headwater_producers.spark.streaming.run import StreamRun
+from headwater_producers.spark.streaming.stream_run import StreamRun
 from headwater_schemas.events import (
     ColumnEdge,
     ColumnLineage,

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from headwater_producers.spark.connectors.connector_questions import SourceOffsets
 from headwater_producers.spark.connectors.kafka.connector import Kafka
 from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
-from headwater_producers.spark.connectors.question import SourceOffsets
 from headwater_producers.spark.jvm.files import TextFolder
 from headwater_producers.spark.plan import PlanInput, SourceKind
 from headwater_producers.spark.streaming.interval import (

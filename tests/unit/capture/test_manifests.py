@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.connectors.answer import CommittedVersion
+from headwater_producers.spark.connectors.connector_answers import CommittedVersion
 from headwater_producers.spark.connectors.files.manifest import ListedPath, Manifests, parse_listing
 from headwater_producers.spark.events.writes import Counts, join_outputs
 from headwater_producers.spark.plan import PlanSettings

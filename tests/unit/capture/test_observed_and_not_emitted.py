@@ -20,7 +20,7 @@ from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutpu
 from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
 from headwater_producers.spark.streaming.interval import QueryProgress, parse_progress
 from headwater_producers.spark.streaming.links import MicroBatch
-from headwater_producers.spark.streaming.run import UNCOMMITTED_FACET, StreamRun
+from headwater_producers.spark.streaming.stream_run import UNCOMMITTED_FACET, StreamRun
 from headwater_schemas.events import (
     ColumnEdge,
     ColumnLineage,

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from headwater_producers.spark.streaming.interval import StateOperator
-from headwater_producers.spark.streaming.run import StateTally
+from headwater_producers.spark.streaming.stream_run import StateTally
 
 
 def operator(name: str, rows: int | None, dropped: int | None, size: int | None = 100) -> StateOperator:

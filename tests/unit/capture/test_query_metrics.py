@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry
 from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.interval import QueryProgress, SourceProgress, StateOperator, parse_progress
 from headwater_producers.spark.streaming.query_metrics import QueryMetrics, offsets_behind
-from headwater_producers.spark.streaming.run import StreamRun
+from headwater_producers.spark.streaming.stream_run import StreamRun
 from support.capture import recorded
 
 STARTED = datetime(2026, 1, 1, tzinfo=UTC)

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from headwater_producers.spark.connectors.connector_questions import SourceOffsets
 from headwater_producers.spark.connectors.delta.reads import is_first_snapshot
 from headwater_producers.spark.connectors.iceberg.connector import is_offset as is_iceberg
-from headwater_producers.spark.connectors.question import SourceOffsets
 from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_schemas.events import TableRange
 

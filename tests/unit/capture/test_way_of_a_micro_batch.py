@@ -25,7 +25,7 @@ from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutpu
 from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
 from headwater_producers.spark.streaming.interval import parse_progress
 from headwater_producers.spark.streaming.interval_events import LastEmittedStore
-from headwater_producers.spark.streaming.run import StreamRun
+from headwater_producers.spark.streaming.stream_run import StreamRun
 from headwater_schemas.events import ColumnLineage, DatasetRef
 from headwater_schemas.record import Record
 from support.capture import DictFiles, NoTopics, event_context, recorded

@@ -8,7 +8,7 @@ import pytest
 from headwater_producers.spark.events.datasets import dataset_bodies
 from headwater_producers.spark.events.writes import Counts, Scan, Write, join_outputs
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
-from headwater_producers.spark.streaming.run import RunDatasets
+from headwater_producers.spark.streaming.stream_run import RunDatasets
 from headwater_schemas.events import (
     Certainty,
     ColumnLineage,

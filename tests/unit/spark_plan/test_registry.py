@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from headwater_producers.spark.connectors.answer import V2Table
 from headwater_producers.spark.connectors.connector import Connector
+from headwater_producers.spark.connectors.connector_answers import V2Table
 from headwater_producers.spark.connectors.registry import Registry
 
 

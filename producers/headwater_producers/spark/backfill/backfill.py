@@ -33,7 +33,7 @@ from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_producers.spark.streaming.gaps import Gap, Gaps, spans
 from headwater_producers.spark.streaming.interval import rows_of
 from headwater_producers.spark.streaming.interval_events import LastEmittedStore
-from headwater_producers.spark.streaming.run import StreamRun
+from headwater_producers.spark.streaming.stream_run import StreamRun
 from headwater_schemas.events import EmissionReason, IntervalEntry
 
 logger = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from headwater_producers.spark.common.errors import UnknownOriginError
-from headwater_producers.spark.connectors.question import CheckpointSource
+from headwater_producers.spark.connectors.connector_questions import CheckpointSource
 from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_producers.spark.plan import PlanInput, SourceKind
 from headwater_producers.spark.streaming.checkpoint import QueryLog

@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from headwater_producers.spark.common.errors import CheckpointError
-from headwater_producers.spark.connectors.question import SourceOffsets
+from headwater_producers.spark.connectors.connector_questions import SourceOffsets
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.jvm.files import TextFiles
 from headwater_producers.spark.plan import PlanInput, PlanOutput

@@ -10,8 +10,8 @@
     which datasets is this streaming source?       origin(source)      ─▶ PlanInput …
 
 A connector answers None for subjects that aren't its own. `registry.py` picks the connectors to ask by the names of JVM
-classes that they declare; `connectors/__init__.py` lists them. The subjects of questions are in `question.py`, the
-answers in `answer.py`.
+classes that they declare; `connectors/__init__.py` lists them. The subjects of questions are in
+`connector_questions.py`, the answers in `connector_answers.py`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from headwater_producers.spark.connectors.answer import (
+from headwater_producers.spark.connectors.connector_answers import (
     BatchLog,
     CommittedVersion,
     RangeRead,
@@ -28,8 +28,7 @@ from headwater_producers.spark.connectors.answer import (
     V1Table,
     V2Table,
 )
-from headwater_producers.spark.connectors.context import SessionContext
-from headwater_producers.spark.connectors.question import (
+from headwater_producers.spark.connectors.connector_questions import (
     CheckpointSource,
     CommandRun,
     JvmCommand,
@@ -38,6 +37,7 @@ from headwater_producers.spark.connectors.question import (
     SourceOffsets,
     StreamSink,
 )
+from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.jvm.files import TextFiles, TextFolder
 from headwater_producers.spark.plan.description import DdlChange, PlanInput, SourceKind

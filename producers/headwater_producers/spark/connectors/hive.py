@@ -11,13 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.answer import Scanned, V1Table
 from headwater_producers.spark.connectors.catalog.partitions import specification, written_partition
 from headwater_producers.spark.connectors.catalog.tables import v1_partition_columns
 from headwater_producers.spark.connectors.catalog.writes import v1_table_as_select
 from headwater_producers.spark.connectors.connector import Connector
+from headwater_producers.spark.connectors.connector_answers import Scanned, V1Table
+from headwater_producers.spark.connectors.connector_questions import JvmCommand, JvmLeaf, JvmScan
 from headwater_producers.spark.connectors.context import SessionContext
-from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf, JvmScan
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.jvm.paths import of_uri
 from headwater_producers.spark.jvm.scala import option

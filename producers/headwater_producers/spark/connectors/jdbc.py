@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from headwater_producers.spark.connectors.connector import Connector
+from headwater_producers.spark.connectors.connector_questions import JvmCommand, JvmLeaf
 from headwater_producers.spark.connectors.context import SessionContext
-from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf
 from headwater_producers.spark.jvm.scala import class_name, items, setting
 from headwater_producers.spark.plan.column import DirectSource, FieldRef, ValueLineage
 from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind

@@ -6,7 +6,7 @@ from typing import Final
 
 from headwater_producers.spark.connectors.catalog.writes import continuous_sink, unnamed
 from headwater_producers.spark.connectors.connector import Connector
-from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf
+from headwater_producers.spark.connectors.connector_questions import JvmCommand, JvmLeaf
 from headwater_producers.spark.jvm.scala import class_name, setting
 from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind, StreamingLink, WriteMode
 from headwater_producers.spark.plan.leaves import Leaf

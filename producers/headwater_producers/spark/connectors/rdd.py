@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from headwater_producers.spark.connectors.connector import Connector
-from headwater_producers.spark.connectors.question import JvmLeaf
+from headwater_producers.spark.connectors.connector_questions import JvmLeaf
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.jvm.scala import class_name, items
 from headwater_producers.spark.plan.column import DirectSource, FieldRef, ValueLineage, combine

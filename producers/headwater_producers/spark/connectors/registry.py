@@ -6,9 +6,9 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from headwater_producers.spark.connectors.answer import V1Table, V2Table
 from headwater_producers.spark.connectors.connector import Connector
-from headwater_producers.spark.connectors.question import SourceOffsets
+from headwater_producers.spark.connectors.connector_answers import V1Table, V2Table
+from headwater_producers.spark.connectors.connector_questions import SourceOffsets
 from headwater_producers.spark.jvm.scala import class_name, items, kept, option
 from headwater_producers.spark.plan.operators.operator import OperatorRule
 

@@ -55,7 +55,7 @@ from headwater_producers.spark.plan import KnownFrames, PlanDescription, PlanSet
 from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.interval import observed_quality, parse_progress
 from headwater_producers.spark.streaming.links import BatchLinks, MicroBatch
-from headwater_producers.spark.streaming.run import StreamRun
+from headwater_producers.spark.streaming.stream_run import StreamRun
 from headwater_schemas.events import LineageEvent, RunError
 from headwater_schemas.redaction import redact
 

@@ -16,9 +16,9 @@ from typing import Any
 import msgspec
 
 from headwater_producers.spark.connectors.catalog.writes import streaming_link, write_other
+from headwater_producers.spark.connectors.connector_questions import JvmCommand
 from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.connectors.kafka.connector import topics_read
-from headwater_producers.spark.connectors.question import JvmCommand
 from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_producers.spark.execution.leaves import JvmLeaves
 from headwater_producers.spark.jvm.scala import class_name

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.answer import Scanned
-from headwater_producers.spark.connectors.question import JvmScan
+from headwater_producers.spark.connectors.connector_answers import Scanned
+from headwater_producers.spark.connectors.connector_questions import JvmScan
 from headwater_producers.spark.connectors.rdd import rdds_of
 from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_producers.spark.events.writes import Counts, Scan

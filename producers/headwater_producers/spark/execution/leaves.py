@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from headwater_producers.spark.connectors.catalog.tables import read_other
+from headwater_producers.spark.connectors.connector_questions import JvmLeaf
 from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.connectors.kafka.connector import is_of_pattern
-from headwater_producers.spark.connectors.question import JvmLeaf
 from headwater_producers.spark.connectors.rdd import LOCAL
 from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_producers.spark.jvm.scala import class_name, items, option

@@ -8,15 +8,15 @@ from typing import Any, Final
 
 from py4j.protocol import Py4JJavaError
 
-from headwater_producers.spark.connectors.answer import StreamLog
-from headwater_producers.spark.connectors.question import StreamSink
+from headwater_producers.spark.connectors.connector_answers import StreamLog
+from headwater_producers.spark.connectors.connector_questions import StreamSink
 from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_producers.spark.execution.describe import describe_streaming
 from headwater_producers.spark.jvm.event_time import event_time
 from headwater_producers.spark.jvm.files import LocalTextFiles
 from headwater_producers.spark.jvm.scala import class_name
 from headwater_producers.spark.plan import PlanDescription, PlanSettings
-from headwater_producers.spark.streaming.run import WATERMARK_POLICY
+from headwater_producers.spark.streaming.stream_run import WATERMARK_POLICY
 
 logger = logging.getLogger(__name__)
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.answer import BatchLog, CommittedVersion
+from headwater_producers.spark.connectors.connector_answers import BatchLog, CommittedVersion
+from headwater_producers.spark.connectors.connector_questions import CommandRun, JvmCommand, is_ignoring
 from headwater_producers.spark.connectors.context import SessionContext
-from headwater_producers.spark.connectors.question import CommandRun, JvmCommand, is_ignoring
 from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_producers.spark.events.writes import Counts, Scan, Write
 from headwater_producers.spark.execution.executions import scans, written_counts

@@ -39,7 +39,7 @@ from headwater_producers.spark.streaming.interval_events import (
     LastEmittedStore,
 )
 from headwater_producers.spark.streaming.links import MicroBatch
-from headwater_producers.spark.streaming.run import (
+from headwater_producers.spark.streaming.stream_run import (
     UNCOMMITTED_FACET,
     WATERMARK_POLICY,
     RunEnding,

@@ -8,7 +8,7 @@ do under the id of the batch that would come next; that batch hasn't run, and `Q
 the two.
 
 An interval has the sums over stateful operators of their rows and bytes of state, and of rows dropped as late. The
-numbers of each single operator are in its run: `run.StateTally`.
+numbers of each single operator are in its run: `stream_run.StateTally`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.answer import RangeRead, SinkCommit, StreamLog
+from headwater_producers.spark.connectors.connector_answers import RangeRead, SinkCommit, StreamLog
+from headwater_producers.spark.connectors.connector_questions import SourceOffsets, StreamSink
 from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics, writing_ended
-from headwater_producers.spark.connectors.question import SourceOffsets, StreamSink
 from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_producers.spark.events.writes import Write, outputs_inside
 from headwater_producers.spark.jvm.files import TextFiles, TextFolder

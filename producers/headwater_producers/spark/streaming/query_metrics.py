@@ -19,7 +19,7 @@ from prometheus_client.registry import Collector
 from headwater_producers.spark.connectors.kafka.connector import kafka_offsets
 from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.interval import QueryProgress, SourceProgress, total
-from headwater_producers.spark.streaming.run import StreamRun
+from headwater_producers.spark.streaming.stream_run import StreamRun
 from headwater_schemas.redaction import redact
 
 LABELS: Final = ("query",)

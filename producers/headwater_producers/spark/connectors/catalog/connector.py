@@ -10,7 +10,7 @@ from headwater_producers.spark.connectors.catalog.writes import (
     view_altered,
 )
 from headwater_producers.spark.connectors.connector import Connector
-from headwater_producers.spark.connectors.question import JvmCommand
+from headwater_producers.spark.connectors.connector_questions import JvmCommand
 from headwater_producers.spark.plan.description import DdlChange
 from headwater_producers.spark.plan.written import WrittenOutputs
 

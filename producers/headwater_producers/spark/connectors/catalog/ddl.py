@@ -15,8 +15,8 @@ from typing import Any, Final
 from headwater_producers.spark.connectors.catalog.made import is_first_version, v2_was_made, was_made, was_there
 from headwater_producers.spark.connectors.catalog.partitions import partition_change
 from headwater_producers.spark.connectors.catalog.tables import named, v1_name
+from headwater_producers.spark.connectors.connector_questions import JvmCommand, loaded
 from headwater_producers.spark.connectors.context import SessionContext
-from headwater_producers.spark.connectors.question import JvmCommand, loaded
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.jvm.scala import class_name, items, option
 from headwater_producers.spark.plan.column import ELEMENT, VALUE

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.question import JvmCommand
+from headwater_producers.spark.connectors.connector_questions import JvmCommand
 from headwater_producers.spark.jvm.scala import class_name, items, option, pairs
 from headwater_producers.spark.plan.column import CONSTANT, ValueLineage
 from headwater_producers.spark.plan.partition import MAX_PARTITIONS, Partition, PartitionChange, partition_value

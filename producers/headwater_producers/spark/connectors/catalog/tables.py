@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from headwater_producers.spark.connectors.connector_questions import JvmLeaf, unwrapped
 from headwater_producers.spark.connectors.context import SessionContext
-from headwater_producers.spark.connectors.question import JvmLeaf, unwrapped
 from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_producers.spark.jvm.scala import class_name, items, kept, option, setting
 from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind, WriteMode

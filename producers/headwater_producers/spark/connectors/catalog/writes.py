@@ -17,8 +17,8 @@ from headwater_producers.spark.connectors.catalog.tables import (
     v1_name,
     v1_partition_columns,
 )
+from headwater_producers.spark.connectors.connector_questions import JvmCommand
 from headwater_producers.spark.connectors.context import SessionContext
-from headwater_producers.spark.connectors.question import JvmCommand
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.jvm.paths import of_uri
 from headwater_producers.spark.jvm.scala import class_name, option, setting

@@ -15,10 +15,10 @@ from typing import Any, Final
 from headwater_producers.spark.connectors.catalog.ddl import altered_v2, of_v1
 from headwater_producers.spark.connectors.catalog.made import was_there
 from headwater_producers.spark.connectors.catalog.tables import v1_output
+from headwater_producers.spark.connectors.connector_questions import JvmCommand, write_mode
 from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.connectors.delta.reads import version
 from headwater_producers.spark.connectors.delta.tables import STORAGE, is_made, latest_snapshot, table_path
-from headwater_producers.spark.connectors.question import JvmCommand, write_mode
 from headwater_producers.spark.jvm.paths import of_uri
 from headwater_producers.spark.jvm.scala import class_name, items, option, private
 from headwater_producers.spark.plan.column import DataType

@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.answer import CommittedVersion, SinkCommit
+from headwater_producers.spark.connectors.connector_answers import CommittedVersion, SinkCommit
+from headwater_producers.spark.connectors.connector_questions import CommandRun, JvmCommand, StreamSink, is_ignoring
 from headwater_producers.spark.connectors.delta.commands import batches, path_written
 from headwater_producers.spark.connectors.delta.log import (
     DeltaFiles,
@@ -31,7 +32,6 @@ from headwater_producers.spark.connectors.delta.log import (
 )
 from headwater_producers.spark.connectors.delta.reads import version
 from headwater_producers.spark.connectors.delta.tables import latest_snapshot
-from headwater_producers.spark.connectors.question import CommandRun, JvmCommand, StreamSink, is_ignoring
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.jvm.files import JvmFiles, TextFolder
 from headwater_producers.spark.jvm.paths import qualified

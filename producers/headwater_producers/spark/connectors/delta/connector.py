@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.answer import BatchLog, RangeRead, Scanned, StreamLog
 from headwater_producers.spark.connectors.connector import Connector
-from headwater_producers.spark.connectors.delta import commits, reads, writes
-from headwater_producers.spark.connectors.delta.commands import CHANGES, COMMANDS
-from headwater_producers.spark.connectors.delta.rows import OPERATORS
-from headwater_producers.spark.connectors.delta.tables import TABLES, DeltaTable, DeltaV1Table
-from headwater_producers.spark.connectors.question import (
+from headwater_producers.spark.connectors.connector_answers import BatchLog, RangeRead, Scanned, StreamLog
+from headwater_producers.spark.connectors.connector_questions import (
     CommandRun,
     JvmCommand,
     JvmLeaf,
@@ -19,6 +15,10 @@ from headwater_producers.spark.connectors.question import (
     SourceOffsets,
     StreamSink,
 )
+from headwater_producers.spark.connectors.delta import commits, reads, writes
+from headwater_producers.spark.connectors.delta.commands import CHANGES, COMMANDS
+from headwater_producers.spark.connectors.delta.rows import OPERATORS
+from headwater_producers.spark.connectors.delta.tables import TABLES, DeltaTable, DeltaV1Table
 from headwater_producers.spark.events.left_writes import mark_of
 from headwater_producers.spark.events.writes import Write
 from headwater_producers.spark.jvm.files import TextFiles, TextFolder

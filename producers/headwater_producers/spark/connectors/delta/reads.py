@@ -21,10 +21,10 @@ import json
 from dataclasses import replace
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.answer import RangeRead, Scanned
+from headwater_producers.spark.connectors.connector_answers import RangeRead, Scanned
+from headwater_producers.spark.connectors.connector_questions import JvmLeaf, JvmScan, SourceOffsets
 from headwater_producers.spark.connectors.delta.tables import STORAGE
 from headwater_producers.spark.connectors.files.reads import chosen_files, read_files, whole_schema
-from headwater_producers.spark.connectors.question import JvmLeaf, JvmScan, SourceOffsets
 from headwater_producers.spark.jvm.scala import class_name, kept, option
 from headwater_producers.spark.jvm.versions import if_there
 from headwater_producers.spark.plan.column import DirectSource, FieldRef, ValueLineage

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from pyspark.sql import DataFrame
 
-from headwater_producers.spark.connectors.answer import V1Table, V2Table
+from headwater_producers.spark.connectors.connector_answers import V1Table, V2Table
 from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.jvm.paths import of_uri
 from headwater_producers.spark.jvm.scala import class_name, kept, option, statics

@@ -16,6 +16,7 @@ from headwater_producers.spark.connectors.catalog.writes import (
     write_made,
     write_table,
 )
+from headwater_producers.spark.connectors.connector_questions import JvmCommand
 from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.connectors.delta.tables import (
     STORAGE,
@@ -24,7 +25,6 @@ from headwater_producers.spark.connectors.delta.tables import (
     latest_snapshot,
     table_path,
 )
-from headwater_producers.spark.connectors.question import JvmCommand
 from headwater_producers.spark.jvm.paths import qualified
 from headwater_producers.spark.jvm.scala import items, option, setting
 from headwater_producers.spark.plan.description import PlanOutput, SourceKind, WriteMode

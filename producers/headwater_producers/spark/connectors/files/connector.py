@@ -8,21 +8,12 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from headwater_producers.spark.common.errors import UnknownOriginError
-from headwater_producers.spark.connectors.answer import CommittedVersion, RangeRead, Scanned, StreamLog
 from headwater_producers.spark.connectors.catalog.partitions import specification, written_partition
 from headwater_producers.spark.connectors.catalog.tables import v1_output
 from headwater_producers.spark.connectors.catalog.writes import is_dynamic_overwrite
 from headwater_producers.spark.connectors.connector import Connector
-from headwater_producers.spark.connectors.files.log import SOURCE, SinkLog, a_file, log_offset, source_files
-from headwater_producers.spark.connectors.files.manifest import Manifests
-from headwater_producers.spark.connectors.files.reads import (
-    chosen_files,
-    format_name,
-    listed_files,
-    read_files,
-    whole_schema,
-)
-from headwater_producers.spark.connectors.question import (
+from headwater_producers.spark.connectors.connector_answers import CommittedVersion, RangeRead, Scanned, StreamLog
+from headwater_producers.spark.connectors.connector_questions import (
     CheckpointSource,
     CommandRun,
     JvmCommand,
@@ -32,6 +23,15 @@ from headwater_producers.spark.connectors.question import (
     StreamSink,
     is_ignoring,
     write_mode,
+)
+from headwater_producers.spark.connectors.files.log import SOURCE, SinkLog, a_file, log_offset, source_files
+from headwater_producers.spark.connectors.files.manifest import Manifests
+from headwater_producers.spark.connectors.files.reads import (
+    chosen_files,
+    format_name,
+    listed_files,
+    read_files,
+    whole_schema,
 )
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.jvm.files import TextFiles

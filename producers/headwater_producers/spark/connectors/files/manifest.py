@@ -21,8 +21,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.answer import CommittedVersion
-from headwater_producers.spark.connectors.question import CommandRun
+from headwater_producers.spark.connectors.connector_answers import CommittedVersion
+from headwater_producers.spark.connectors.connector_questions import CommandRun
 from headwater_producers.spark.events.writes import Counts
 from headwater_producers.spark.plan.partition import MAX_PARTITIONS, Partition, path_partition
 from headwater_producers.spark.plan.settings import PlanSettings

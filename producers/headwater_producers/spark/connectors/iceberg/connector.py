@@ -19,7 +19,6 @@ from typing import Any, Final
 
 from py4j.java_gateway import is_instance_of
 
-from headwater_producers.spark.connectors.answer import BatchLog, RangeRead, Scanned, StreamLog, V2Table
 from headwater_producers.spark.connectors.catalog.ddl import of_v2, resolved
 from headwater_producers.spark.connectors.catalog.tables import (
     CatalogEntry,
@@ -29,10 +28,8 @@ from headwater_producers.spark.connectors.catalog.tables import (
 )
 from headwater_producers.spark.connectors.catalog.writes import streamed_table
 from headwater_producers.spark.connectors.connector import Connector
-from headwater_producers.spark.connectors.context import SessionContext
-from headwater_producers.spark.connectors.iceberg.catalogs import iceberg_catalog
-from headwater_producers.spark.connectors.iceberg.snapshots import MARK, IcebergCommits, IcebergSnapshots
-from headwater_producers.spark.connectors.question import (
+from headwater_producers.spark.connectors.connector_answers import BatchLog, RangeRead, Scanned, StreamLog, V2Table
+from headwater_producers.spark.connectors.connector_questions import (
     CommandRun,
     JvmCommand,
     JvmLeaf,
@@ -41,6 +38,9 @@ from headwater_producers.spark.connectors.question import (
     StreamSink,
     unwrapped,
 )
+from headwater_producers.spark.connectors.context import SessionContext
+from headwater_producers.spark.connectors.iceberg.catalogs import iceberg_catalog
+from headwater_producers.spark.connectors.iceberg.snapshots import MARK, IcebergCommits, IcebergSnapshots
 from headwater_producers.spark.jvm.scala import class_name, kept, private, statics
 from headwater_producers.spark.plan.description import DdlChange
 from headwater_producers.spark.plan.leaves import Leaf

@@ -12,8 +12,8 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterator
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.answer import CommittedVersion, SinkCommit
-from headwater_producers.spark.connectors.question import CommandRun
+from headwater_producers.spark.connectors.connector_answers import CommittedVersion, SinkCommit
+from headwater_producers.spark.connectors.connector_questions import CommandRun
 from headwater_producers.spark.events.writes import Counts
 from headwater_producers.spark.jvm.scala import statics
 from headwater_producers.spark.plan.column import DataType

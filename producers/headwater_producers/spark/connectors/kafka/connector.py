@@ -13,10 +13,16 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from headwater_producers.spark.common.errors import UnknownOriginError
-from headwater_producers.spark.connectors.answer import RangeRead, Scanned
 from headwater_producers.spark.connectors.connector import Connector
+from headwater_producers.spark.connectors.connector_answers import RangeRead, Scanned
+from headwater_producers.spark.connectors.connector_questions import (
+    CheckpointSource,
+    JvmCommand,
+    JvmLeaf,
+    JvmScan,
+    SourceOffsets,
+)
 from headwater_producers.spark.connectors.kafka.topics import read_topics, write_continuously, write_topics
-from headwater_producers.spark.connectors.question import CheckpointSource, JvmCommand, JvmLeaf, JvmScan, SourceOffsets
 from headwater_producers.spark.connectors.rdd import made_of
 from headwater_producers.spark.jvm.files import TextFolder
 from headwater_producers.spark.jvm.scala import class_name, items, private

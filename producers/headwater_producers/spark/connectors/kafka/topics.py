@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from py4j.java_collections import JavaMap
 
+from headwater_producers.spark.connectors.connector_questions import JvmCommand, JvmLeaf
 from headwater_producers.spark.connectors.context import SessionContext
-from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf
 from headwater_producers.spark.jvm.scala import option, pairs, private, setting
 from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind, StreamingLink, WriteMode
 from headwater_producers.spark.plan.leaves import Leaf

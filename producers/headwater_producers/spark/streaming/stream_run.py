@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, Protocol
 
-from headwater_producers.spark.connectors.answer import StreamLog
+from headwater_producers.spark.connectors.connector_answers import StreamLog
 from headwater_producers.spark.events.datasets import schema_read, schema_written
 from headwater_producers.spark.events.writes import Write, made_from, outputs_inside
 from headwater_producers.spark.plan import PlanDescription, SourceKind
