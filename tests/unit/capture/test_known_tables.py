@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headwater_producers.spark.events.known_tables import KnownTables
+from headwater_producers.spark.events.datasets import KnownTables
 from headwater_producers.spark.plan import DdlChange, PlanDescription, PlanInput, SourceKind
 from headwater_schemas.events import ColumnLineage, DatasetRef, LifecycleChange, Symlink
 

@@ -40,13 +40,18 @@ from headwater_producers.spark.driver.wrapped_writes import WrappedWrites
 from headwater_producers.spark.events.application import application_running
 from headwater_producers.spark.events.batch import BatchRun, batch_events, corrected_events
 from headwater_producers.spark.events.context import EventContext
-from headwater_producers.spark.events.datasets import change_body
+from headwater_producers.spark.events.datasets import KnownTables, change_body
 from headwater_producers.spark.events.dedup_cache import DedupCache
-from headwater_producers.spark.events.known_tables import KnownTables
 from headwater_producers.spark.events.run_error import first_line, from_java_text
 from headwater_producers.spark.execution.describe import read_by
-from headwater_producers.spark.execution.executions import execution_times, executions_of, plan_key
-from headwater_producers.spark.execution.facts import observed_metrics, rows_rejected, statement_of
+from headwater_producers.spark.execution.executions import (
+    execution_times,
+    executions_of,
+    observed_metrics,
+    plan_key,
+    rows_rejected,
+    statement_of,
+)
 from headwater_producers.spark.execution.query import JvmQuery
 from headwater_producers.spark.execution.writes import StagedWrite, executed_read, executed_write, wrote_nothing
 from headwater_producers.spark.jvm.listener_bus import ListenerBus

@@ -1,7 +1,7 @@
 """DDL: changes of a table, view or schema without writing rows.
 
 A command that creates or alters is reported with the schema that the table has afterwards. A DROP has its table's name
-alone: `events.known_tables` remembers the location, if the table was seen before.
+alone: `events.datasets.KnownTables` has the location, if the table was seen before.
 """
 
 from __future__ import annotations
