@@ -16,10 +16,10 @@ from headwater.reconciling.knowledge import QueryOptions
 from headwater.settings import connected_settings
 from headwater_analysis.reconciling import OpenWrite, claimed_versions, open_writes
 from headwater_analysis.runs.answer import MISSED_HEARTBEATS
-from headwater_producers.spark.backfill.left_tables import became_of, location
 from headwater_producers.spark.common.versions import capture_version
 from headwater_producers.spark.events.left_writes import LeftWrite, WriteFate, recovered_end, with_facet
 from headwater_producers.spark.jvm.files import TextFiles, TextFolder
+from headwater_producers.spark.left_writes.left_tables import became_of, location
 from headwater_schemas import naming
 from headwater_schemas.events import LineageEvent
 from headwater_schemas.redaction import redact

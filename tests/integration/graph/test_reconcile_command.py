@@ -15,10 +15,10 @@ from headwater.errors import ExitCode
 from headwater_graph.dump import dump
 from headwater_graph.fold import fold
 from headwater_graph.write import GraphWriter
-from headwater_producers.spark.backfill.rebuild import Rebuilder
 from headwater_producers.spark.jvm.files import LocalTextFiles
 from headwater_producers.spark.plan import PlanInput, SourceKind
 from headwater_producers.spark.streaming.checkpoint import QueryLog
+from headwater_producers.spark.streaming.rebuild import Rebuilder
 from headwater_schemas.events import (
     Certainty,
     DatasetRef,

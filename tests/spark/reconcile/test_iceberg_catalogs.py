@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater_producers.spark.backfill.left_tables import became_of
 from headwater_producers.spark.connectors.iceberg.catalog_metadata import CatalogMetadata
 from headwater_producers.spark.events.left_writes import LeftWrite, WriteFate, WriteTarget
 from headwater_producers.spark.jvm.files import LocalTextFiles
+from headwater_producers.spark.left_writes.left_tables import became_of
 from headwater_schemas.events import Certainty, DatasetRef, JobRef
 from support.hive_metastore import hive_metastore
 from support.iceberg_rest import rest_catalog

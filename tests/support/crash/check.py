@@ -12,11 +12,11 @@ from typing import Any
 from headwater_graph.facts.model import RelType
 from headwater_graph.facts.nodes import IntervalFacts
 from headwater_graph.fold import fold, reject
-from headwater_producers.spark.backfill.rebuild import QueryIdentity, Rebuilder, interval_events
 from headwater_producers.spark.jvm.files import LocalTextFiles
 from headwater_producers.spark.plan import PlanInput, SourceKind
 from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_producers.spark.streaming.gaps import GAPS_FACET
+from headwater_producers.spark.streaming.rebuild import QueryIdentity, Rebuilder, interval_events
 from headwater_schemas.events import DatasetRef, JobRef, LineageEvent, Provenance
 from support.crash.truth import Truth
 

@@ -16,17 +16,17 @@ import msgspec
 import pytest
 from prometheus_client import CollectorRegistry
 
-from headwater_producers.spark.backfill.backfill import Backfill, BackfillTask
-from headwater_producers.spark.backfill.rebuild import Rebuilder
 from headwater_producers.spark.common.metrics import CaptureMetrics, EarlierEmission
 from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind, StreamingLink
+from headwater_producers.spark.streaming.backfill import Backfill, BackfillTask
 from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
 from headwater_producers.spark.streaming.gaps import GAPS_FACET, Gaps
 from headwater_producers.spark.streaming.interval import QueryProgress, SourceProgress
 from headwater_producers.spark.streaming.interval_events import Coalescing, LastEmittedStore
+from headwater_producers.spark.streaming.rebuild import Rebuilder
 from headwater_producers.spark.streaming.stream_run import StreamRun
 from headwater_schemas.events import (
     ColumnEdge,

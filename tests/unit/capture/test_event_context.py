@@ -8,7 +8,6 @@ from typing import get_args
 import pytest
 
 from headwater_producers.spark import CaptureSettings
-from headwater_producers.spark.backfill.rebuild import QueryIdentity, interval_events
 from headwater_producers.spark.common.settings import ErrorDetail
 from headwater_producers.spark.driver.attach import event_context
 from headwater_producers.spark.events.application import application_ended, application_started
@@ -18,6 +17,7 @@ from headwater_producers.spark.events.parent import Orchestration
 from headwater_producers.spark.events.run_error import in_detail
 from headwater_producers.spark.streaming.checkpoint import StreamCheckpoint
 from headwater_producers.spark.streaming.interval_events import IntervalSender, LastEmittedStore, QueryRun
+from headwater_producers.spark.streaming.rebuild import QueryIdentity, interval_events
 from headwater_schemas.events import (
     EngineRef,
     IntervalEntry,

@@ -18,8 +18,6 @@ import pytest
 from py4j.protocol import Py4JError
 
 from headwater_producers.outbox.locked_file import create_locked
-from headwater_producers.spark.backfill.left_tables import KeptWrite, KeptWrites, became_of, ends_of, location
-from headwater_producers.spark.backfill.open_writes import OpenWrites
 from headwater_producers.spark.events.batch import BatchRun, batch_started, plan_to_be
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.left_writes import (
@@ -33,6 +31,8 @@ from headwater_producers.spark.events.left_writes import (
     write_facet,
 )
 from headwater_producers.spark.events.writes import Counts, Write
+from headwater_producers.spark.left_writes.left_tables import KeptWrite, KeptWrites, became_of, ends_of, location
+from headwater_producers.spark.left_writes.open_writes import OpenWrites
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind, WriteMode
 from headwater_schemas.events import (
     Certainty,
@@ -455,7 +455,7 @@ def test_a_log_that_cannot_be_read_is_a_reason_whatever_failed(
     for reason in (OSError("gone"), ValueError("gone"), KeyError("gone"), Py4JError("gone")):
         with subtests.test(reason=reason):
             caplog.clear()
-            with caplog.at_level(logging.DEBUG, "headwater_producers.spark.backfill.left_tables"):
+            with caplog.at_level(logging.DEBUG, "headwater_producers.spark.left_writes.left_tables"):
                 found = became_of(write(), Unreadable(reason))
             assert found.verdict is WriteFate.UNKNOWN
             assert found.reason == f"the log of what it was to write can't be read: {reason}"
@@ -468,7 +468,7 @@ def test_of_a_write_that_committed_nothing_there_is_no_plan(caplog: pytest.LogCa
     _, plan = started()
     early = KeptWrite(write(run_id="early", seen_at=BEGAN), plan)
     late = KeptWrite(write(run_id="late"), None)
-    with caplog.at_level(logging.INFO, "headwater_producers.spark.backfill.left_tables"):
+    with caplog.at_level(logging.INFO, "headwater_producers.spark.left_writes.left_tables"):
         ends = list(ends_of([late, early], delta(CREATED), producer="p"))
     assert [event.run.run_id for event in ends if event.run is not None] == ["late", "early", "app-run"]
     assert [body(event).plan_digest for event in ends] == [None, None, None]
@@ -523,7 +523,7 @@ def test_a_folder_that_another_process_has_just_removed_is_made_again(
             raise FileNotFoundError
         return create_locked(path)
 
-    monkeypatch.setattr("headwater_producers.spark.backfill.open_writes.create_locked", removed_at_first)
+    monkeypatch.setattr("headwater_producers.spark.left_writes.open_writes.create_locked", removed_at_first)
     kept = open_writes(folder, "first")
     kept.add(*started())
     kept.close()
@@ -599,7 +599,7 @@ def test_what_nobody_has_taken_for_400_days_is_removed(
     left_at = 1_800_000_000
     os.utime(tmp_path / "first.db", (left_at, left_at))
     clock = SimpleNamespace(time=lambda: float(left_at + 34_560_000 + over))
-    monkeypatch.setattr("headwater_producers.spark.backfill.open_writes.time", clock)
+    monkeypatch.setattr("headwater_producers.spark.left_writes.open_writes.time", clock)
     assert list(open_writes(tmp_path, "second").left()) == [[]] * over
     assert (tmp_path / "first.db").exists() == (not over)
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from headwater_producers.spark.backfill.backfill import Backfill
 from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind, StreamingLink
+from headwater_producers.spark.streaming.backfill import Backfill
 from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
 from headwater_producers.spark.streaming.interval import QueryProgress, parse_progress
 from headwater_producers.spark.streaming.links import MicroBatch

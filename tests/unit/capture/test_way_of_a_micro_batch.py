@@ -15,12 +15,12 @@ import pytest
 
 import headwater_producers
 from headwater_producers.outbox import Outbox, OutboxSink
-from headwater_producers.spark.backfill.left_tables import KeptWrites
 from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
 from headwater_producers.spark.driver.dispatch import Dispatch
 from headwater_producers.spark.driver.engine import DrainRequest, EventPublisher, Worker
 from headwater_producers.spark.driver.listeners import Inbox, SessionListeners, Signal, SignalTarget, StreamListener
 from headwater_producers.spark.events.dedup_cache import DedupCache
+from headwater_producers.spark.left_writes.left_tables import KeptWrites
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, PlanSettings, SourceKind
 from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
 from headwater_producers.spark.streaming.interval import parse_progress

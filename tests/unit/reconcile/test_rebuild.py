@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from headwater_producers.spark.backfill.rebuild import QueryIdentity, Rebuilder, interval_events
 from headwater_producers.spark.common.errors import CheckpointError
 from headwater_producers.spark.jvm.files import TextFolder
 from headwater_producers.spark.plan import PlanInput, PlanOutput, SourceKind
 from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_producers.spark.streaming.interval import MicroBatchFacts, SinkCommits, interval_entry, parse_progress
+from headwater_producers.spark.streaming.rebuild import QueryIdentity, Rebuilder, interval_events
 from headwater_schemas.codec import encode
 from headwater_schemas.events import (
     Certainty,

@@ -11,8 +11,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from headwater_producers.spark.backfill.backfill import Backfill
-from headwater_producers.spark.backfill.left_tables import KeptWrites
 from headwater_producers.spark.common.account import configuration_digest
 from headwater_producers.spark.common.errors import CaptureError
 from headwater_producers.spark.common.metrics import shared_metrics
@@ -43,7 +41,9 @@ from headwater_producers.spark.events.parent import NOBODY, Orchestration, orche
 from headwater_producers.spark.jvm.files import JvmFiles
 from headwater_producers.spark.jvm.listener_bus import ListenerBus
 from headwater_producers.spark.jvm.versions import warn_of_unknown
+from headwater_producers.spark.left_writes.left_tables import KeptWrites
 from headwater_producers.spark.plan import PlanSettings
+from headwater_producers.spark.streaming.backfill import Backfill
 from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
 from headwater_producers.spark.streaming.gaps import Gaps
 from headwater_producers.spark.streaming.interval_events import Coalescing, LastEmittedStore
@@ -289,7 +289,7 @@ def _wired(
 
 def _kept_writes(folder: str, context: EventContext) -> KeptWrites:
     # An interpreter without SQLite can still capture: it has no outbox.
-    from headwater_producers.spark.backfill.open_writes import OpenWrites
+    from headwater_producers.spark.left_writes.open_writes import OpenWrites
 
     return OpenWrites(Path(folder) / "writes", context.app_run_id, context.app_job, context.tenant)
 

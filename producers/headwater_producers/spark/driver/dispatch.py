@@ -12,7 +12,6 @@ from typing import Any, Final
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from headwater_producers.spark.backfill.left_tables import KeptWrites
 from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
 from headwater_producers.spark.driver.attribution import Attributor
 from headwater_producers.spark.driver.batch_topics import BatchTopics
@@ -56,6 +55,7 @@ from headwater_producers.spark.execution.query import JvmQuery
 from headwater_producers.spark.execution.writes import StagedWrite, executed_read, executed_write, wrote_nothing
 from headwater_producers.spark.jvm.listener_bus import ListenerBus
 from headwater_producers.spark.jvm.versions import WRAPPING_COMMANDS
+from headwater_producers.spark.left_writes.left_tables import KeptWrites
 from headwater_producers.spark.plan import KnownFrames, PlanDescription, PlanSettings
 from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.interval import observed_quality, parse_progress

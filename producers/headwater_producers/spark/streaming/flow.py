@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
 from headwater_producers.spark.common.run_all import run_all
 from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
@@ -29,6 +29,7 @@ from headwater_producers.spark.events.plans import new_plan_event
 from headwater_producers.spark.events.writes import Write
 from headwater_producers.spark.jvm.files import TextFiles
 from headwater_producers.spark.plan import PlanDescription, Upstream
+from headwater_producers.spark.streaming.backfill import Backfill
 from headwater_producers.spark.streaming.checkpoint import StreamCheckpoint
 from headwater_producers.spark.streaming.interval import QueryProgress, SinkCommits, interval_entry, micro_batch_facts
 from headwater_producers.spark.streaming.interval_events import (
@@ -252,27 +253,6 @@ END: Final = -1
 _LOOK_SECONDS: Final = 10.0
 
 
-class Recovery(Protocol):
-    """Recovery of committed micro-batches that weren't emitted; see `backfill`. True while one waits."""
-
-    def __bool__(self) -> bool: ...
-
-    def started(self, run: StreamRun) -> None:
-        """Enqueue the recovery of a query that continues from its checkpoint."""
-
-    def skipped(self, run: StreamRun, batches: Iterable[int]) -> None:
-        """Enqueue micro-batches whose progress was never received, though a later one's was."""
-
-    def committed(self, run: StreamRun, reason: EmissionReason) -> None:
-        """Enqueue the micro-batches that a query has committed since the last emitted one."""
-
-    def ended(self, run: StreamRun, reason: EmissionReason) -> None:
-        """Recover the unemitted micro-batches of an ended query at once."""
-
-    def step(self) -> None:
-        """Emit the next few micro-batches."""
-
-
 class StreamFlow:
     """Flow of all streaming runs of an application. Not thread-safe: for the worker's thread alone.
 
@@ -292,7 +272,7 @@ class StreamFlow:
         *,
         wait_seconds: float,
         clock: Callable[[], float] = time.monotonic,
-        backfill: Recovery | None = None,
+        backfill: Backfill | None = None,
         coalescing: Coalescing | None = None,
         store: LastEmittedStore | None = None,
         stop_reasons: MutableMapping[str, RunError] | None = None,

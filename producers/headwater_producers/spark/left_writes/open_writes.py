@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Final
 
 from headwater_producers.outbox.locked_file import create_locked, make_private, open_locked, remove_locked
-from headwater_producers.spark.backfill.left_tables import KeptWrite, KeptWrites
 from headwater_producers.spark.events.left_writes import left_write
+from headwater_producers.spark.left_writes.left_tables import KeptWrite, KeptWrites
 from headwater_schemas.codec import Decoder, encode
 from headwater_schemas.errors import DecodeError
 from headwater_schemas.events import JobRef, LineageEvent

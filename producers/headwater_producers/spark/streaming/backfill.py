@@ -22,7 +22,6 @@ from typing import Final
 
 import msgspec
 
-from headwater_producers.spark.backfill.rebuild import QueryIdentity, Rebuilder, interval_events
 from headwater_producers.spark.common.errors import CheckpointError
 from headwater_producers.spark.common.metrics import EarlierEmission
 from headwater_producers.spark.common.run_all import run_all
@@ -33,6 +32,7 @@ from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_producers.spark.streaming.gaps import Gap, Gaps, spans
 from headwater_producers.spark.streaming.interval import rows_of
 from headwater_producers.spark.streaming.interval_events import LastEmittedStore
+from headwater_producers.spark.streaming.rebuild import QueryIdentity, Rebuilder, interval_events
 from headwater_producers.spark.streaming.stream_run import StreamRun
 from headwater_schemas.events import EmissionReason, IntervalEntry
 
