@@ -41,7 +41,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 _SCHEMAS: Final = "schemas/headwater_schemas"
 _FOLD: Final = "graph/headwater_graph/fold"
 _FACTS: Final = "graph/headwater_graph/facts"
-_BACKFILL: Final = "producers/headwater_producers/spark/backfill"
+_SPARK: Final = "producers/headwater_producers/spark"
 _PRELOADED: Final = ("pytest", "hypothesis", "hypothesis.strategies", "msgspec", "fastavro", "pydantic", "neo4j")
 _SLOWER: Final = 4.0
 _LEAST_LIMIT_SECONDS: Final = 30.0
@@ -116,7 +116,11 @@ AREAS: Final[dict[str, Area]] = {
         ),
     ),
     "reconcile": Area(
-        (_BACKFILL, "producers/headwater_producers/spark/streaming/checkpoint.py", "cli/headwater/reconciling"),
+        (
+            *(f"{_SPARK}/streaming/{name}.py" for name in ("backfill", "checkpoint", "origins", "rebuild")),
+            f"{_SPARK}/left_writes",
+            "cli/headwater/reconciling",
+        ),
         (
             "tests/unit/reconcile",
             "tests/unit/capture/test_checkpoint.py",

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from headwater_dry_run.plans import ORDER_OF_ROWS
 from headwater_producers.spark.connectors.rdd import FRAME
-from headwater_producers.spark.plan.tree import Node, Nodes, expression_id, fold, is_tree
+from headwater_producers.spark.plan.tree import Nodes, PlanNode, expression_id, fold, is_tree
 
 _SKIPPED: Final = frozenset(
     {
@@ -135,7 +135,7 @@ class Signer:
         self.columns: dict[int, str] = {}
         self.unknown = False
         self._instances: dict[str, int] = {}
-        self._rules: dict[str, Callable[[Node, tuple[_Operator, ...]], _Operator]] = {
+        self._rules: dict[str, Callable[[PlanNode, tuple[_Operator, ...]], _Operator]] = {
             "Project": self._project,
             "Aggregate": self._aggregate,
             "Window": self._window,
@@ -147,7 +147,7 @@ class Signer:
         """Return the operator at the top, with all below it."""
         return fold(nodes, self._operator)
 
-    def _operator(self, node: Node, children: tuple[_Operator, ...]) -> _Operator:
+    def _operator(self, node: PlanNode, children: tuple[_Operator, ...]) -> _Operator:
         if not children:
             return self._leaf(node)
         if node.name in _PASSED:
@@ -170,11 +170,11 @@ class Signer:
             only_rows = f"{node.name}[{self._fields(node)}]({'; '.join(child.rows for child in children)})"
         return _Operator(text, own or (*below, *more), only_rows)
 
-    def _of_operator(self, node: Node, text: str, position: int) -> str:  # noqa: ARG002  for those that override it
+    def _of_operator(self, node: PlanNode, text: str, position: int) -> str:  # noqa: ARG002  for those that override it
         """Sign a column that an operator makes without an expression for it."""
         return f"{digest(text)}.{position}"
 
-    def _leaf(self, node: Node) -> _Operator:
+    def _leaf(self, node: PlanNode) -> _Operator:
         output = node.output()
         numbers = tuple(n for tree in output if (n := expression_id(tree[0])) is not None)
         if node.name in {"OneRowRelation", "Range"}:
@@ -223,7 +223,7 @@ class Signer:
         """Return the text of the expression behind a column's alias."""
         return self.expression(nodes)
 
-    def _project(self, node: Node, children: tuple[_Operator, ...]) -> _Operator:
+    def _project(self, node: PlanNode, children: tuple[_Operator, ...]) -> _Operator:
         (child,) = children
         trees = node.trees("projectList")
         texts, numbers = self._named(trees, self._within(child))
@@ -235,19 +235,19 @@ class Signer:
         text = f"Project[{'; '.join(made)}]({child.text})" if made else child.text
         return _Operator(text, numbers, child.rows)
 
-    def _aggregate(self, node: Node, children: tuple[_Operator, ...]) -> _Operator:
+    def _aggregate(self, node: PlanNode, children: tuple[_Operator, ...]) -> _Operator:
         (child,) = children
         keys = sorted(self.expression(tree) for tree in node.trees("groupingExpressions"))
         texts, numbers = self._named(node.trees("aggregateExpressions"), self._within(child, keys))
         text = f"Aggregate[{'; '.join(keys)}][{'; '.join(sorted(texts))}]({child.text})"
         return _Operator(text, numbers, f"Aggregate[{'; '.join(keys)}]({child.rows})")
 
-    def _window(self, node: Node, children: tuple[_Operator, ...]) -> _Operator:
+    def _window(self, node: PlanNode, children: tuple[_Operator, ...]) -> _Operator:
         (child,) = children
         texts, numbers = self._named(node.trees("windowExpressions"), self._within(child))
         return _Operator(f"Window[{'; '.join(sorted(texts))}]({child.text})", (*child.output, *numbers), child.rows)
 
-    def _join(self, node: Node, children: tuple[_Operator, ...]) -> _Operator:
+    def _join(self, node: PlanNode, children: tuple[_Operator, ...]) -> _Operator:
         left, right = children
         kind = node.object_name("joinType")
         if not kind:
@@ -268,7 +268,7 @@ class Signer:
                 self.columns[exists], output = self._of_operator(node, whole, 0), (*left.output, exists)
         return _Operator(whole, output, f"Join[{kind}; {text}]({'; '.join(rows)})")
 
-    def _union(self, _: Node, children: tuple[_Operator, ...]) -> _Operator:
+    def _union(self, _: PlanNode, children: tuple[_Operator, ...]) -> _Operator:
         texts = [child.text for child in children]
         positions = list(zip(*(child.output for child in children), strict=True))
         labels = ["|".join(self.columns.get(number, "?") for number in each) for each in positions]
@@ -285,7 +285,7 @@ class Signer:
         """Return the text of an expression."""
         return fold(nodes, self._expression)
 
-    def _expression(self, node: Node, children: tuple[str, ...]) -> str:
+    def _expression(self, node: PlanNode, children: tuple[str, ...]) -> str:
         name = node.name
         if name in {"AttributeReference", "OuterReference"} and not children:
             number = expression_id(node.fields)
@@ -298,7 +298,7 @@ class Signer:
             return self._literal(node)
         return self._computed(node, name, children)
 
-    def _computed(self, node: Node, name: str, children: tuple[str, ...]) -> str:
+    def _computed(self, node: PlanNode, name: str, children: tuple[str, ...]) -> str:
         if name in {"And", "Or"}:
             flat = [part for child in children for part in _flat(name, child)]
             return f"{name}({' & '.join(sorted(set(flat)))})"
@@ -318,13 +318,13 @@ class Signer:
         text = f"{name}[{fields}]({', '.join(children)})"
         return text if len(text) <= 2_000 else f"{name}<{digest(text)}>"
 
-    def _literal(self, node: Node) -> str:
+    def _literal(self, node: PlanNode) -> str:
         value, type_ = node.get("value"), self._value(node.get("dataType"))
         if self._leaves.now is not None and type_ in ("timestamp", "timestamp_ntz") and isinstance(value, str):
             return f"now{_minutes_from(value, self._leaves.now)}"
         return f"{value!r}:{type_}"
 
-    def _fields(self, node: Node) -> str:
+    def _fields(self, node: PlanNode) -> str:
         parts = []
         for name, value in sorted(node.fields.items()):
             if name in _SKIPPED:

@@ -19,7 +19,7 @@ from typing import Any, Final
 from headwater_dry_run.signature import CHANGING, Signer, Unwritten, digest
 from headwater_producers.spark.plan.column import ELEMENT, VALUE
 from headwater_producers.spark.plan.schema import quoted
-from headwater_producers.spark.plan.tree import Node, Nodes, expression_id, fold
+from headwater_producers.spark.plan.tree import Nodes, PlanNode, expression_id, fold
 
 _MOST_TEXT: Final = 2_000
 _ENCODES: Final = {
@@ -107,11 +107,11 @@ class _ValueSigner(Signer):
     def _within(self, child: Any, keys: Sequence[str] = ()) -> str:  # noqa: ARG002
         return ""
 
-    def _of_operator(self, node: Node, text: str, position: int) -> str:  # noqa: ARG002
+    def _of_operator(self, node: PlanNode, text: str, position: int) -> str:  # noqa: ARG002
         made = node.trees("udfs")
         if len(made) == len(node.trees("resultAttrs")) and position < len(made):
             return f"={digest(self.expression(made[position]))}"
-        own = Node(node.name, {name: each for name, each in node.fields.items() if name not in _NEW_COLUMNS})
+        own = PlanNode(node.name, {name: each for name, each in node.fields.items() if name not in _NEW_COLUMNS})
         return f"{digest(f'{node.name}[{self._fields(own)}]')}.{position}"
 
     def _read(self, number: int, column: str, position: int, name: str, instance: int) -> None:
@@ -130,7 +130,7 @@ class _ValueSigner(Signer):
         found = _merged("union", [self.value(number) for number in numbers])
         self._values[numbers[0]], self.columns[numbers[0]] = found, f"={digest(found.text)}"
 
-    def _visit(self, node: Node, children: tuple[Value, ...]) -> Value:
+    def _visit(self, node: PlanNode, children: tuple[Value, ...]) -> Value:
         known, self.unknown = self.unknown, False
         text = self._expression(node, tuple(child.text for child in children))
         more = self._left_out(node) if self.unknown else ""
@@ -153,14 +153,14 @@ class _ValueSigner(Signer):
         )
         return digest(" ".join(sorted(set(calls))))
 
-    def _left_out(self, node: Node) -> str:
+    def _left_out(self, node: PlanNode) -> str:
         """Return a digest of an expression's parts that the plan's JSON leaves out, from the printed plan."""
         name = _PRINTED.get(node.name)
         if name is None:
             return f" {digest(self._printed)}"
         return f" {digest(' '.join(sorted(set(_calls(self._printed, name)))))}"
 
-    def _with_members(self, node: Node, children: tuple[Value, ...], text: str, more: str) -> Value:
+    def _with_members(self, node: PlanNode, children: tuple[Value, ...], text: str, more: str) -> Value:
         """Return the value with its members, as far as the expression builds it, or takes it apart."""
         name = node.name
         if name in _SAME:
@@ -169,7 +169,7 @@ class _ValueSigner(Signer):
             others = ", ".join(each.text for each in children[1:])
             return Value(text, {ELEMENT: children[0]}, f"{name}[{self._fields(node)}]({others})")
         if name in _DECODES:
-            own = Node(name, {key: each for key, each in node.fields.items() if key not in ("schema", "dataType")})
+            own = PlanNode(name, {key: each for key, each in node.fields.items() if key not in ("schema", "dataType")})
             type_ = node.get("schema") or node.get("dataType")
             return _decoded(type_, f"{name}[{self._fields(own)}]({children[0].text}){self._options(name)}", text)
         make = _MAKES.get(name)
@@ -181,7 +181,7 @@ def _wrapped(child: Value, head: str, text: str) -> Value:
     return Value(text, child.members, f"{head}({child.frame})") if child.members else Value(text)
 
 
-def _evaluated(node: Node, children: Sequence[Value], text: str) -> Value:
+def _evaluated(node: PlanNode, children: Sequence[Value], text: str) -> Value:
     """Read `to_json`, `from_json` and the like, as the optimizer of some versions leaves them: without their schema."""
     evaluator = children[0].text.lstrip("'")
     if len(children) != 2 or not _EVALUATED.match(evaluator):
@@ -198,20 +198,20 @@ def _decoded(type_: Any, call: str, text: str) -> Value:
     return Value(text, {quoted(each["name"]): Value(_short(f"{call}.{each}")) for each in fields or ()}, call)
 
 
-def _struct(_: Node, children: Sequence[Value], text: str) -> Value:
+def _struct(_: PlanNode, children: Sequence[Value], text: str) -> Value:
     return Value(text, dict(_fields_of(children)), "struct()")
 
 
-def _array(_: Node, children: Sequence[Value], text: str) -> Value:
+def _array(_: PlanNode, children: Sequence[Value], text: str) -> Value:
     return Value(text, {ELEMENT: _merged("elements", children)}, f"array of {len(children)}")
 
 
-def _transformed(_: Node, children: Sequence[Value], text: str) -> Value:
+def _transformed(_: PlanNode, children: Sequence[Value], text: str) -> Value:
     array, function = children
     return Value(text, {ELEMENT: function}, f"transform({array.text})") if function.members else Value(text)
 
 
-def _field(node: Node, children: Sequence[Value], text: str) -> Value:
+def _field(node: PlanNode, children: Sequence[Value], text: str) -> Value:
     members, position = [*children[0].members.values()], node.get("ordinal")
     return members[position] if isinstance(position, int) and position < len(members) else Value(text)
 
@@ -221,7 +221,7 @@ def _fields_of(children: Sequence[Value]) -> Iterator[tuple[str, Value]]:
         yield quoted(_literal(name) or name.text), value
 
 
-def _map(_: Node, children: Sequence[Value], text: str) -> Value:
+def _map(_: PlanNode, children: Sequence[Value], text: str) -> Value:
     keys, values = children[::2], children[1::2]
     names = [_literal(key) for key in keys]
     if None in names or len({*names}) < len(names):
@@ -235,7 +235,7 @@ def _literal(value: Value) -> str | None:
     return None if found is None else found[2]
 
 
-def _chosen(node: Node, children: Sequence[Value], text: str) -> Value:
+def _chosen(node: PlanNode, children: Sequence[Value], text: str) -> Value:
     """Choose one of several values by conditions: it has the members of those that have some, if these are equal."""
     made = [child for child in children if child.members]
     if not made or len({tuple(child.members) for child in made}) > 1:
@@ -244,7 +244,7 @@ def _chosen(node: Node, children: Sequence[Value], text: str) -> Value:
     return Value(text, _merged(node.name, made).members, f"{node.name}({conditions})")
 
 
-_MAKES: Final[dict[str, Callable[[Node, Sequence[Value], str], Value]]] = {
+_MAKES: Final[dict[str, Callable[[PlanNode, Sequence[Value], str], Value]]] = {
     "Invoke": _evaluated,
     "CreateNamedStruct": _struct,
     "CreateArray": _array,

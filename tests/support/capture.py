@@ -10,7 +10,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from headwater_producers.spark import Capture
-from headwater_producers.spark.connectors.kafka.observed_topics import AskedTopic, TopicState
+from headwater_producers.spark.connectors.kafka.observed_topics import AskedTopic, TopicSnapshot
 from headwater_producers.spark.events.context import EventContext
 from headwater_schemas.codec import encode
 from headwater_schemas.events import EngineRef, IntervalEntry, LineageEvent, RunEvent, RunEventType, Versions
@@ -113,7 +113,7 @@ class DictFiles:
 class NoTopics:
     """TopicStates of a cluster that doesn't answer."""
 
-    def states(self, asked: Sequence[AskedTopic]) -> list[TopicState | None]:
+    def states(self, asked: Sequence[AskedTopic]) -> list[TopicSnapshot | None]:
         return [None for _ in asked]
 
 

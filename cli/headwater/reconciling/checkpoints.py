@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from headwater.console import console
 from headwater.errors import HeadwaterError, InputError, UnreachableError
-from headwater_producers.spark.jvm.files import LocalFiles, TextFiles, is_local
+from headwater_producers.spark.jvm.files import LocalTextFiles, TextFiles, is_local
 from headwater_schemas.redaction import redact
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
@@ -28,7 +28,7 @@ def reading(locations: Sequence[str]) -> Iterator[TextFiles]:
     It is set up as any other: `spark-defaults.conf`, `PYSPARK_SUBMIT_ARGS` with packages and `spark.hadoop.…`.
     """
     if all(map(is_local, locations)):
-        yield LocalFiles()
+        yield LocalTextFiles()
         return
     from pyspark.sql import SparkSession
 

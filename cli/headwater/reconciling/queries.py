@@ -10,15 +10,15 @@ from headwater.asking import asking
 from headwater.console import console
 from headwater.errors import HeadwaterError, InputError, NotConfiguredError, SubjectNotFoundError, UnreachableError
 from headwater_analysis.reconciling import CheckpointQuery, known_query
-from headwater_producers.spark.backfill.left_tables import location
-from headwater_producers.spark.backfill.origins import origins
-from headwater_producers.spark.backfill.rebuild import QueryIdentity, Rebuilder, interval_events
 from headwater_producers.spark.common.versions import capture_version
 from headwater_producers.spark.jvm.files import TextFiles
+from headwater_producers.spark.left_writes.left_tables import location
 from headwater_producers.spark.plan import PlanOutput, SourceKind
 from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_producers.spark.streaming.gaps import spans
 from headwater_producers.spark.streaming.interval import SinkCommits, sink_at
+from headwater_producers.spark.streaming.origins import origins
+from headwater_producers.spark.streaming.rebuild import QueryIdentity, Rebuilder, interval_events
 from headwater_schemas.events import DatasetRef, IntervalEntry, JobRef, LineageEvent, Provenance
 
 

@@ -16,10 +16,10 @@ from headwater.reconciling.queries import QueryOptions
 from headwater.settings import connected_settings
 from headwater_analysis.reconciling import OpenWrite, claimed_versions, open_writes
 from headwater_analysis.runs.records import MISSED_HEARTBEATS
-from headwater_producers.spark.backfill.left_tables import became_of, location
 from headwater_producers.spark.common.versions import capture_version
-from headwater_producers.spark.events.left_writes import LeftWrite, Verdict, recovered_end, with_facet
+from headwater_producers.spark.events.left_writes import LeftWrite, WriteFate, recovered_end, with_facet
 from headwater_producers.spark.jvm.files import TextFiles, TextFolder
+from headwater_producers.spark.left_writes.left_tables import became_of, location
 from headwater_schemas import naming
 from headwater_schemas.events import LineageEvent
 from headwater_schemas.redaction import redact
@@ -101,7 +101,7 @@ class Left:
         producer = f"https://headwater/reconcile/{capture_version()}"
         for run, write in self._about(table):
             found = became_of(write, files)
-            is_running = found.verdict is not Verdict.COMMITTED and _beats(run)
+            is_running = found.verdict is not WriteFate.COMMITTED and _beats(run)
             if not is_running:
                 events.append(recovered_end(write, found, producer=producer))
             snapshot = found.position.table_snapshot if found.position is not None else None

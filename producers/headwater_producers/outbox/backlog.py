@@ -47,8 +47,6 @@ class Backlog:
 
     Args:
         store: the outbox's own file.
-        limits: bounds.
-        metrics: metrics of the outbox.
     """
 
     def __init__(self, store: Store, limits: OutboxLimits, metrics: OutboxMetrics) -> None:

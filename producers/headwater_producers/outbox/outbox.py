@@ -19,7 +19,7 @@ from headwater_producers.outbox.backlog import Backlog, OutboxLimits
 from headwater_producers.outbox.metrics import OutboxMetrics, shared_metrics
 from headwater_producers.outbox.relay import Relay
 from headwater_producers.outbox.store import Store
-from headwater_producers.outbox.writer import Writer
+from headwater_producers.outbox.writer import BacklogWriter
 from headwater_producers.publisher import Publisher
 from headwater_schemas.events import LineageEvent
 from headwater_schemas.record import Record, record_of
@@ -75,7 +75,7 @@ class Outbox:
         self._folder = folder
         self._publisher = publisher
         self._backlog = Backlog(Store.create_below(folder), limits or OutboxLimits(), metrics or shared_metrics())
-        self._writer = Writer(self._backlog)
+        self._writer = BacklogWriter(self._backlog)
         self._relay = Relay(self._backlog, publisher, Adoption(folder, self._backlog))
         self._writer.start()
         self._relay.start()

@@ -17,7 +17,7 @@ _GROUP_EVENTS: Final = 1_000
 _RETRY_SECONDS: Final = 1.0
 
 
-class Writer:
+class BacklogWriter:
     """Writer of a backlog's events to its file, or to a new one where the file was removed from outside.
 
     Events that the disk refuses stay in memory and are tried again.

@@ -45,7 +45,6 @@ class Ledger:
     Args:
         max_events: bound of the outstanding events.
         max_bytes: bound of their values' total size.
-        metrics: metrics of the publisher.
         clock: monotonic seconds.
     """
 

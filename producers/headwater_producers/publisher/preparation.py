@@ -36,18 +36,17 @@ _PROBE_SECONDS = 0.5
 _ADMIN_TIMEOUT_SECONDS = 10.0
 
 
-class Note(Protocol):
+class ProblemNote(Protocol):
     """Callback that records a delivery problem (`Ledger.note`)."""
 
     def __call__(self, problem: str, *, refusal: CredentialsRefusedError | None = None) -> None:
         """Record the reason why nothing is delivered."""
 
 
-class Preparation:
+class PublisherPreparation:
     """Steps 1 to 3 before the first event, each safe to repeat.
 
     Args:
-        settings: settings of the publisher.
         topics: the topics' names.
         note: callback for problems.
         on_error: callback for the producer's errors.
@@ -60,7 +59,7 @@ class Preparation:
         settings: PublisherSettings,
         topics: TopicNames,
         *,
-        note: Note,
+        note: ProblemNote,
         on_error: Callable[[KafkaError], None],
         poll: Callable[[], None],
         stopping: threading.Event,

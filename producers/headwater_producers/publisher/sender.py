@@ -19,7 +19,7 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 
 from headwater_producers.publisher.ledger import Ledger, Outgoing
 from headwater_producers.publisher.metrics import FailureKind, PublisherMetrics
-from headwater_producers.publisher.preparation import Preparation
+from headwater_producers.publisher.preparation import PublisherPreparation
 from headwater_producers.publisher.settings import PublisherSettings
 from headwater_schemas.kafka.errors import credentials_refused, kafka_error, refusal_text, refuses_credentials
 from headwater_schemas.kafka.producer import AcknowledgedProducer, ProducerRecord, Undelivered
@@ -44,10 +44,8 @@ class Sender:
     """Sender of events until each is acknowledged or has failed, which it reports to the ledger.
 
     Args:
-        settings: settings of the producer.
         topics: destination topics.
         ledger: counts outcomes.
-        metrics: metrics of the publisher.
         make_producer: `confluent_kafka.Producer`, or a stand-in.
         clock: monotonic seconds.
 
@@ -83,7 +81,7 @@ class Sender:
         self._last_complaint = -COMPLAINT_EVERY_SECONDS
         self._last_unexpected: str | None = None
         self._stopping = threading.Event()
-        self._preparation = Preparation(
+        self._preparation = PublisherPreparation(
             settings, topics, note=ledger.note, on_error=self._on_error, poll=self._poll, stopping=self._stopping
         )
         self._producer = self._new_producer()

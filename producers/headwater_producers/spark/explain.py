@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from headwater_producers.spark.execution.describe import describe_plan
 from headwater_producers.spark.jvm.scala import class_name
-from headwater_producers.spark.plan.column import Column, DataType, Direct, Field, Indirect, Path
+from headwater_producers.spark.plan.column import DataType, DirectSource, FieldRef, Indirect, Path, ValueLineage
 from headwater_producers.spark.plan.edges import OutputField, edge_kind, edge_sources, unfold, unfold_all
 from headwater_producers.spark.plan.lattice import subtype
 from headwater_producers.spark.plan.names import reporting
@@ -134,7 +134,7 @@ def explain_lineage(
     description = describe_plan(plan, session=df.sparkSession, settings=settings)
     problems = description.lineage
     if description.upstream is None:
-        sources = [Field(each.dataset) for each in description.inputs]
+        sources = [FieldRef(each.dataset) for each in description.inputs]
         return _unknown(schema, sources, problems.incomplete_reason)
     relation = description.upstream.relation
     if schema["fields"] and not relation.output:
@@ -179,7 +179,7 @@ def _explained(
     relation: Relation,
     schema: DataType,
     problems: ColumnLineage,
-    unfolded: Callable[[OutputField], Iterator[tuple[Path, Column]]],
+    unfolded: Callable[[OutputField], Iterator[tuple[Path, ValueLineage]]],
 ) -> LineageExplanation:
     return LineageExplanation(
         outputs=tuple(
@@ -193,10 +193,10 @@ def _explained(
     )
 
 
-def _unknown(schema: object, sources: Sequence[Field], reason: str | None) -> LineageExplanation:
+def _unknown(schema: object, sources: Sequence[FieldRef], reason: str | None) -> LineageExplanation:
     """Build the fallback explanation: each output may come from each of these sources, or from unknown ones."""
-    fields: Sequence[Field | None] = sources or [None]
-    anything = tuple(_direct(Direct(field, TransformationKind.UNKNOWN), "", None) for field in fields)
+    fields: Sequence[FieldRef | None] = sources or [None]
+    anything = tuple(_direct(DirectSource(field, TransformationKind.UNKNOWN), "", None) for field in fields)
     outputs = tuple(LineageOutput(path=field.path, sources=anything) for field in schema_definition(schema).fields)
     return LineageExplanation(outputs=outputs, complete=False, incomplete_reason=reason)
 
@@ -209,12 +209,12 @@ def _hint(df: object) -> str:
     return ""
 
 
-def _sources(column: Column, name: str) -> tuple[LineageSource, ...]:
+def _sources(column: ValueLineage, name: str) -> tuple[LineageSource, ...]:
     direct = [_direct(source, name, column.text) for source in edge_sources(column)]
     return _sorted([*direct, *(_indirect(source) for source in column.indirect)])
 
 
-def _direct(source: Direct, name: str, text: str | None) -> LineageSource:
+def _direct(source: DirectSource, name: str, text: str | None) -> LineageSource:
     kind = edge_kind(source, name)
     plain = kind in (TransformationKind.COPY, TransformationKind.RENAME)
     dataset, path = _dataset_and_path(source.field)
@@ -245,7 +245,7 @@ def _indirect(source: Indirect) -> LineageSource:
 
 
 def _dataset_and_path(field: object) -> tuple[DatasetRef | None, str | None]:
-    if not isinstance(field, Field):
+    if not isinstance(field, FieldRef):
         return None, None
     return field.dataset, path_text(field.path) if field.path else None
 

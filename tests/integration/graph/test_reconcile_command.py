@@ -15,10 +15,10 @@ from headwater.errors import ExitCode
 from headwater_graph.dump import dump
 from headwater_graph.fold import fold
 from headwater_graph.write import GraphWriter
-from headwater_producers.spark.backfill.rebuild import Rebuilder
-from headwater_producers.spark.jvm.files import LocalFiles
+from headwater_producers.spark.jvm.files import LocalTextFiles
 from headwater_producers.spark.plan import PlanInput, SourceKind
 from headwater_producers.spark.streaming.checkpoint import QueryLog
+from headwater_producers.spark.streaming.rebuild import Rebuilder
 from headwater_schemas.events import (
     Certainty,
     DatasetRef,
@@ -62,7 +62,9 @@ def observed(checkpoint: Path, batch: int) -> LineageEvent:
     """Event that capture emitted while it ran, with facts that a checkpoint doesn't have."""
     ends = Position(kafka=KafkaRanges("out", (OffsetRange(0, 10 * batch, 10 * batch + 10),)))
     source = PlanInput(dataset=IN, kind=SourceKind.KAFKA, source_index=0)
-    entry = Rebuilder(QueryLog(str(checkpoint), LocalFiles()), LocalFiles(), inputs=[source], sources=1).entry(batch)
+    entry = Rebuilder(QueryLog(str(checkpoint), LocalTextFiles()), LocalTextFiles(), inputs=[source], sources=1).entry(
+        batch
+    )
     begin = OffsetRange(0, 5 + 10 * batch, 15 + 10 * batch)
     entry = msgspec.structs.replace(
         entry,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater_producers.spark import attach
-from headwater_producers.spark.common.metrics import Emitted
+from headwater_producers.spark.common.metrics import EarlierEmission
 from headwater_producers.spark.streaming.gaps import GAPS_FACET
 from headwater_schemas.events import RunEventType
 from support.capture import FLUSH_SECONDS, RecordingSink, body
@@ -57,7 +57,7 @@ def test_a_query_that_ran_for_long_without_capture(
     # The files of the oldest one were known by the one before it alone. Spark may forget one more when it commits the
     # new micro-batch, before capture looks.
     assert gap.last in {oldest, oldest + 1}
-    assert (gap.name, gap.first, gap.emitted) == ("q", 0, Emitted.UNKNOWN)
+    assert (gap.name, gap.first, gap.emitted) == ("q", 0, EarlierEmission.UNKNOWN)
     assert [entry.batch_id for entry in sink.entries("job.q")] == list(range(gap.last + 1, 7))
     facets = [
         (body(event).type, json.loads(body(event).run_facets.get(GAPS_FACET, "{}"))) for event in sink.runs("job.q")

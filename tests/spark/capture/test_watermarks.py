@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql import functions as F  # noqa: N812  the name every PySpark program uses
 
-from headwater_producers.spark.streaming.progress import STATE_FACET
+from headwater_producers.spark.streaming.stream_run import STATE_FACET
 from headwater_schemas.events import IntervalEntry
 from support.capture import Captured
 from support.waiting import patience

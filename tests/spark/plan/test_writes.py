@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from pyspark.sql import functions
 
-from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.connectors.jdbc import _tables_of
 from headwater_producers.spark.execution import describe
 from headwater_producers.spark.explain import explain_lineage
@@ -279,4 +279,4 @@ def test_tables_of_a_jdbc_query(spark: SparkSession) -> None:
 
 def test_tables_of_a_query_by_sparks_own_parser(spark: SparkSession) -> None:
     query = "WITH q AS (SELECT a FROM s.t WHERE EXISTS (SELECT 1 FROM u)) SELECT a FROM q UNION SELECT b FROM v"
-    assert sorted(_tables_of(query, Context(spark, PlanSettings()))) == ["s.t", "u", "v"]
+    assert sorted(_tables_of(query, SessionContext(spark, PlanSettings()))) == ["s.t", "u", "v"]

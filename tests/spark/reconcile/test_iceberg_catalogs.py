@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater_producers.spark.backfill.left_tables import became_of
 from headwater_producers.spark.connectors.iceberg.catalog_metadata import CatalogMetadata
-from headwater_producers.spark.events.left_writes import LeftWrite, Verdict, WriteTarget
-from headwater_producers.spark.jvm.files import LocalFiles
+from headwater_producers.spark.events.left_writes import LeftWrite, WriteFate, WriteTarget
+from headwater_producers.spark.jvm.files import LocalTextFiles
+from headwater_producers.spark.left_writes.left_tables import became_of
 from headwater_schemas.events import Certainty, DatasetRef, JobRef
 from support.hive_metastore import hive_metastore
 from support.iceberg_rest import rest_catalog
@@ -76,20 +76,20 @@ def test_a_snapshot_is_found_by_the_catalog_that_has_it(spark: SparkSession, cat
     location = location_of(spark, f"{catalog}.shop.orders")
     current = CatalogMetadata(spark)
     began = datetime.now(UTC)
-    assert became_of(write(spark, location, began), LocalFiles(), current).verdict is Verdict.NOTHING
+    assert became_of(write(spark, location, began), LocalTextFiles(), current).verdict is WriteFate.NOTHING
 
     spark.sql(f"INSERT INTO {catalog}.shop.orders VALUES (1), (2)")
-    found = became_of(write(spark, location, began), LocalFiles(), current)
-    assert (found.verdict, found.certainty, found.counts.rows) == (Verdict.COMMITTED, Certainty.INFERRED, 2)
+    found = became_of(write(spark, location, began), LocalTextFiles(), current)
+    assert (found.verdict, found.certainty, found.counts.rows) == (WriteFate.COMMITTED, Certainty.INFERRED, 2)
     assert found.position is not None
     assert found.position.table_snapshot is not None
     snapshot = found.position.table_snapshot.snapshot_id
     assert spark.sql(f"SELECT * FROM {catalog}.shop.orders VERSION AS OF {snapshot}").count() == 2
 
     elsewhere = WriteTarget(dataset=DatasetRef("file", f"{location}2"), format="iceberg", names=("shop.orders",))
-    another = became_of(write(spark, location, began, targets=(elsewhere,)), LocalFiles(), current)
-    assert another.verdict is Verdict.UNKNOWN, "the table of that name lies elsewhere, and a server doesn't answer"
+    another = became_of(write(spark, location, began, targets=(elsewhere,)), LocalTextFiles(), current)
+    assert another.verdict is WriteFate.UNKNOWN, "the table of that name lies elsewhere, and a server doesn't answer"
     spark.sql(f"DROP TABLE {catalog}.shop.orders")
-    gone = became_of(write(spark, location, began), LocalFiles(), current)
+    gone = became_of(write(spark, location, began), LocalTextFiles(), current)
     # Another catalog, which may have it, doesn't answer.
-    assert (gone.verdict, "can't be read" in gone.reason) == (Verdict.UNKNOWN, True)
+    assert (gone.verdict, "can't be read" in gone.reason) == (WriteFate.UNKNOWN, True)

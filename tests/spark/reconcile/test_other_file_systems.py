@@ -10,7 +10,7 @@ import pytest
 
 from headwater.cli import main
 from headwater.errors import ExitCode
-from headwater_producers.spark.jvm.files import JvmFiles, LocalFiles
+from headwater_producers.spark.jvm.files import JvmFiles, LocalTextFiles
 from headwater_producers.spark.streaming.checkpoint import QueryLog
 from support.checkpoints import QUERY, kafka_checkpoint, written
 
@@ -29,7 +29,7 @@ def test_the_same_through_hadoop(spark: SparkSession, tmp_path: Path) -> None:
     configuration.set(mount, f"file://{tmp_path}")
     try:
         there = QueryLog("viewfs://elsewhere/data/cp", JvmFiles(spark.sparkContext))
-        here = QueryLog(f"file:{folder}", LocalFiles())
+        here = QueryLog(f"file:{folder}", LocalTextFiles())
         assert there.query_id() == QUERY
         assert there.committed() == here.committed() == list(range(2, 12))
         assert there.planned() == here.planned()

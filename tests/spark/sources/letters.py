@@ -6,13 +6,13 @@ is whatever is written to Spark's `noop`.
 
 from __future__ import annotations
 
-from headwater_producers.spark.connectors.answer import Scanned
 from headwater_producers.spark.connectors.connector import Connector
-from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf, JvmScan
+from headwater_producers.spark.connectors.connector_answers import Scanned
+from headwater_producers.spark.connectors.connector_questions import JvmCommand, JvmLeaf, JvmScan
 from headwater_producers.spark.jvm.scala import class_name
 from headwater_producers.spark.plan import PlanInput, PlanOutput, SourceKind
 from headwater_producers.spark.plan.leaves import Leaf
-from headwater_producers.spark.plan.written import Written
+from headwater_producers.spark.plan.written import WrittenOutputs
 from headwater_schemas.events import DatasetRef, OpaqueRange, Position
 
 OFFICE = "post://office"
@@ -25,11 +25,11 @@ class Letters(Connector):
         read = PlanInput(dataset=DatasetRef(OFFICE, "letters"), kind=SourceKind.UNKNOWN, schema=leaf.batch().schema())
         return Leaf(inputs=(read,))
 
-    def write(self, command: JvmCommand) -> Written | None:
+    def write(self, command: JvmCommand) -> WrittenOutputs | None:
         if class_name(command.subject) != "NoopTable":
             return None
         parcel = PlanOutput(dataset=DatasetRef(OFFICE, "parcels"), kind=SourceKind.UNKNOWN, mode=command.mode)
-        return Written((parcel,))
+        return WrittenOutputs((parcel,))
 
     def scanned(self, scan: JvmScan) -> Scanned | None:
         return Scanned(positions={"letters": Position(opaque=OpaqueRange(from_json=None, to_json='"today"'))})

@@ -12,11 +12,11 @@ from typing import Any
 from headwater_graph.facts.model import RelType
 from headwater_graph.facts.nodes import IntervalFacts
 from headwater_graph.fold import fold, reject
-from headwater_producers.spark.backfill.rebuild import QueryIdentity, Rebuilder, interval_events
-from headwater_producers.spark.jvm.files import LocalFiles
+from headwater_producers.spark.jvm.files import LocalTextFiles
 from headwater_producers.spark.plan import PlanInput, SourceKind
 from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_producers.spark.streaming.gaps import GAPS_FACET
+from headwater_producers.spark.streaming.rebuild import QueryIdentity, Rebuilder, interval_events
 from headwater_schemas.events import DatasetRef, JobRef, LineageEvent, Provenance
 from support.crash.truth import Truth
 
@@ -106,9 +106,9 @@ def reconciled(folder: Path, truth: Truth) -> Iterator[LineageEvent]:
         ),
     }
     for name, query_id in truth.queries.items():
-        log = QueryLog(f"file:{folder}/checkpoints/{name}", LocalFiles())
+        log = QueryLog(f"file:{folder}/checkpoints/{name}", LocalTextFiles())
         assert log.query_id() == query_id
-        rebuilder = Rebuilder(log, LocalFiles(), inputs=[inputs[name]], sources=1)
+        rebuilder = Rebuilder(log, LocalTextFiles(), inputs=[inputs[name]], sources=1)
         # The oldest of more than 100 has lost its beginning.
         entries = [rebuilder.entry(batch) for batch in log.committed() if batch == 0 or batch - 1 in log.planned()]
         whose = QueryIdentity(

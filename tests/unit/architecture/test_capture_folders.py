@@ -55,7 +55,7 @@ def test_every_connector_is_registered_once() -> None:
     registered = [type(each) for each in REGISTRY]
     assert len(registered) == len(set(registered)) > 5, all_connectors.__doc__
     files = {place(each) for each in REGISTRY}
-    shared = {"__init__", "answer", "connector", "context", "question", "registry"}
+    shared = {"__init__", "connector_answers", "connector", "context", "connector_questions", "registry"}
     there = {path for path in CONNECTORS.iterdir() if path.is_dir() and path.name != "__pycache__"}
     there |= {path for path in CONNECTORS.glob("*.py") if path.stem not in shared}
     assert files == there

@@ -11,13 +11,13 @@ PRODUCERS = module_graph("headwater_producers")
 
 MAY_NOT_IMPORT = {
     # folder of `spark/`: those that it may not import
-    "plan": {"jvm", "connectors", "execution", "streaming", "backfill", "driver", "events"},
-    "jvm": {"connectors", "execution", "streaming", "backfill", "driver", "events"},
-    "connectors": {"execution", "streaming", "backfill", "driver"},
-    "streaming": {"backfill", "driver", "running"},
-    "events": {"streaming", "backfill", "driver", "running", "connectors", "execution", "jvm"},
-    "common": {"events", "plan", "streaming", "backfill", "driver", "running", "connectors", "execution", "jvm"},
-    "backfill": {"driver", "running", "execution"},
+    "plan": {"jvm", "connectors", "execution", "streaming", "left_writes", "driver", "events"},
+    "jvm": {"connectors", "execution", "streaming", "left_writes", "driver", "events"},
+    "connectors": {"execution", "streaming", "left_writes", "driver"},
+    "streaming": {"left_writes", "driver", "running"},
+    "events": {"streaming", "left_writes", "driver", "running", "connectors", "execution", "jvm"},
+    "common": {"events", "plan", "streaming", "left_writes", "driver", "running", "connectors", "execution", "jvm"},
+    "left_writes": {"driver", "running", "execution"},
     "driver": {"running"},
 }
 

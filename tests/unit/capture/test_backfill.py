@@ -16,17 +16,18 @@ import msgspec
 import pytest
 from prometheus_client import CollectorRegistry
 
-from headwater_producers.spark.backfill.backfill import Backfill, BackfillTask
-from headwater_producers.spark.backfill.rebuild import Rebuilder
-from headwater_producers.spark.common.metrics import CaptureMetrics, Emitted
+from headwater_producers.spark.common.metrics import CaptureMetrics, EarlierEmission
 from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind, StreamingLink
+from headwater_producers.spark.streaming.backfill import Backfill, BackfillTask
 from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
 from headwater_producers.spark.streaming.gaps import GAPS_FACET, Gaps
-from headwater_producers.spark.streaming.progress import Progress, SourceProgress
-from headwater_producers.spark.streaming.run import Coalescing, LastEmittedStore, StreamRun
+from headwater_producers.spark.streaming.interval import QueryProgress, SourceProgress
+from headwater_producers.spark.streaming.interval_events import Coalescing, LastEmittedStore
+from headwater_producers.spark.streaming.rebuild import Rebuilder
+from headwater_producers.spark.streaming.stream_run import StreamRun
 from headwater_schemas.events import (
     ColumnEdge,
     ColumnLineage,
@@ -149,7 +150,7 @@ class Stage:
             self.sink.publish(event)
         return not self.refuses
 
-    def missing(self) -> list[tuple[int, int, Emitted]]:
+    def missing(self) -> list[tuple[int, int, EarlierEmission]]:
         return [(gap.first, gap.last, gap.emitted) for gap in self.gaps.found]
 
     def emitted_gaps(self) -> list[Any]:
@@ -165,7 +166,7 @@ class Stage:
 
     def progress(self, batch: int, run_id: str = "run", *, quality: bool | None = None, topic: str = "in") -> None:
         start, end = {topic: {"0": 5 + 10 * batch}}, {topic: {"0": 15 + 10 * batch}}
-        progress = Progress(
+        progress = QueryProgress(
             query_id=QUERY,
             run_id=run_id,
             name="copy",
@@ -309,7 +310,7 @@ def test_a_note_of_more_than_the_checkpoint_has_hides_no_gap(tmp_path: Path) -> 
     made.purge(6)
     last = Stage(made.files, store=tmp_path)
     last.start("later", at=BEGAN + timedelta(hours=2))
-    assert last.missing() == [(3, 5, Emitted.NEVER)]
+    assert last.missing() == [(3, 5, EarlierEmission.NEVER)]
 
 
 def test_a_note_of_a_checkpoint_that_is_empty_now_is_no_gap(tmp_path: Path) -> None:
@@ -452,7 +453,7 @@ def test_what_the_checkpoint_has_forgotten_is_perhaps_a_gap_where_nobody_has_not
     stage = Stage(made.files)
     stage.start(at=BEGAN + timedelta(hours=1))
     assert stage.reported() == [(RECONCILED, [8, 9, 10, 11])]
-    assert stage.missing() == [(0, 7, Emitted.UNKNOWN)]
+    assert stage.missing() == [(0, 7, EarlierEmission.UNKNOWN)]
     assert stage.emitted_gaps() == [[{"first": 0, "last": 7, "emitted": "unknown"}]]
     assert [record.levelname for record in caplog.records] == ["WARNING"]
 
@@ -473,7 +474,7 @@ def test_a_note_distinguishes_a_gap_from_a_healthy_restart(tmp_path: Path, caplo
     made.purge(20)
     late = Stage(made.files, store=tmp_path)
     late.start(at=BEGAN + timedelta(hours=2))
-    assert late.missing() == [(6, 19, Emitted.NEVER)]
+    assert late.missing() == [(6, 19, EarlierEmission.NEVER)]
     assert late.emitted_gaps() == [[{"first": 6, "last": 19, "emitted": "never"}]]
     assert late.reported() == [(RECONCILED, list(range(20, 30)))]
     # It is a gap once, not at each start.
@@ -493,7 +494,7 @@ def test_a_refused_interval_is_not_noted_as_emitted(tmp_path: Path) -> None:
     made.purge(4)
     second = Stage(made.files, store=tmp_path)
     second.start(at=BEGAN + timedelta(hours=1))
-    assert second.missing() == [(2, 3, Emitted.NEVER)]
+    assert second.missing() == [(2, 3, EarlierEmission.NEVER)]
 
 
 def test_progress_that_was_dropped_for_longer_than_the_checkpoint_remembers_is_a_gap() -> None:
@@ -507,7 +508,7 @@ def test_progress_that_was_dropped_for_longer_than_the_checkpoint_remembers_is_a
     stage.progress(9)
     stage.flow.backfill_next()
     assert stage.reported() == [(OBSERVED, [0]), (OBSERVED, [9]), (RECONCILED, [6, 7, 8])]
-    assert stage.missing() == [(1, 5, Emitted.NEVER)]
+    assert stage.missing() == [(1, 5, EarlierEmission.NEVER)]
     assert stage.emitted_gaps() == [[{"first": 1, "last": 5, "emitted": "never"}]], "emitted while the run goes on"
     stage.flow.terminated("run", None, BEGAN)
     assert len(stage.gaps.found) == 1

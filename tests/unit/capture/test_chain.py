@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from headwater_producers.spark.streaming.run import Chain, version_text
+from headwater_producers.spark.streaming.interval_events import EmittedChain, version_text
 from headwater_schemas.events import EmissionReason, EngineRef, IntervalEntry, QualityResult, Versions
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ CHANGED: list[tuple[dict[str, object], EmissionReason | None]] = [
 def test_code_configuration_and_engine_by_themselves(subtests: pytest.Subtests) -> None:
     for changed, reason in CHANGED:
         with subtests.test(changed=changed):
-            chain = Chain()
+            chain = EmittedChain()
             assert chain.change(ENTRY, version_text(BEFORE)) is None, "the first one changes nothing"
             after = version_text(msgspec.structs.replace(BEFORE, **changed))
             assert chain.change(ENTRY, after) is reason
@@ -49,7 +49,7 @@ LINEAGE_OR_QUALITY: list[tuple[IntervalEntry, EmissionReason | None]] = [
 def test_lineage_and_quality(subtests: pytest.Subtests) -> None:
     for entry, reason in LINEAGE_OR_QUALITY:
         with subtests.test(entry=entry):
-            chain = Chain()
+            chain = EmittedChain()
             chain.change(ENTRY, version_text(BEFORE))
             assert chain.change(entry, version_text(BEFORE)) is reason
 
@@ -66,6 +66,6 @@ SET_BACK: list[tuple[int, int | None, int | None, int | None]] = [
 def test_a_checkpoint_that_was_set_back(subtests: pytest.Subtests) -> None:
     for committed, first, last, noted in SET_BACK:
         with subtests.test(committed=committed, first=first):
-            chain = Chain(first=5, last=9, noted=9)
+            chain = EmittedChain(first=5, last=9, noted=9)
             chain.set_back(committed)
             assert (chain.first, chain.last, chain.noted) == (first, last, noted)

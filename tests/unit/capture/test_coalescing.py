@@ -4,7 +4,7 @@ import math
 from datetime import UTC, datetime, timedelta
 
 from headwater_producers.spark.common.settings import CaptureSettings
-from headwater_producers.spark.streaming.run import Coalescing, IntervalBuffer, ReadyInterval
+from headwater_producers.spark.streaming.interval_events import Coalescing, IntervalBuffer, ReadyInterval
 from headwater_schemas.events import EmissionReason, IntervalEntry
 
 BEGAN = datetime(2026, 11, 21, tzinfo=UTC)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.plan.names import Names, reporting, without_keys, without_literals
+from headwater_producers.spark.plan.names import PlanNames, reporting, without_keys, without_literals
 from headwater_producers.spark.plan.schema import path_text, schema_definition
 
 if TYPE_CHECKING:
@@ -87,6 +87,6 @@ def test_a_schema_has_its_names_and_those_within_its_types_so() -> None:
 def test_literals_are_hidden_in_names_where_that_is_asked_for_alone() -> None:
     name = "concat(first, SEKRIT, last)"
     assert path_text((name,)) == name
-    with reporting(Names(hidden=True)):
+    with reporting(PlanNames(hidden=True)):
         assert path_text((name,)) == "concat(?)"
     assert path_text((name,)) == name

@@ -15,7 +15,7 @@ from headwater_producers.spark.driver.attach import event_context
 from headwater_producers.spark.events.application import application_running, application_started
 from headwater_producers.spark.events.data_interval import ALWAYS, DataInterval, data_interval
 from headwater_producers.spark.events.dedup_cache import DedupCache
-from headwater_producers.spark.execution.facts import rows_rejected, without_literals
+from headwater_producers.spark.execution.executions import rows_rejected, without_literals
 from headwater_schemas.events import RunEvent
 
 if TYPE_CHECKING:

@@ -13,27 +13,26 @@ import pytest
 from headwater_producers.spark.common.errors import LineageNotDurableError
 from headwater_producers.spark.common.settings import EmissionPolicy
 from headwater_producers.spark.common.sink import KeepingSink
-from headwater_producers.spark.driver.emission import (
-    Durability,
-    Emission,
-    Fence,
-    Overrun,
-    OverrunWatch,
-    RunningQueries,
-)
+from headwater_producers.spark.driver.emission import Durability, Emission, Fence
 from headwater_producers.spark.driver.engine import EventPublisher
+from headwater_producers.spark.driver.overrun import Overrun, OverrunWatch, RunningQueries
 from headwater_producers.spark.driver.status import CaptureStatus
 from headwater_schemas.events import IntervalEntry, IntervalEvent, Provenance
 from support.capture import RecordingSink
 from support.waiting import eventually, patience
 
 
-class Intake:
+class Answers(Durability):
     """Is secure after some times of not being."""
 
-    def __init__(self, *answers: bool) -> None:
+    closing = False
+
+    def __init__(self, *answers: bool, lost: str | None = None) -> None:
         self.answers = list(answers)
-        self.closing = False
+        self._lost = lost
+
+    def lost(self) -> str | None:
+        return self._lost
 
     def secure(self, timeout_seconds: float) -> bool:
         return self.answers.pop(0)
@@ -97,23 +96,23 @@ def emission(policy: str, sink: Any, engine: Engine | None = None) -> Emission:
 
 def test_the_fence_opens_when_all_is_durable() -> None:
     jvm = Jvm()
-    Fence(Intake(False, False, True), lambda: None).hold(jvm, 7)
+    Fence(Answers(False, False, True)).hold(jvm, 7)
     assert jvm.slept == 2
 
 
 def test_the_fence_opens_when_capture_is_closed() -> None:
-    intake = Intake(False, False)
+    intake = Answers(False, False)
 
     def close() -> None:
         intake.closing = True
 
-    Fence(intake, lambda: None).hold(Jvm(close), 7)
+    Fence(intake).hold(Jvm(close), 7)
     assert intake.answers == [False]
 
 
 def test_the_fence_refuses_when_lineage_is_lost() -> None:
     with pytest.raises(LineageNotDurableError, match=r"micro-batch 7 is not begun.*1 events refused"):
-        Fence(Intake(), lambda: "1 events refused").hold(Jvm(), 7)
+        Fence(Answers(lost="1 events refused")).hold(Jvm(), 7)
 
 
 def test_stopping_the_query_ends_the_waiting() -> None:
@@ -121,17 +120,17 @@ def test_stopping_the_query_ends_the_waiting() -> None:
         raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        Fence(Intake(False, False), lambda: None).hold(Jvm(interrupt), 7)
+        Fence(Answers(False, False)).hold(Jvm(interrupt), 7)
 
 
 def test_a_stopped_query_is_seen_where_its_interruption_does_not_get_through() -> None:
     with pytest.raises(LineageNotDurableError, match="micro-batch 7 is not begun: the query was stopped"):
-        Fence(Intake(False, False), lambda: None).hold(Jvm(), 7, lambda: True)
+        Fence(Answers(False, False)).hold(Jvm(), 7, lambda: True)
 
 
 def test_the_fence_says_every_ten_seconds_that_it_waits(caplog: pytest.LogCaptureFixture) -> None:
     times = iter([0.0, 5.0, 11.0, 12.0, 22.0])
-    Fence(Intake(False, False, False, False, True), lambda: None, clock=lambda: next(times)).hold(Jvm(), 7)
+    Fence(Answers(False, False, False, False, True), clock=lambda: next(times)).hold(Jvm(), 7)
     assert [record.args for record in caplog.records] == [(7, 11.0), (7, 22.0)]
 
 

@@ -5,20 +5,21 @@ from typing import Any
 
 import pytest
 
-from headwater_producers.spark.connectors.answer import LoggedSource
+from headwater_producers.spark.connectors.connector_questions import SourceOffsets
+from headwater_producers.spark.connectors.kafka.connector import Kafka
 from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
-from headwater_producers.spark.connectors.question import SourceOffsets
-from headwater_producers.spark.connectors.registry import REGISTRY
+from headwater_producers.spark.jvm.files import TextFolder
 from headwater_producers.spark.plan import PlanInput, SourceKind
 from headwater_producers.spark.streaming.interval import (
     MicroBatchFacts,
+    QueryProgress,
     SinkCommits,
     interval_entry,
     micro_batch_facts,
+    parse_progress,
     source_rows,
 )
-from headwater_producers.spark.streaming.progress import Progress, parse_progress
-from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, FileSet, OffsetRange
+from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, OffsetRange
 from support.capture import DictFiles, NoTopics, recorded
 
 CLUSTER = "kafka://broker:9092"
@@ -28,7 +29,7 @@ def topic(name: str, source: int | None = 0) -> PlanInput:
     return PlanInput(dataset=DatasetRef(CLUSTER, name), kind=SourceKind.KAFKA, source_index=source)
 
 
-def changed(name: str, **source: Any) -> Progress:
+def changed(name: str, **source: Any) -> QueryProgress:
     document = json.loads(recorded(name))
     document["sources"][0].update(source)
     return parse_progress(json.dumps(document))
@@ -75,8 +76,9 @@ def test_rows_of_a_micro_batch_that_the_sink_skips_are_unknown(subtests: pytest.
 
 
 def test_a_first_batch_takes_its_start_from_the_checkpoint() -> None:
-    facts = MicroBatchFacts(logged={0: LoggedSource(first={"in": {0: 2, 1: 0}})})
-    entry = interval_entry(parse_progress(recorded("kafka_first_batch")), [topic("in")], facts)
+    progress = parse_progress(recorded("kafka_first_batch"))
+    logs = TextFolder("/cp", DictFiles({"/cp/sources/0/0": 'v1\n{"in":{"0":2,"1":0}}'}))
+    entry = interval_entry(progress, [topic("in")], MicroBatchFacts(), checkpoint=logs)
     [use] = entry.inputs
     assert use.position is not None
     assert use.position.kafka is not None
@@ -161,12 +163,20 @@ def test_a_source_without_any_offset_claims_nothing() -> None:
 
 
 def test_files_of_a_file_source() -> None:
-    progress = changed("kafka_next_batch", startOffset={"logOffset": 0}, endOffset={"logOffset": 1})
-    files = FileSet(count=2, manifest_digest="x")
+    progress = changed(
+        "kafka_next_batch",
+        startOffset={"logOffset": 0},
+        endOffset={"logOffset": 1},
+        description="FileStreamSource[file:/in]",
+    )
+    lines = [json.dumps({"path": f"file:///in/{name}", "timestamp": 1, "batchId": 1}) for name in "ab"]
+    logs = TextFolder("/cp", DictFiles({"/cp/sources/0/1": "\n".join(["v1", *lines])}))
     source = PlanInput(dataset=DatasetRef("file", "/in"), kind=SourceKind.FILE, source_index=0)
-    [use] = interval_entry(progress, [source], MicroBatchFacts(logged={0: LoggedSource(files=files)})).inputs
+    [use] = interval_entry(progress, [source], MicroBatchFacts(), checkpoint=logs).inputs
     assert use.position is not None
-    assert (use.position.files, use.files, use.certainty) == (files, 2, Certainty.EXACT)
+    assert use.position.files is not None
+    assert use.position.files.paths == ("file:///in/a", "file:///in/b")
+    assert (use.files, use.certainty) == (2, Certainty.EXACT)
 
 
 def test_two_sources_of_one_topic_are_one_use_where_they_agree() -> None:
@@ -192,13 +202,11 @@ COUNTED_ROWS: list[tuple[int | None, bool, int | None]] = [
 def test_rows_are_counted_once(subtests: pytest.Subtests) -> None:
     for rows, read_often, expected in COUNTED_ROWS:
         with subtests.test(rows=rows, read_often=read_often):
-            ranges = REGISTRY.read_range(
-                SourceOffsets(start={"in": {"0": 8, "1": 12}}, end={"in": {"0": 24, "1": 26}}, kind=SourceKind.KAFKA)
-            )
+            ends: dict[str, Any] = {"start": {"in": {"0": 8, "1": 12}}, "end": {"in": {"0": 24, "1": 26}}}
+            ranges = Kafka().read_range(SourceOffsets(**ends, kind=SourceKind.KAFKA))
             assert source_rows(ranges, rows, read_often=read_often) == expected
 
 
 def test_rows_of_a_source_without_offsets_are_not_known_when_it_may_be_read_often() -> None:
-    ranges = REGISTRY.read_range(SourceOffsets(description="rate", start=3, end=4))
-    assert source_rows(ranges, 10, read_often=True) is None
-    assert source_rows(ranges, 10, read_often=False) == 10
+    assert source_rows(None, 10, read_often=True) is None
+    assert source_rows(None, 10, read_often=False) == 10

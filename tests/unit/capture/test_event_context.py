@@ -8,7 +8,6 @@ from typing import get_args
 import pytest
 
 from headwater_producers.spark import CaptureSettings
-from headwater_producers.spark.backfill.rebuild import QueryIdentity, interval_events
 from headwater_producers.spark.common.settings import ErrorDetail
 from headwater_producers.spark.driver.attach import event_context
 from headwater_producers.spark.events.application import application_ended, application_started
@@ -16,11 +15,14 @@ from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.job_names import streaming_name
 from headwater_producers.spark.events.parent import Orchestration
 from headwater_producers.spark.events.run_error import in_detail
+from headwater_producers.spark.streaming.checkpoint import StreamCheckpoint
+from headwater_producers.spark.streaming.interval_events import IntervalSender, LastEmittedStore, QueryRun
+from headwater_producers.spark.streaming.rebuild import QueryIdentity, interval_events
 from headwater_schemas.events import (
     EngineRef,
     IntervalEntry,
-    IntervalEvent,
     JobRef,
+    LineageEvent,
     Owner,
     ParentRun,
     RunError,
@@ -28,6 +30,7 @@ from headwater_schemas.events import (
     RunEventType,
     Tag,
 )
+from support.capture import DictFiles
 
 QUERY = "0c7a3b1e-6f0e-4b53-9a4e-3c1b5a1d2e3f"
 RUN = "01931885-2800-7be7-aa8d-aaa15c337268"
@@ -96,8 +99,11 @@ def test_names_and_checkpoints_of_queries_bear_no_credentials() -> None:
     assert run.run_event is not None
     assert run.run_event.checkpoint_location == "s3a://[redacted]@lake/cp"
     entry = IntervalEntry(batch_id=0, inputs=(), outputs=())
-    body = IntervalEvent(query_id=QUERY, entries=(entry,), query_name=name, checkpoint_location=where)
-    observed = context.interval(body, job=job, run_id=RUN, at=at)
+    sent: list[LineageEvent] = []
+    checkpoint = StreamCheckpoint(where, DictFiles())
+    query = QueryRun(query_id=QUERY, run_id=RUN, name=name, started_at=at, job=job, checkpoint=checkpoint)
+    IntervalSender(context, sent.append, LastEmittedStore()).add_again(query, entry, at)
+    [observed] = sent
     [rebuilt] = interval_events(
         QueryIdentity(
             tenant="default", job=job, query_id=QUERY, producer="x", query_name=name, checkpoint_location=where

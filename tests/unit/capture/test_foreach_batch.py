@@ -15,12 +15,13 @@ from headwater_producers.spark.driver.listeners import (
     QueryStarted,
     SessionListeners,
     Signal,
+    SignalTarget,
     StreamListener,
     watch,
 )
 
 
-class Target:
+class Target(SignalTarget):
     def __init__(self, error: Exception | None = None, refusal: Exception | None = None) -> None:
         self.held: list[tuple[str, int]] = []
         self.refusal = refusal

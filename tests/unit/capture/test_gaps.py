@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry
 
-from headwater_producers.spark.common.metrics import CaptureMetrics, Emitted
+from headwater_producers.spark.common.metrics import CaptureMetrics, EarlierEmission
 from headwater_producers.spark.streaming.gaps import Gap, Gaps, gaps_facet, spans
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ def test_spans(subtests: pytest.Subtests) -> None:
 def test_a_gap_is_counted_by_its_micro_batches_logged_and_remembered(caplog: pytest.LogCaptureFixture) -> None:
     registry = CollectorRegistry()
     gaps = Gaps(CaptureMetrics(registry))
-    lost = Gap("id", "copy", 7, 9, Emitted.NEVER, AT)
-    unknown = Gap("id", None, 0, 0, Emitted.UNKNOWN, AT)
+    lost = Gap("id", "copy", 7, 9, EarlierEmission.NEVER, AT)
+    unknown = Gap("id", None, 0, 0, EarlierEmission.UNKNOWN, AT)
     gaps.add(lost)
     gaps.add(unknown)
     assert gaps.found == (lost, unknown)

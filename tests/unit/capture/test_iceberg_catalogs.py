@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.connectors.iceberg.catalogs import iceberg_catalog
 from headwater_producers.spark.plan.settings import PlanSettings
 from headwater_schemas.events import DatasetRef, Symlink
@@ -28,9 +28,9 @@ class Session:
         self.conf = Conf(settings)
 
 
-def context(settings: dict[str, str]) -> Context:
+def context(settings: dict[str, str]) -> SessionContext:
     session: Any = Session(settings)
-    return Context(session, PlanSettings())
+    return SessionContext(session, PlanSettings())
 
 
 def of_lake(settings: dict[str, str]) -> dict[str, str]:

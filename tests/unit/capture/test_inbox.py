@@ -1,9 +1,24 @@
 from __future__ import annotations
 
 import threading
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-from headwater_producers.spark.driver.listeners import Inbox
+from headwater_producers.spark.driver.listeners import (
+    BatchFunctionCalled,
+    CommandEnded,
+    Inbox,
+    QueryProgressed,
+    QueryStarted,
+    QueryTerminated,
+    Signal,
+    SignalTarget,
+    TopicWriteBegins,
+)
 from support.waiting import patience
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def test_first_in_first_out_and_urgent_before_all() -> None:
@@ -65,3 +80,38 @@ def test_what_is_being_taken_counts_until_its_turn_has_come() -> None:
         assert not inbox.put(-1, weight=10)
     assert seen == [(0, 2, 20), (1, 2, 20), (2, 2, 20)], "what comes meanwhile is left for later"
     assert [inbox.take(0) for _ in range(4)] == [99, 100, 101, 102]
+
+
+AT = datetime(2013, 1, 1, tzinfo=UTC)
+
+
+def target(inbox: Inbox[Signal]) -> SignalTarget:
+    return SignalTarget(inbox, lambda _frame, _query_id, _batch_id: None)
+
+
+SIGNALS: list[tuple[Signal, bool]] = [
+    (QueryStarted(event=None, query=None, session=None, at=AT), True),
+    (QueryTerminated(event=None, at=AT), True),
+    # Without it the writes of micro-batch 8 would be emitted as those of 7.
+    (BatchFunctionCalled(frame=None, query_id="q", batch_id=8), True),
+    (QueryProgressed(event=None, session=None, at=AT), False),
+    (CommandEnded("save", None, None, None, None, AT), False),
+]
+
+
+def test_where_too_many_wait_only_what_nothing_else_reports_is_taken(subtests: pytest.Subtests) -> None:
+    for signal, kept in SIGNALS:
+        with subtests.test(signal=signal):
+            inbox: Inbox[Signal] = Inbox(limit=0)
+            target(inbox).offer(signal)
+            assert (list(inbox.take_waiting()) == [signal]) is kept
+            assert inbox.dropped == (not kept)
+
+
+def test_a_write_to_a_topic_does_not_wait_for_what_is_not_taken() -> None:
+    asked = threading.Event()
+    target(Inbox(limit=0)).offer(TopicWriteBegins(writer=None, session=None, asked=asked))
+    assert asked.is_set()
+    asked = threading.Event()
+    target(Inbox(limit=1)).offer(TopicWriteBegins(writer=None, session=None, asked=asked))
+    assert not asked.is_set()

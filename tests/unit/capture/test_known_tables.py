@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from headwater_producers.spark.events.known_tables import KnownTables
-from headwater_producers.spark.plan import DatasetChange, PlanDescription, PlanInput, SourceKind
+from headwater_producers.spark.events.datasets import KnownTables
+from headwater_producers.spark.plan import DdlChange, PlanDescription, PlanInput, SourceKind
 from headwater_schemas.events import ColumnLineage, DatasetRef, LifecycleChange, Symlink
 
 TABLE, NAME = DatasetRef("file", "/w/t"), DatasetRef("file:/w", "db.t")
 LINKS = (Symlink(NAME.namespace, NAME.name, "TABLE"),)
 
 
-def plan(inputs: tuple[PlanInput, ...] = (), changes: tuple[DatasetChange, ...] = ()) -> PlanDescription:
+def plan(inputs: tuple[PlanInput, ...] = (), changes: tuple[DdlChange, ...] = ()) -> PlanDescription:
     return PlanDescription(inputs=inputs, outputs=(), lineage=ColumnLineage(), changes=changes)
 
 
-def drop(name: DatasetRef = NAME, *, if_exists: bool = True) -> DatasetChange:
-    return DatasetChange(dataset=name, lifecycle=LifecycleChange.DROP, by_name=True, if_exists=if_exists)
+def drop(name: DatasetRef = NAME, *, if_exists: bool = True) -> DdlChange:
+    return DdlChange(dataset=name, lifecycle=LifecycleChange.DROP, by_name=True, if_exists=if_exists)
 
 
-def seen(*changes: DatasetChange, reads: tuple[DatasetRef, ...] = ()) -> KnownTables:
+def seen(*changes: DdlChange, reads: tuple[DatasetRef, ...] = ()) -> KnownTables:
     known = KnownTables()
     inputs = tuple(PlanInput(dataset=each, kind=SourceKind.TABLE, symlinks=LINKS) for each in reads)
     for change in (*changes, None):
@@ -44,7 +44,7 @@ def test_what_was_met_is_dropped_where_it_lies_and_once() -> None:
 
 def test_a_view_has_no_other_place_than_its_name() -> None:
     view = DatasetRef("file:/w", "db.v")
-    made = DatasetChange(dataset=view, lifecycle=LifecycleChange.CREATE)
+    made = DdlChange(dataset=view, lifecycle=LifecycleChange.CREATE)
     dropped = seen(made).resolved(drop(view))
     assert dropped is not None
     assert dropped.dataset == view
@@ -52,7 +52,7 @@ def test_a_view_has_no_other_place_than_its_name() -> None:
 
 def test_the_old_name_of_a_table_that_was_renamed_where_it_lies_is_nothing() -> None:
     link = Symlink("file:/w", "db.new", "TABLE")
-    change = DatasetChange(
+    change = DdlChange(
         dataset=TABLE, lifecycle=LifecycleChange.RENAME, symlinks=(link,), previous=NAME, previous_by_name=True
     )
     known = KnownTables()
@@ -67,10 +67,8 @@ def test_the_old_name_of_a_table_that_was_renamed_where_it_lies_is_nothing() -> 
     assert dropped.dataset == TABLE
 
 
-def moved(to: DatasetRef) -> DatasetChange:
-    return DatasetChange(
-        dataset=to, lifecycle=LifecycleChange.ALTER, symlinks=LINKS, previous=NAME, previous_by_name=True
-    )
+def moved(to: DatasetRef) -> DdlChange:
+    return DdlChange(dataset=to, lifecycle=LifecycleChange.ALTER, symlinks=LINKS, previous=NAME, previous_by_name=True)
 
 
 def test_a_table_that_moves_goes_on_elsewhere() -> None:

@@ -18,13 +18,11 @@ import pytest
 from py4j.protocol import Py4JError
 
 from headwater_producers.outbox.locked_file import create_locked
-from headwater_producers.spark.backfill.left_tables import KeptWrite, NothingKept, became_of, ends_of, location
-from headwater_producers.spark.backfill.open_writes import OpenWrites
 from headwater_producers.spark.events.batch import BatchRun, batch_started, plan_to_be
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.left_writes import (
     LeftWrite,
-    Verdict,
+    WriteFate,
     WriteOutcome,
     WriteTarget,
     left_write,
@@ -33,6 +31,8 @@ from headwater_producers.spark.events.left_writes import (
     write_facet,
 )
 from headwater_producers.spark.events.writes import Counts, Write
+from headwater_producers.spark.left_writes.left_tables import KeptWrite, KeptWrites, became_of, ends_of, location
+from headwater_producers.spark.left_writes.open_writes import OpenWrites
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind, WriteMode
 from headwater_schemas.events import (
     Certainty,
@@ -101,7 +101,7 @@ def test_the_one_commit_of_its_application_since_it_began_is_taken_for_its_own()
         CREATED, (-60, "WRITE", OURS), (3, "WRITE", OURS), (4, "WRITE", mark_of("another")), (5, "MERGE", OURS)
     )
     found = became_of(write(), files)
-    assert (found.verdict, found.certainty) == (Verdict.COMMITTED, Certainty.INFERRED)
+    assert (found.verdict, found.certainty) == (WriteFate.COMMITTED, Certainty.INFERRED)
     assert found.position is not None
     assert found.position.table_snapshot is not None
     assert (found.position.table_snapshot.snapshot_id, found.counts.rows) == ("2", 7)
@@ -110,37 +110,62 @@ def test_the_one_commit_of_its_application_since_it_began_is_taken_for_its_own()
 
 TRANSACTION = {"transaction": ("nightly", 7), "marked": False}
 UNMARKED = {"marked": False}
-DELTA: list[tuple[str, DictFiles, dict[str, Any], Verdict]] = [
-    ("one commit with the application's mark", delta(CREATED, (3, "WRITE", OURS)), {}, Verdict.COMMITTED),
+DELTA: list[tuple[str, DictFiles, dict[str, Any], WriteFate]] = [
+    ("one commit with the application's mark", delta(CREATED, (3, "WRITE", OURS)), {}, WriteFate.COMMITTED),
     (
         "the same, of a MERGE",
         delta(CREATED, (3, "MERGE", OURS)),
         {"command": "MergeIntoCommand"},
-        Verdict.COMMITTED,
+        WriteFate.COMMITTED,
     ),
     (
         "two, one of which another run claims",
         delta(CREATED, (3, "WRITE", OURS), (4, "WRITE", OURS)),
         {"claimed": frozenset({"1"})},
-        Verdict.COMMITTED,
+        WriteFate.COMMITTED,
     ),
-    ("two that nobody claims", delta(CREATED, (3, "WRITE", OURS), (4, "WRITE", OURS)), {}, Verdict.UNKNOWN),
-    ("one that another run claims", delta(CREATED, (3, "WRITE", OURS)), {"claimed": frozenset({"1"})}, Verdict.NOTHING),
-    ("one with another application's mark", delta(CREATED, (3, "WRITE", mark_of("another"))), {}, Verdict.NOTHING),
-    ("one without a mark; the application marks its own", delta(CREATED, (3, "WRITE", None)), {}, Verdict.NOTHING),
-    ("one without a mark; the application marks none", delta(CREATED, (3, "WRITE", None)), UNMARKED, Verdict.UNKNOWN),
-    ("one with a `userMetadata` of the job's own", delta(CREATED, (3, "WRITE", "mine")), {}, Verdict.UNKNOWN),
-    ("one with the transaction of an idempotent write", idempotent(3), TRANSACTION, Verdict.COMMITTED),
-    ("that transaction, committed before it began", idempotent(-60), TRANSACTION, Verdict.NOTHING),
-    ("one of another kind", delta(CREATED, (3, "OPTIMIZE", OURS)), {}, Verdict.NOTHING),
-    ("none", delta(CREATED), UNMARKED, Verdict.NOTHING),
-    ("no table is there", DictFiles(), {}, Verdict.NOTHING),
-    ("the log was cleaned up to a time after it began", delta((3, "OPTIMIZE", None), first=7), {}, Verdict.UNKNOWN),
-    ("more than 200 commits", delta(*[(3, "OPTIMIZE", None)] * 300), {}, Verdict.UNKNOWN),
+    ("two that nobody claims", delta(CREATED, (3, "WRITE", OURS), (4, "WRITE", OURS)), {}, WriteFate.UNKNOWN),
+    (
+        "one that another run claims",
+        delta(CREATED, (3, "WRITE", OURS)),
+        {"claimed": frozenset({"1"})},
+        WriteFate.NOTHING,
+    ),
+    (
+        "one with another application's mark",
+        delta(CREATED, (3, "WRITE", mark_of("another"))),
+        {},
+        WriteFate.NOTHING,
+    ),
+    (
+        "one without a mark; the application marks its own",
+        delta(CREATED, (3, "WRITE", None)),
+        {},
+        WriteFate.NOTHING,
+    ),
+    (
+        "one without a mark; the application marks none",
+        delta(CREATED, (3, "WRITE", None)),
+        UNMARKED,
+        WriteFate.UNKNOWN,
+    ),
+    ("one with a `userMetadata` of the job's own", delta(CREATED, (3, "WRITE", "mine")), {}, WriteFate.UNKNOWN),
+    ("one with the transaction of an idempotent write", idempotent(3), TRANSACTION, WriteFate.COMMITTED),
+    ("that transaction, committed before it began", idempotent(-60), TRANSACTION, WriteFate.NOTHING),
+    ("one of another kind", delta(CREATED, (3, "OPTIMIZE", OURS)), {}, WriteFate.NOTHING),
+    ("none", delta(CREATED), UNMARKED, WriteFate.NOTHING),
+    ("no table is there", DictFiles(), {}, WriteFate.NOTHING),
+    (
+        "the log was cleaned up to a time after it began",
+        delta((3, "OPTIMIZE", None), first=7),
+        {},
+        WriteFate.UNKNOWN,
+    ),
+    ("more than 200 commits", delta(*[(3, "OPTIMIZE", None)] * 300), {}, WriteFate.UNKNOWN),
 ]
-OTHERS: list[tuple[str, DictFiles, dict[str, Any], Verdict]] = [
-    ("several datasets in one write", delta(CREATED), {"targets": write().targets * 2}, Verdict.UNKNOWN),
-    ("files, Kafka, JDBC", delta(CREATED), {"targets": write("parquet").targets}, Verdict.UNKNOWN),
+OTHERS: list[tuple[str, DictFiles, dict[str, Any], WriteFate]] = [
+    ("several datasets in one write", delta(CREATED), {"targets": write().targets * 2}, WriteFate.UNKNOWN),
+    ("files, Kafka, JDBC", delta(CREATED), {"targets": write("parquet").targets}, WriteFate.UNKNOWN),
 ]
 
 
@@ -149,7 +174,7 @@ def test_what_a_delta_log_shows(subtests: pytest.Subtests) -> None:
         with subtests.test(case):
             found = became_of(write(**fields), files)
             assert found.verdict is verdict, (case, found.reason)
-            assert bool(found.reason) is (verdict is not Verdict.COMMITTED)
+            assert bool(found.reason) is (verdict is not WriteFate.COMMITTED)
 
 
 def snapshot(number: int, seconds: int, parent: int | None, application: str = "local-1", **summary: str) -> Any:
@@ -188,50 +213,50 @@ class Catalogs:
 OF_A_CATALOG = "00002-a.metadata.json"
 """The name of a metadata file in any but a Hadoop catalog."""
 
-ICEBERG: list[tuple[str, DictFiles, Verdict]] = [
-    ("one snapshot of the application", iceberg(OLD, snapshot(2, 3, 1), current=2), Verdict.COMMITTED),
+ICEBERG: list[tuple[str, DictFiles, WriteFate]] = [
+    ("one snapshot of the application", iceberg(OLD, snapshot(2, 3, 1), current=2), WriteFate.COMMITTED),
     (
         "the same, and a later one of another application",
         iceberg(OLD, snapshot(2, 3, 1), snapshot(3, 4, 2, "x"), current=3),
-        Verdict.COMMITTED,
+        WriteFate.COMMITTED,
     ),
-    ("two", iceberg(OLD, snapshot(2, 3, 1), snapshot(3, 4, 2), current=3), Verdict.UNKNOWN),
-    ("one that is staged, and not published", iceberg(OLD, snapshot(2, 3, 1), current=1), Verdict.NOTHING),
-    ("one of another application", iceberg(OLD, snapshot(2, 3, 1, "x"), current=2), Verdict.NOTHING),
+    ("two", iceberg(OLD, snapshot(2, 3, 1), snapshot(3, 4, 2), current=3), WriteFate.UNKNOWN),
+    ("one that is staged, and not published", iceberg(OLD, snapshot(2, 3, 1), current=1), WriteFate.NOTHING),
+    ("one of another application", iceberg(OLD, snapshot(2, 3, 1, "x"), current=2), WriteFate.NOTHING),
     (
         "one of the same id, with another run's mark",
         iceberg(OLD, snapshot(2, 3, 1, **{"headwater.run": "another"}), current=2),
-        Verdict.NOTHING,
+        WriteFate.NOTHING,
     ),
-    ("none", iceberg(OLD, current=1), Verdict.NOTHING),
-    ("no table is there", DictFiles(), Verdict.NOTHING),
-    ("snapshots since it began have expired", iceberg(snapshot(3, 4, 2, "x"), current=3), Verdict.UNKNOWN),
+    ("none", iceberg(OLD, current=1), WriteFate.NOTHING),
+    ("no table is there", DictFiles(), WriteFate.NOTHING),
+    ("snapshots since it began have expired", iceberg(snapshot(3, 4, 2, "x"), current=3), WriteFate.UNKNOWN),
     (
         "a table of another catalog than Hadoop's, without a session that has it",
         iceberg(OLD, snapshot(2, 3, 1), current=2, name=OF_A_CATALOG),
-        Verdict.UNKNOWN,
+        WriteFate.UNKNOWN,
     ),
 ]
 # By the catalog of a session; the file is one that a killed driver has left, too.
-IN_A_SESSION: list[tuple[str, Catalogs, Verdict]] = [
+IN_A_SESSION: list[tuple[str, Catalogs, WriteFate]] = [
     (
         "a table of the session's REST, JDBC, Hive or Glue catalog, which has its snapshot",
         Catalogs(OLD, snapshot(2, 3, 1), current=2),
-        Verdict.COMMITTED,
+        WriteFate.COMMITTED,
     ),
-    ("the same, and the catalog has none", Catalogs(OLD, current=1), Verdict.NOTHING),
+    ("the same, and the catalog has none", Catalogs(OLD, current=1), WriteFate.NOTHING),
 ]
 
 
 @pytest.mark.parametrize(("case", "catalogs", "verdict"), IN_A_SESSION)
-def test_what_the_catalogs_of_a_session_show(case: str, catalogs: Catalogs, verdict: Verdict) -> None:
+def test_what_the_catalogs_of_a_session_show(case: str, catalogs: Catalogs, verdict: WriteFate) -> None:
     left = iceberg(OLD, snapshot(2, 3, 1), current=2, name=OF_A_CATALOG)
     found = became_of(write("iceberg"), left, catalogs)
     assert found.verdict is verdict, (case, found.reason)
     target = WriteTarget(dataset=DatasetRef("file", "/lake/elsewhere"), format="iceberg")
     elsewhere = DictFiles({name.replace(TABLE, "/lake/elsewhere"): text for name, text in left.texts.items()})
     found = became_of(write("iceberg", targets=(target,)), elsewhere, catalogs)
-    assert found.verdict is Verdict.UNKNOWN
+    assert found.verdict is WriteFate.UNKNOWN
     assert "no catalog of the session has it" in found.reason
 
 
@@ -240,7 +265,7 @@ def test_what_iceberg_s_metadata_show(subtests: pytest.Subtests) -> None:
         with subtests.test(case):
             found = became_of(write("iceberg"), files)
             assert found.verdict is verdict, (case, found.reason)
-            if verdict is Verdict.COMMITTED:
+            if verdict is WriteFate.COMMITTED:
                 assert found.position is not None
                 assert found.position.table_snapshot is not None
                 assert (found.position.table_snapshot.snapshot_id, found.counts.rows) == ("2", 3)
@@ -260,7 +285,7 @@ def test_a_log_that_cannot_be_read_shows_nothing() -> None:
     broken = DictFiles({f"{TABLE}/_delta_log/{0:020d}.json": '{"commitInfo": no JSON'})
     broken.texts[f"{TABLE}/_delta_log/{0:020d}.json"] = '{"commitInfo":no'
     found = became_of(write(), broken)
-    assert found.verdict is Verdict.UNKNOWN
+    assert found.verdict is WriteFate.UNKNOWN
     assert "can't be read" in found.reason
 
 
@@ -277,8 +302,8 @@ def test_ends() -> None:
     assert ended.event_id == recovered_end(write(), became_of(write(), files), producer="p").event_id, "sent again"
 
     for verdict, publication, facet in (
-        (Verdict.NOTHING, PublicationState.UNPUBLISHED, "headwater_nothingWritten"),
-        (Verdict.UNKNOWN, PublicationState.UNKNOWN, "headwater_unknownOutputs"),
+        (WriteFate.NOTHING, PublicationState.UNPUBLISHED, "headwater_nothingWritten"),
+        (WriteFate.UNKNOWN, PublicationState.UNKNOWN, "headwater_unknownOutputs"),
     ):
         end = body(recovered_end(write(), WriteOutcome(verdict=verdict, reason="so it is"), producer="p"))
         assert (end.type, end.provenance, end.publication) == (RunEventType.ABORT, Provenance.RECONCILED, publication)
@@ -409,7 +434,7 @@ def test_why_nothing_shows_what_became_of_a_write(subtests: pytest.Subtests) -> 
     for targets, reason in UNSHOWN:
         with subtests.test(targets=targets):
             assert became_of(write(targets=targets), delta(CREATED)) == WriteOutcome(
-                verdict=Verdict.UNKNOWN, reason=reason
+                verdict=WriteFate.UNKNOWN, reason=reason
             )
 
 
@@ -430,9 +455,9 @@ def test_a_log_that_cannot_be_read_is_a_reason_whatever_failed(
     for reason in (OSError("gone"), ValueError("gone"), KeyError("gone"), Py4JError("gone")):
         with subtests.test(reason=reason):
             caplog.clear()
-            with caplog.at_level(logging.DEBUG, "headwater_producers.spark.backfill.left_tables"):
+            with caplog.at_level(logging.DEBUG, "headwater_producers.spark.left_writes.left_tables"):
                 found = became_of(write(), Unreadable(reason))
-            assert found.verdict is Verdict.UNKNOWN
+            assert found.verdict is WriteFate.UNKNOWN
             assert found.reason == f"the log of what it was to write can't be read: {reason}"
             [record] = caplog.records
             assert record.getMessage() == "lineage capture: the log of a table can't be read"
@@ -443,7 +468,7 @@ def test_of_a_write_that_committed_nothing_there_is_no_plan(caplog: pytest.LogCa
     _, plan = started()
     early = KeptWrite(write(run_id="early", seen_at=BEGAN), plan)
     late = KeptWrite(write(run_id="late"), None)
-    with caplog.at_level(logging.INFO, "headwater_producers.spark.backfill.left_tables"):
+    with caplog.at_level(logging.INFO, "headwater_producers.spark.left_writes.left_tables"):
         ends = list(ends_of([late, early], delta(CREATED), producer="p"))
     assert [event.run.run_id for event in ends if event.run is not None] == ["late", "early", "app-run"]
     assert [body(event).plan_digest for event in ends] == [None, None, None]
@@ -469,7 +494,7 @@ def test_only_an_application_with_a_run_ends() -> None:
 
 
 def test_an_application_without_an_outbox_keeps_nothing() -> None:
-    kept = NothingKept()
+    kept = KeptWrites()
     kept.add(*started())
     assert list(kept.left()) == []
 
@@ -498,7 +523,7 @@ def test_a_folder_that_another_process_has_just_removed_is_made_again(
             raise FileNotFoundError
         return create_locked(path)
 
-    monkeypatch.setattr("headwater_producers.spark.backfill.open_writes.create_locked", removed_at_first)
+    monkeypatch.setattr("headwater_producers.spark.left_writes.open_writes.create_locked", removed_at_first)
     kept = open_writes(folder, "first")
     kept.add(*started())
     kept.close()
@@ -574,7 +599,7 @@ def test_what_nobody_has_taken_for_400_days_is_removed(
     left_at = 1_800_000_000
     os.utime(tmp_path / "first.db", (left_at, left_at))
     clock = SimpleNamespace(time=lambda: float(left_at + 34_560_000 + over))
-    monkeypatch.setattr("headwater_producers.spark.backfill.open_writes.time", clock)
+    monkeypatch.setattr("headwater_producers.spark.left_writes.open_writes.time", clock)
     assert list(open_writes(tmp_path, "second").left()) == [[]] * over
     assert (tmp_path / "first.db").exists() == (not over)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.connectors.answer import Committed
-from headwater_producers.spark.connectors.files.manifest import Listed, Manifests, parse_listing
+from headwater_producers.spark.connectors.connector_answers import CommittedVersion
+from headwater_producers.spark.connectors.files.manifest import ListedPath, Manifests, parse_listing
 from headwater_producers.spark.events.writes import Counts, join_outputs
 from headwater_producers.spark.plan import PlanSettings
 from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, FileSet, Position
@@ -18,24 +18,24 @@ A, B = "4f2c9e1a-0000-4000-8000-00000000000a", "4f2c9e1a-0000-4000-8000-00000000
 ROOT = "file:/out"
 
 
-def file(write_id: str, task: int, length: int, folder: str = ROOT) -> Listed:
-    return Listed(f"{folder}/part-{task:05}-{write_id}-c000.snappy.parquet", length, 1_000)
+def file(write_id: str, task: int, length: int, folder: str = ROOT) -> ListedPath:
+    return ListedPath(f"{folder}/part-{task:05}-{write_id}-c000.snappy.parquet", length, 1_000)
 
 
 def chosen(
-    listed: list[Listed],
+    listed: list[ListedPath],
     files: int,
     size: int,
     *,
     depth: int = 0,
     settings: PlanSettings | None = None,
     manifests: Manifests | None = None,
-) -> Committed:
+) -> CommittedVersion:
     counts, settings = Counts(files=files, bytes=size), settings or PlanSettings()
     return (manifests or Manifests()).chosen(listed, counts, settings, root=ROOT, depth=depth)
 
 
-def files_of(found: Committed) -> FileSet:
+def files_of(found: CommittedVersion) -> FileSet:
     assert found.position is not None
     assert found.position.files is not None
     return found.position.files
@@ -65,7 +65,7 @@ def test_of_two_writes_that_fit_both_are_a_bound_unless_one_is_known_to_be_anoth
 
 
 def test_files_of_other_names_are_a_bound() -> None:
-    listed = [Listed(f"{ROOT}/0001.csv", 10, 1_000), Listed(f"{ROOT}/0002.csv", 5, 1_000)]
+    listed = [ListedPath(f"{ROOT}/0001.csv", 10, 1_000), ListedPath(f"{ROOT}/0002.csv", 5, 1_000)]
     assert chosen(listed, 2, 15).certainty is Certainty.UPPER_BOUND
     assert files_of(chosen(listed, 1, 10)).count == 2
 
@@ -108,9 +108,9 @@ isEncrypted=false; isErasureCoded=false}}"""
 
 def test_a_listing_is_read_from_one_text() -> None:
     assert parse_listing(LISTING) == [
-        Listed("file:/out/day=1", None, 1_700_000_000_002),
-        Listed("file:/out/day=2", None, 1_700_000_000_002),
-        Listed("file:/out/a, b", 792, 1_700_000_000_001),
+        ListedPath("file:/out/day=1", None, 1_700_000_000_002),
+        ListedPath("file:/out/day=2", None, 1_700_000_000_002),
+        ListedPath("file:/out/a, b", 792, 1_700_000_000_001),
     ]
 
 

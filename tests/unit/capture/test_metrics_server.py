@@ -54,7 +54,7 @@ def none_served(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metrics_server, "_served", {})
 
 
-def scraped(served: metrics_server.Served | None) -> dict[str, float]:
+def scraped(served: metrics_server.RunningServer | None) -> dict[str, float]:
     assert served is not None
     with urllib.request.urlopen(f"http://{served.host}:{served.port}/metrics", timeout=patience(10)) as answer:
         lines = [line for line in answer.read().decode().splitlines() if not line.startswith("#")]

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.streaming.run import LastEmitted, LastEmittedStore
+from headwater_producers.spark.streaming.interval_events import LastEmitted, LastEmittedStore
 
 if TYPE_CHECKING:
     import pytest

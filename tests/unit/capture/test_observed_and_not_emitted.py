@@ -12,16 +12,15 @@ from typing import Any
 
 import pytest
 
-from headwater_producers.spark.backfill.backfill import Backfill
 from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind, StreamingLink
-from headwater_producers.spark.streaming.facets import UNCOMMITTED_FACET
+from headwater_producers.spark.streaming.backfill import Backfill
 from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
+from headwater_producers.spark.streaming.interval import QueryProgress, parse_progress
 from headwater_producers.spark.streaming.links import MicroBatch
-from headwater_producers.spark.streaming.progress import Progress, parse_progress
-from headwater_producers.spark.streaming.run import StreamRun
+from headwater_producers.spark.streaming.stream_run import UNCOMMITTED_FACET, StreamRun
 from headwater_schemas.events import (
     ColumnEdge,
     ColumnLineage,
@@ -136,7 +135,7 @@ class Stage:
         return entry
 
 
-def numbered(batch: int) -> Progress:
+def numbered(batch: int) -> QueryProgress:
     document = json.loads(recorded("foreach_batch")) | {"batchId": batch, "id": QUERY, "runId": "run"}
     [source] = (progress := parse_progress(json.dumps(document))).sources
     start, end = ({"in": {"0": 5 + 10 * number}} for number in (batch, batch + 1))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 
-from headwater_producers.spark.streaming.progress import parse_progress
+from headwater_producers.spark.streaming.interval import parse_progress
 from headwater_schemas.events import QualityResult
 from support.capture import recorded
 

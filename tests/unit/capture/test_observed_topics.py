@@ -16,7 +16,7 @@ from msgspec.structs import replace as replaced
 from headwater_producers.spark.connectors.kafka.observed_topics import (
     AskedTopic,
     ObservedTopics,
-    TopicState,
+    TopicSnapshot,
     counted,
     writing_ended,
 )
@@ -24,7 +24,7 @@ from headwater_producers.spark.connectors.kafka.topic_states import KafkaTopicSt
 from headwater_producers.spark.driver.batch_topics import BatchTopics
 from headwater_producers.spark.events.batch import BatchRun
 from headwater_producers.spark.plan import PlanInput, PlanOutput, PlanSettings, SourceKind
-from headwater_producers.spark.streaming.progress import Progress, parse_progress
+from headwater_producers.spark.streaming.interval import QueryProgress, parse_progress
 from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, KafkaRanges, OffsetRange, Position
 from headwater_schemas.kafka.settings import KafkaSettings
 from support.capture import recorded
@@ -38,7 +38,7 @@ def at(seconds: float) -> datetime:
     return BEGIN + timedelta(seconds=seconds)
 
 
-def batch(begin: float, end: float, before_write_ms: int = 0) -> Progress:
+def batch(begin: float, end: float, before_write_ms: int = 0) -> QueryProgress:
     """A micro-batch from one second to another."""
     progress = parse_progress(recorded("kafka_next_batch"))
     duration = int((end - begin) * 1000)
@@ -63,13 +63,13 @@ class Cluster:
     def pause(self, seconds: float) -> None:
         self.clock += seconds
 
-    def states(self, asked: Sequence[AskedTopic]) -> list[TopicState | None]:
+    def states(self, asked: Sequence[AskedTopic]) -> list[TopicSnapshot | None]:
         self.questions += 1
         self.asked += len(asked)
         self.offsets += [each.offsets for each in asked]
         self.clock += self.takes
         return [
-            TopicState(self.topic_id, self.answer if each.offsets else None) if self.answer is not None else None
+            TopicSnapshot(self.topic_id, self.answer if each.offsets else None) if self.answer is not None else None
             for each in asked
         ]
 
@@ -287,7 +287,7 @@ def test_a_topic_that_is_not_there_keeps_nobody_from_the_others() -> None:
     assert config is not None
     states._clients[tuple(sorted(config.items()))] = Client()
     asked = [AskedTopic(topic, topic is not read) for topic in (gone, there, read, going)]
-    assert states.states(asked) == [None, TopicState("an id", {0: 7}), TopicState("an id"), None]
+    assert states.states(asked) == [None, TopicSnapshot("an id", {0: 7}), TopicSnapshot("an id"), None]
     assert described == [["gone", "out", "read", "going"]], "a request for all of them"
     assert listed == [["out", "going"]]
 

@@ -3,7 +3,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from headwater_producers.spark.streaming.progress import StateOperator, StateTally
+from headwater_producers.spark.streaming.interval import StateOperator
+from headwater_producers.spark.streaming.stream_run import StateTally
 
 
 def operator(name: str, rows: int | None, dropped: int | None, size: int | None = 100) -> StateOperator:

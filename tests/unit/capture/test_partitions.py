@@ -9,7 +9,7 @@ from headwater_producers.spark.connectors.delta.log import delta_files, files_of
 from headwater_producers.spark.events.datasets import change_body
 from headwater_producers.spark.events.writes import Counts, Write, join_outputs
 from headwater_producers.spark.jvm.files import TextFolder
-from headwater_producers.spark.plan import DatasetChange, PlanDescription, PlanOutput, SourceKind, WriteMode
+from headwater_producers.spark.plan import DdlChange, PlanDescription, PlanOutput, SourceKind, WriteMode
 from headwater_producers.spark.plan.partition import Partition, PartitionChange, partition_path, path_partition
 from headwater_schemas.events import Certainty, ColumnLineage, DatasetRef, LifecycleChange, Position, TableSnapshot
 from support.capture import DictFiles
@@ -130,7 +130,7 @@ def test_several_overwrites_of_one_dataset() -> None:
 
 def test_what_ddl_says_of_partitions() -> None:
     change = PartitionChange(change="RENAME", partitions=((("day", "2"),),), previous=(("day", "1"),), count=1)
-    body = change_body(DatasetChange(dataset=OUT, lifecycle=LifecycleChange.ALTER, partitions=change))
+    body = change_body(DdlChange(dataset=OUT, lifecycle=LifecycleChange.ALTER, partitions=change))
     assert json.loads(body.facets["headwater_partitions"]) == {
         "change": "RENAME",
         "partitions": [{"day": "2"}],

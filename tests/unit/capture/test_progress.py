@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from headwater_producers.spark.streaming.progress import StateOperator, parse_progress
+from headwater_producers.spark.streaming.interval import StateOperator, parse_progress
 from support.capture import recorded
 
 

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from prometheus_client import CollectorRegistry
 
-from headwater_producers.spark.streaming.progress import Progress, SourceProgress, StateOperator, parse_progress
+from headwater_producers.spark.streaming.flow import StreamFlow
+from headwater_producers.spark.streaming.interval import QueryProgress, SourceProgress, StateOperator, parse_progress
 from headwater_producers.spark.streaming.query_metrics import QueryMetrics, offsets_behind
-from headwater_producers.spark.streaming.run import StreamRun
+from headwater_producers.spark.streaming.stream_run import StreamRun
 from support.capture import recorded
 
 STARTED = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-@dataclass(eq=False)
-class Application:
+class Application(StreamFlow):
     """Its runs."""
 
-    all: list[StreamRun]
+    def __init__(self, runs: list[StreamRun]) -> None:
+        self.all = runs
 
     def runs(self) -> tuple[StreamRun, ...]:
         return tuple(self.all)
@@ -40,7 +41,7 @@ def run(name: str | None = "enrich", run_id: str = "r1", started_at: datetime = 
     return StreamRun(query_id="q1", run_id=run_id, name=name, started_at=started_at, query=None)
 
 
-def progress(batch: int = 7) -> Progress:
+def progress(batch: int = 7) -> QueryProgress:
     """A micro-batch of a minute ago, whose watermark is ten minutes old."""
     now = datetime.now(UTC)
     return replace(
@@ -71,9 +72,8 @@ def test_what_is_shown_of_a_query_s_last_micro_batch(metrics: QueryMetrics, regi
     metrics.watch(application := Application([enrich]))
     for batch in (6, 7):
         each = progress(batch)
-        enrich.state.add(each.operators)
-        enrich.remember(each)
-    enrich.remember(progress(6))  # emitted again: a write was reported late
+        enrich.batches.remember(each)
+    enrich.batches.remember(progress(6))  # emitted again: a write was reported late
     found = shown(registry)
     ages = {name: found.pop((name, "enrich")) for name in ("progress_age_seconds", "watermark_delay_seconds")}
     assert ages == pytest.approx({"progress_age_seconds": 60, "watermark_delay_seconds": 600}, abs=30)
@@ -101,7 +101,7 @@ def test_a_query_that_has_not_run_and_one_without_a_name(metrics: QueryMetrics, 
         ("buffered_intervals", "q1"): 0,
     }
     quiet = replace(progress(), watermark=None, operators=(), duration_ms=None, sources=(source({"at": 3}, None),))
-    application.all[0].remember(quiet)
+    application.all[0].batches.remember(quiet)
     assert {name for name, _ in shown(registry)} == {
         "batch",
         "buffered_intervals",
@@ -115,8 +115,8 @@ def test_two_queries_of_one_name_are_one_series_and_the_later_start_is_shown(
     metrics: QueryMetrics, registry: CollectorRegistry
 ) -> None:
     first, second = run(), run(run_id="r2", started_at=STARTED + timedelta(hours=1))
-    first.remember(progress(1))
-    second.remember(progress(9))
+    first.batches.remember(progress(1))
+    second.batches.remember(progress(9))
     metrics.watch(application := Application([second, first]))
     assert shown(registry)["batch", "enrich"] == 9
     metrics.watch(other := Application([run("copy")]))
@@ -128,8 +128,8 @@ def test_queries_of_a_capture_that_was_closed_are_shown_no_more(
     metrics: QueryMetrics, registry: CollectorRegistry
 ) -> None:
     closed, again = run(), run()
-    closed.remember(progress(1))
-    again.remember(progress(9))
+    closed.batches.remember(progress(1))
+    again.batches.remember(progress(9))
     before, after = Application([closed]), Application([again])
     metrics.watch(before)
     metrics.forget(before)

@@ -13,8 +13,8 @@ import pytest
 from py4j import protocol
 from py4j.java_gateway import JavaObject
 
-from headwater_producers.spark.driver.listeners import CommandListener, SessionListeners, StreamListener
-from headwater_producers.spark.jvm.references import Reference, own_references, own_thread
+from headwater_producers.spark.driver.listeners import CommandListener, SessionListeners, SignalTarget, StreamListener
+from headwater_producers.spark.jvm.references import JvmReference, own_references, own_thread
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +52,7 @@ def test_one_that_was_asked_goes_without_the_collector(no_collector: None) -> No
 
 def test_others_are_made_as_ever(no_collector: None) -> None:
     with own_references(), own_references():
-        assert type(answered("o1")) is Reference
+        assert type(answered("o1")) is JvmReference
     made = answered("o2")
     assert type(made) is JavaObject
     assert made.analyzed is made.analyzed, "py4j remembers it, which is the cycle"
@@ -71,17 +71,17 @@ def test_a_thread_of_its_own_concerns_no_other() -> None:
     thread = threading.Thread(target=run)
     thread.start()
     thread.join()
-    assert (found, type(answered("o2"))) == ([Reference], JavaObject)
+    assert (found, type(answered("o2"))) == ([JvmReference], JavaObject)
 
 
 def test_an_argument_of_a_callback_becomes_one(no_collector: None) -> None:
-    class Target:
-        captures_reads, topic_wait_seconds = False, 0.0
+    class Target(SignalTarget):
+        captures_reads = False
+
+        def __init__(self) -> None: ...
 
         def offer(self, signal: Any) -> None:
             signals.append(signal)
-
-        def hold(self, frame: Any, query_id: str, batch_id: int) -> None: ...
 
     signals: list[Any] = []
     listeners = SessionListeners()
@@ -90,4 +90,4 @@ def test_an_argument_of_a_callback_becomes_one(no_collector: None) -> None:
     CommandListener(listeners).onFailure("command", answered("o1"), answered("o2"))
     StreamListener(listeners).onQueryProgress(answered("o3"))
     [ended, progressed] = signals
-    assert [type(each) for each in (ended.query_execution, ended.error, progressed.event)] == [Reference] * 3
+    assert [type(each) for each in (ended.query_execution, ended.error, progressed.event)] == [JvmReference] * 3

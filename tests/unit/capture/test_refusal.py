@@ -10,9 +10,9 @@ import pytest
 
 from headwater_producers.spark import CaptureError, CaptureSettingsError
 from headwater_producers.spark.driver import shutdown
-from headwater_producers.spark.driver.script_end import Outcome, ScriptEnd
+from headwater_producers.spark.driver.script_end import ApplicationOutcome, ScriptEnd
 from headwater_producers.spark.running import __main__ as bootstrap
-from headwater_producers.spark.running.command_line import Request, parse
+from headwater_producers.spark.running.command_line import RunRequest, parse
 from headwater_schemas.events import RunEventType
 
 WRONG = CaptureSettingsError("unknown Spark property spark.headwater.jobNmae")
@@ -93,7 +93,7 @@ def test_the_environment_says_the_policy_where_nothing_else_does(
     attach_raises(monkeypatch, WRONG)
     monkeypatch.setenv("HEADWATER_EMISSION_POLICY", "fail_job")
     with pytest.raises(SystemExit):
-        bootstrap._attach(session(), Request("job.py"))
+        bootstrap._attach(session(), RunRequest("job.py"))
     assert ended == [6]
 
 
@@ -108,6 +108,6 @@ def test_a_script_that_catches_its_end_ends_so_all_the_same(
     monkeypatch.setattr(shutdown, "_installed_in", os.getpid())
     monkeypatch.setattr(shutdown, "_script", ScriptEnd())
     shutdown.ends_with(6)
-    monkeypatch.setattr(shutdown._script, "outcome", lambda: Outcome(kind))
+    monkeypatch.setattr(shutdown._script, "outcome", lambda: ApplicationOutcome(kind))
     shutdown._at_exit()
     assert statuses == left

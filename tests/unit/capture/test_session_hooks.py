@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from headwater_producers.spark.driver.attach import CONNECT
 from headwater_producers.spark.running.__main__ import _attach
-from headwater_producers.spark.running.command_line import Request
+from headwater_producers.spark.running.command_line import RunRequest
 from headwater_producers.spark.running.hooks import attach_to_sessions
 
 CONNECTED = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
@@ -26,7 +26,7 @@ def hook(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Any], object]],
 
 def test_a_connect_session_is_left_alone_in_one_sentence(hook: Any, caplog: pytest.LogCaptureFixture) -> None:
     settings = {"job_name": "enrich", "kafka_bootstrap_servers": "localhost:1"}
-    hook(lambda session: _attach(session, Request("job.py", settings=settings)))
+    hook(lambda session: _attach(session, RunRequest("job.py", settings=settings)))
     assert SparkSession.builder.getOrCreate() is CONNECTED
     assert caplog.messages == [CONNECT]
     assert caplog.records[0].exc_info is None

@@ -12,7 +12,7 @@ from py4j.protocol import Py4JError
 from headwater_producers.spark.common.errors import LineageNotDurableError
 from headwater_producers.spark.driver import capture as running
 from headwater_producers.spark.driver import script_end, shutdown
-from headwater_producers.spark.driver.script_end import Outcome, ScriptEnd, outcome_of
+from headwater_producers.spark.driver.script_end import ApplicationOutcome, ScriptEnd, outcome_of
 from headwater_schemas.events import RunEventType
 
 
@@ -44,7 +44,7 @@ def test_the_last_exit_counts() -> None:
     for status in (2, 0):
         with pytest.raises(SystemExit):
             shutdown._exit_over(sys.exit)(status)
-    assert shutdown._script._noted == Outcome(RunEventType.COMPLETE)
+    assert shutdown._script._noted == ApplicationOutcome(RunEventType.COMPLETE)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_a_script_that_ends_well_fails_by_the_policy_and_by_nothing_else(
 ) -> None:
     captures = [_Capture(None, problem), _Capture(None, None)]
     monkeypatch.setattr(running, "running_captures", lambda: captures)
-    monkeypatch.setattr(shutdown._script, "outcome", lambda: Outcome(outcome))
+    monkeypatch.setattr(shutdown._script, "outcome", lambda: ApplicationOutcome(outcome))
     shutdown._at_exit()
     assert left == codes
     assert [capture.ended for capture in captures] == [[outcome], [outcome]]

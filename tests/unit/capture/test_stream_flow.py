@@ -14,9 +14,9 @@ from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
 from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
+from headwater_producers.spark.streaming.interval import QueryProgress, parse_progress
 from headwater_producers.spark.streaming.links import MicroBatch
-from headwater_producers.spark.streaming.progress import STATE_FACET, Progress, parse_progress
-from headwater_producers.spark.streaming.run import StreamRun
+from headwater_producers.spark.streaming.stream_run import STATE_FACET, StreamRun
 from headwater_schemas.events import (
     ColumnEdge,
     ColumnLineage,
@@ -117,13 +117,13 @@ class Stage:
         self.flow = StreamFlow(self.emitter, wait_seconds=5.0, clock=lambda: self.now)
 
     def start(
-        self, query: FakeQuery | None, progress: Progress, name: str | None = "enrich", run_id: str | None = None
+        self, query: FakeQuery | None, progress: QueryProgress, name: str | None = "enrich", run_id: str | None = None
     ) -> None:
         run_id = run_id or progress.run_id
         self.flow.started(StreamRun(query_id=progress.query_id, run_id=run_id, name=name, started_at=NOW, query=query))
 
 
-def numbered(name: str, batch: int) -> Progress:
+def numbered(name: str, batch: int) -> QueryProgress:
     document = json.loads(recorded(name))
     return parse_progress(json.dumps({**document, "batchId": batch}))
 
@@ -447,7 +447,7 @@ def test_memory_of_emitted_batches_is_bounded() -> None:
         stage.flow.progressed(progress, NOW)
         stage.flow.settle(stage.flow.pending, NOW)
     [run] = stage.flow._runs.values()
-    assert max(len(run.emitted), len(run.writes), len(run.called)) <= 16
+    assert max(len(run.batches.emitted), len(run.batches.writes), len(run.batches.called)) <= 16
 
 
 def test_watermarks_and_the_files_of_a_file_sink() -> None:

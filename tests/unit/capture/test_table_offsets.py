@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from headwater_producers.spark.connectors.connector_questions import SourceOffsets
 from headwater_producers.spark.connectors.delta.reads import is_first_snapshot
 from headwater_producers.spark.connectors.iceberg.connector import is_offset as is_iceberg
-from headwater_producers.spark.connectors.question import SourceOffsets
-from headwater_producers.spark.connectors.registry import REGISTRY
+from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_schemas.events import TableRange
 
 if TYPE_CHECKING:
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 
 def table_range(start: Any, end: Any) -> TableRange | None:
-    ranges = REGISTRY.read_range(SourceOffsets(start=start, end=end))
+    source = SourceOffsets(start=start, end=end)
+    ranges = first_answer(each.read_range(source) for each in REGISTRY.of_source(source))
     if ranges is None:
         return None
     [read] = ranges

@@ -1,4 +1,4 @@
-"""The way of one micro-batch, from the listener's callback to the outbox: which files it goes through."""
+"""The way of one micro-batch, from the listener's callback to the outbox: its files, and how often it comes back."""
 
 from __future__ import annotations
 
@@ -15,24 +15,25 @@ import pytest
 
 import headwater_producers
 from headwater_producers.outbox import Outbox, OutboxSink
-from headwater_producers.spark.backfill.left_tables import NothingKept
-from headwater_producers.spark.common.settings import CaptureSettings
 from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
 from headwater_producers.spark.driver.dispatch import Dispatch
-from headwater_producers.spark.driver.engine import DrainRequest, Engine, EventPublisher, Worker
-from headwater_producers.spark.driver.listeners import Inbox, SessionListeners, Signal, StreamListener
+from headwater_producers.spark.driver.engine import DrainRequest, EventPublisher, Worker
+from headwater_producers.spark.driver.listeners import Inbox, SessionListeners, Signal, SignalTarget, StreamListener
 from headwater_producers.spark.events.dedup_cache import DedupCache
+from headwater_producers.spark.left_writes.left_tables import KeptWrites
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, PlanSettings, SourceKind
 from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
-from headwater_producers.spark.streaming.progress import parse_progress
-from headwater_producers.spark.streaming.run import LastEmittedStore, StreamRun
+from headwater_producers.spark.streaming.interval import parse_progress
+from headwater_producers.spark.streaming.interval_events import LastEmittedStore
+from headwater_producers.spark.streaming.stream_run import StreamRun
 from headwater_schemas.events import ColumnLineage, DatasetRef
 from headwater_schemas.record import Record
 from support.capture import DictFiles, NoTopics, event_context, recorded
 from support.fake_producer import FakeCluster
 from support.outbox import metrics, publisher
 
-AT_MOST = 15
+FILES_AT_MOST = 12
+RETURNS_BELOW = 10
 PRODUCERS = Path(headwater_producers.__file__).parent
 IN = DatasetRef("kafka://broker:9092", "in")
 PROGRESS = recorded("kafka_next_batch")
@@ -77,10 +78,21 @@ class Query:
 
 
 class Way:
-    """Files of the producers up to the outbox, in the order in which they are entered on this thread."""
+    """Files of the producers up to the outbox, in the order in which functions in them are called on this thread.
+
+    Calls of functions in one file, one after the other, are a stay in that file; coming again to a file is a return.
+    """
 
     def __init__(self) -> None:
-        self.files: dict[str, None] = {}
+        self.stays: list[str] = []
+
+    @property
+    def files(self) -> set[str]:
+        return set(self.stays)
+
+    @property
+    def returns(self) -> int:
+        return len(self.stays) - len(self.files)
 
     def __enter__(self) -> Self:
         sys.setprofile(self._called)
@@ -92,7 +104,9 @@ class Way:
     def _called(self, frame: FrameType, event: str, _: object) -> None:
         file = frame.f_code.co_filename
         if event == "call" and file.startswith(str(PRODUCERS)):
-            self.files[str(Path(file).relative_to(PRODUCERS))] = None
+            name = str(Path(file).relative_to(PRODUCERS))
+            if self.stays[-1:] != [name]:
+                self.stays.append(name)
             if frame.f_code is Outbox.put.__code__:
                 sys.setprofile(None)
 
@@ -123,7 +137,7 @@ def outbox(tmp_path: Path) -> Iterator[RecordingOutbox]:
     ],
     ids=["files", "kafka"],
 )
-def test_a_micro_batch_goes_through_few_files(
+def test_a_micro_batch_goes_through_few_files_and_seldom_back(
     outbox: RecordingOutbox, tmp_path: Path, output: PlanOutput, sink: str
 ) -> None:
     context, dedup, notes = event_context(), DedupCache(), LastEmittedStore(tmp_path / "queries")
@@ -147,20 +161,11 @@ def test_a_micro_batch_goes_through_few_files(
         settings=PlanSettings(),
         heartbeat_seconds=60.0,
         statements=False,
-        kept=NothingKept(),
+        kept=KeptWrites(),
         topics=ObservedTopics(NoTopics()),
     )
     inbox: Inbox[Signal | DrainRequest] = Inbox(10)
     worker = Worker(inbox, published, MagicMock(), dispatch, streams)
-    engine = Engine(
-        context=context,
-        settings=CaptureSettings(),
-        inbox=inbox,
-        worker=worker,
-        publisher=published,
-        streams=streams,
-        topic_states=MagicMock(),
-    )
     first = parse_progress(PROGRESS)
     streams.started(
         StreamRun(
@@ -173,8 +178,7 @@ def test_a_micro_batch_goes_through_few_files(
     )
     streams.announce_planned()
     listeners = SessionListeners()
-    target: Any = SimpleNamespace(offer=engine.offer, hold=None, captures_reads=False)
-    listeners.target = target
+    listeners.target = SignalTarget(inbox, MagicMock())
     progress = SimpleNamespace(json=lambda: f'{{"progress":{PROGRESS}}}')
 
     with Way() as way:
@@ -186,5 +190,6 @@ def test_a_micro_batch_goes_through_few_files(
 
     assert published.tally.failed == 0, published.tally.last_error
     assert outbox.kinds[-1] == "INTERVAL"
-    assert {"spark/driver/listeners.py", "spark/streaming/interval.py", "outbox/outbox.py"} <= way.files.keys()
-    assert len(way.files) <= AT_MOST, "\n".join(way.files)
+    assert {"spark/driver/listeners.py", "spark/streaming/interval.py", "outbox/outbox.py"} <= way.files
+    assert len(way.files) <= FILES_AT_MOST, "\n".join(way.stays)
+    assert way.returns < RETURNS_BELOW, "\n".join(way.stays)

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from headwater_producers.spark.common.sink import EventSink
 from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
+from headwater_producers.spark.driver.dispatch import Dispatch
 from headwater_producers.spark.driver.engine import DrainRequest, EventPublisher, Worker
 from headwater_producers.spark.driver.listeners import Inbox, QueryProgressed, Signal
 from headwater_producers.spark.events.application import application_started
 from headwater_producers.spark.events.dedup_cache import DedupCache
+from headwater_producers.spark.jvm.listener_bus import ListenerBus
 from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
 from support.capture import DictFiles, NoTopics, RecordingSink, event_context
 from support.waiting import eventually, patience
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
 
-class FakeBus:
+class FakeBus(ListenerBus):
     """A bus that hands over what is on it when it is drained."""
 
     def __init__(self) -> None:
@@ -37,7 +39,7 @@ class FakeBus:
         return self.works
 
 
-class FakeHandler:
+class FakeHandler(Dispatch):
     def __init__(self) -> None:
         self.seen: list[object] = []
         self.threads: set[str] = set()

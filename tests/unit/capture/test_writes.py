@@ -2,14 +2,13 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 
 from headwater_producers.spark.events.datasets import dataset_bodies
 from headwater_producers.spark.events.writes import Counts, Scan, Write, join_outputs
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
-from headwater_producers.spark.streaming.run import StreamRun
+from headwater_producers.spark.streaming.stream_run import RunDatasets
 from headwater_schemas.events import (
     Certainty,
     ColumnLineage,
@@ -198,11 +197,11 @@ def test_a_use_has_the_schema_that_its_dataset_is_reported_with() -> None:
     # Of files nullability means nothing.
     assert digests[IN] != digests[OUT]
 
-    run = StreamRun(query_id="q", run_id="r", name=None, started_at=datetime(2025, 1, 1, tzinfo=UTC), query=None)
-    assert run.touch(description)
+    run = RunDatasets()
+    assert run.add(description)
     assert {use.dataset: use.schema_digest for use in (*run.inputs(), *run.outputs())} == digests
-    assert not run.touch(description)
+    assert not run.add(description)
     wider = SchemaDefinition((field, SchemaField(path="tax", type="double")))
     output = replace(description.outputs[0], schema=wider)
-    assert run.touch(replace(description, outputs=(output,)))
+    assert run.add(replace(description, outputs=(output,)))
     assert run.outputs()[0].schema_digest == schema_digest(wider)

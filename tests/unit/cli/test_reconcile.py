@@ -13,7 +13,7 @@ from headwater.cli import main
 from headwater.errors import ExitCode, InputError, UnreachableError
 from headwater.reconciling.checkpoints import NAME_THE_FOLDER, location, unreadable_as_errors
 from headwater.reconciling.tables import is_name, is_table
-from headwater_producers.spark.jvm.files import LocalFiles
+from headwater_producers.spark.jvm.files import LocalTextFiles
 from headwater_producers.spark.streaming.gaps import spans
 from support.checkpoints import QUERY, kafka_checkpoint, written
 
@@ -194,7 +194,7 @@ def test_a_name_in_a_catalog_is_no_path(subtests: pytest.Subtests) -> None:
 
 def test_what_is_a_table(tmp_path: Path, checkpoint: str) -> None:
     (tmp_path / "ice" / "metadata").mkdir(parents=True)
-    assert not is_table(str(tmp_path / "ice"), LocalFiles())
+    assert not is_table(str(tmp_path / "ice"), LocalTextFiles())
     (tmp_path / "ice" / "metadata" / "v1.metadata.json").touch()
-    assert is_table(str(tmp_path / "ice"), LocalFiles())
-    assert is_table(checkpoint, LocalFiles()) is False
+    assert is_table(str(tmp_path / "ice"), LocalTextFiles())
+    assert is_table(checkpoint, LocalTextFiles()) is False

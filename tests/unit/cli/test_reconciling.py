@@ -26,7 +26,7 @@ from headwater.reconciling.tables import Left
 from headwater_analysis.reconciling import CheckpointQuery, OpenWrite
 from headwater_producers.spark.common.versions import capture_version
 from headwater_producers.spark.events.left_writes import mark_of
-from headwater_producers.spark.jvm.files import LocalFiles
+from headwater_producers.spark.jvm.files import LocalTextFiles
 from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_schemas import naming
 from headwater_schemas.events import DatasetRef, JobRef, ParentRun, Provenance, PublicationState, RunEventType
@@ -484,7 +484,7 @@ def test_a_session_is_started_for_what_is_not_local_and_ends_with_the_reading(mo
     monkeypatch.setattr("pyspark.sql.SparkSession", SimpleNamespace(builder=spark))
     monkeypatch.setattr("headwater_producers.spark.jvm.files.JvmFiles", lambda context: context)
     with reading(["file:/cp", "/cp"]) as files:
-        assert isinstance(files, LocalFiles)
+        assert isinstance(files, LocalTextFiles)
     assert spark.asked == []
     given = []
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from headwater_producers.spark.common.errors import CheckpointError
-from headwater_producers.spark.jvm.files import LocalFiles
-from headwater_producers.spark.streaming.checkpoint import Checkpoint, QueryLog
+from headwater_producers.spark.jvm.files import LocalTextFiles
+from headwater_producers.spark.streaming.checkpoint import QueryLog, StreamCheckpoint
 from support.capture import DictFiles
 from support.checkpoints import BEGAN_MS, QUERY, HandWritten, kafka_checkpoint
 
@@ -50,12 +50,12 @@ def test_settings_are_those_of_the_micro_batch_that_was_planned_last() -> None:
     conf = {number: f'v1\n{{"conf":{{"a":"{number}"}}}}\n1' for number in (9, 10)}
     files = DictFiles({f"/cp/offsets/{number}": text for number, text in conf.items()})
     assert QueryLog("/cp", files).batch(9).settings == {"a": "9"}
-    assert Checkpoint("/cp", files).setting("a") == "10"
-    assert Checkpoint("/cp", files).setting("b") is None
+    assert StreamCheckpoint("/cp", files).setting("a") == "10"
+    assert StreamCheckpoint("/cp", files).setting("b") is None
     for newer in ("v1\n{}\n1", 'v1\n{"conf":null}\n1', "v9\n{}"):
         files.texts["/cp/offsets/11"] = newer
-        assert Checkpoint("/cp", files).setting("a") is None
-    assert Checkpoint("/cp", DictFiles()).setting("a") is None
+        assert StreamCheckpoint("/cp", files).setting("a") is None
+    assert StreamCheckpoint("/cp", DictFiles()).setting("a") is None
 
 
 def test_only_numbers_are_micro_batches() -> None:
@@ -76,8 +76,8 @@ def test_each_list_is_read_once() -> None:
 
 def test_topics_are_looked_for_in_so_many_sources() -> None:
     files = DictFiles({f"/cp/sources/{number}/0": 'v1\n{"t":{"0":0}}' for number in range(66)})
-    assert sorted(Checkpoint("/cp", files).topics(66)) == list(range(64))
-    assert sorted(Checkpoint("/cp", files).topics(3)) == list(range(3))
+    assert sorted(StreamCheckpoint("/cp", files).topics(66)) == list(range(64))
+    assert sorted(StreamCheckpoint("/cp", files).topics(3)) == list(range(3))
 
 
 NO_LOGS: list[tuple[str, str]] = [
@@ -105,4 +105,4 @@ def test_what_is_no_checkpoint() -> None:
     for text in ("{", "[]", '{"name":1}'):
         with pytest.raises(CheckpointError, match="names no query"):
             QueryLog("/cp", DictFiles({"/cp/metadata": text})).query_id()
-    assert QueryLog("/nowhere/at/all", LocalFiles()).committed() == []
+    assert QueryLog("/nowhere/at/all", LocalTextFiles()).committed() == []

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from headwater_producers.spark.backfill.origins import origins
 from headwater_producers.spark.common.errors import UnknownOriginError
 from headwater_producers.spark.streaming.checkpoint import QueryLog
+from headwater_producers.spark.streaming.origins import origins
 from headwater_schemas.events import DatasetRef
 from support.checkpoints import HandWritten, kafka_checkpoint
 

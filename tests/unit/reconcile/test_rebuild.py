@@ -9,13 +9,12 @@ from datetime import UTC, datetime
 import msgspec
 import pytest
 
-from headwater_producers.spark.backfill.rebuild import QueryIdentity, Rebuilder, interval_events
 from headwater_producers.spark.common.errors import CheckpointError
-from headwater_producers.spark.connectors.answer import LoggedSource
+from headwater_producers.spark.jvm.files import TextFolder
 from headwater_producers.spark.plan import PlanInput, PlanOutput, SourceKind
 from headwater_producers.spark.streaming.checkpoint import QueryLog
-from headwater_producers.spark.streaming.interval import MicroBatchFacts, SinkCommits, interval_entry
-from headwater_producers.spark.streaming.progress import parse_progress
+from headwater_producers.spark.streaming.interval import MicroBatchFacts, SinkCommits, interval_entry, parse_progress
+from headwater_producers.spark.streaming.rebuild import QueryIdentity, Rebuilder, interval_events
 from headwater_schemas.codec import encode
 from headwater_schemas.events import (
     Certainty,
@@ -65,8 +64,7 @@ def test_a_recorded_progress_and_its_checkpoint_are_one_fact(name: str) -> None:
         made.run(progress.batch_id - 1, source.start)
     made.run(progress.batch_id, source.end)
 
-    first = LoggedSource(first={topic: dict.fromkeys(map(int, parts), 0) for topic, parts in source.end.items()})
-    observed = interval_entry(progress, [IN], MicroBatchFacts(logged={0: first} if source.start is None else {}))
+    observed = interval_entry(progress, [IN], MicroBatchFacts(), checkpoint=TextFolder(made.location, made.files))
     rebuilt = rebuilder(made, IN).entry(progress.batch_id)
     assert [(use.dataset, use.position, use.certainty) for use in rebuilt.inputs] == [
         (use.dataset, use.position, use.certainty) for use in observed.inputs

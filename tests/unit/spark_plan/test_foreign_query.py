@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.plan.column import Direct, Field, Indirect
+from headwater_producers.spark.plan.column import DirectSource, FieldRef, Indirect
 from headwater_producers.spark.plan.foreign_query import foreign_tables, read_foreign
 from headwater_producers.spark.plan.text import Literals
 from headwater_schemas.events import DatasetRef
@@ -18,9 +18,9 @@ def table(name: str) -> DatasetRef:
     return DatasetRef("db", name)
 
 
-def reported(one: Direct | Indirect) -> str:
+def reported(one: DirectSource | Indirect) -> str:
     where = "nothing"
-    if isinstance(one.field, Field):
+    if isinstance(one.field, FieldRef):
         where = ".".join([one.field.dataset.name, *(one.field.path or ())])
     return f"{where} {one.kind}{' masked' if one.masking else ''}"
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from headwater_producers.spark.plan.column import Column, Direct, Field
+from headwater_producers.spark.plan.column import DirectSource, FieldRef, ValueLineage
 from headwater_producers.spark.plan.description import Upstream
 from headwater_producers.spark.plan.frames import KnownFrames
 from headwater_producers.spark.plan.relation import Attribute, Relation
@@ -10,9 +10,12 @@ PEOPLE = DatasetRef("file", "/people")
 
 
 def frame(columns: int, *, hidden: int = 0) -> Upstream:
-    pairs = [(Attribute(i, f"c{i}"), Column(frozenset({Direct(Field(PEOPLE, (f"c{i}",)))}))) for i in range(columns)]
+    pairs = [
+        (Attribute(i, f"c{i}"), ValueLineage(frozenset({DirectSource(FieldRef(PEOPLE, (f"c{i}",)))})))
+        for i in range(columns)
+    ]
     relation = Relation().with_output(pairs)
-    more = {columns + i: Column() for i in range(hidden)}
+    more = {columns + i: ValueLineage() for i in range(hidden)}
     return Upstream(relation=Relation(relation.output, {**relation.columns, **more}))
 
 

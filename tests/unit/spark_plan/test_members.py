@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.plan.column import CONSTANT, VALUE, Column, Direct, Field, member_step
+from headwater_producers.spark.plan.column import CONSTANT, VALUE, DirectSource, FieldRef, ValueLineage, member_step
 from headwater_producers.spark.plan.members import array_items, array_members, constant_key, map_members, united_maps
 from headwater_producers.spark.plan.structure import array_of, merge, part
 from headwater_schemas.events import DatasetRef
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 T = DatasetRef("file", "/t")
 
 
-def literal(value: str, data_type: str, text: str | None = None) -> Column:
-    return Column(CONSTANT, text=text or f"'{value}'", type=data_type, constants=frozenset({value}))
+def literal(value: str, data_type: str, text: str | None = None) -> ValueLineage:
+    return ValueLineage(CONSTANT, text=text or f"'{value}'", type=data_type, constants=frozenset({value}))
 
 
-def field(name: str) -> Column:
-    return Column(frozenset({Direct(Field(T, (name,)), whole=True)}), text=name)
+def field(name: str) -> ValueLineage:
+    return ValueLineage(frozenset({DirectSource(FieldRef(T, (name,)), whole=True)}), text=name)
 
 
-def sources(column: Column) -> set[str]:
-    return {".".join(d.field.path or ()) for d in column.sources if isinstance(d.field, Field)}
+def sources(column: ValueLineage) -> set[str]:
+    return {".".join(d.field.path or ()) for d in column.sources if isinstance(d.field, FieldRef)}
 
 
-KEYS: list[tuple[Column, str | None]] = [
+KEYS: list[tuple[ValueLineage, str | None]] = [
     (literal("a", "string"), "a"),
     (literal("3", "integer"), "3"),
     (literal("3.0", "long"), "3"),
@@ -50,9 +50,9 @@ def test_a_key_is_known_where_it_can_be_compared(subtests: pytest.Subtests) -> N
             assert constant_key(column) == key
 
 
-def array(*names: str) -> Column:
+def array(*names: str) -> ValueLineage:
     items = [field(name) for name in names]
-    return array_of(merge(items, "array"), Column(), array_members(items))
+    return array_of(merge(items, "array"), ValueLineage(), array_members(items))
 
 
 def test_which_of_two_arrays_it_is_leaves_their_lengths_open() -> None:
@@ -63,16 +63,16 @@ def test_which_of_two_arrays_it_is_leaves_their_lengths_open() -> None:
     assert array_items(either) is None
 
 
-def map_of(**names: str) -> Column:
+def map_of(**names: str) -> ValueLineage:
     keys, values = [literal(key, "string") for key in names], [field(name) for name in names.values()]
-    return Column(parts={VALUE: merge(values, "map"), **map_members(keys, values)})
+    return ValueLineage(parts={VALUE: merge(values, "map"), **map_members(keys, values)})
 
 
 def test_of_two_maps_the_last_that_has_the_key_gives_the_value() -> None:
     unknown = replace(field("m"), type={"type": "map", "valueType": "string"})
 
-    def value(key: str, *maps: Column) -> set[str]:
-        united = Column(parts=united_maps(maps))
+    def value(key: str, *maps: ValueLineage) -> set[str]:
+        united = ValueLineage(parts=united_maps(maps))
         return sources(part(united, member_step(VALUE, key)))
 
     assert value("k", map_of(k="a"), map_of(k="b", l="c")) == {"b"}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.plan.description import PlanInput, SourceKind
-from headwater_producers.spark.plan.edges import OutputField, Target, column_lineage
+from headwater_producers.spark.plan.edges import OutputField, OutputFields, column_lineage
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.operators import PlanReader
-from headwater_producers.spark.plan.tree import Node, Nodes
+from headwater_producers.spark.plan.tree import Nodes, PlanNode
 from headwater_schemas.events import DatasetRef
 from headwater_schemas.events import TransformationKind as Kind
 
@@ -25,15 +25,15 @@ EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions."
 class OneTable:
     """Every leaf reads T."""
 
-    def find(self, node: Node, view: str | None) -> Leaf:
+    def find(self, node: PlanNode, view: str | None) -> Leaf:
         if node.name == "Mystery":
             return Leaf(problem="what a Mystery reads isn't known")
         return Leaf(inputs=(PlanInput(dataset=T, kind=SourceKind.FILE),))
 
-    def view(self, node: Node) -> PlanInput | None:
+    def view(self, node: PlanNode) -> PlanInput | None:
         return None if node.get("isTempView") else PlanInput(dataset=VIEW, kind=SourceKind.TABLE, type="VIEW")
 
-    def projections(self, node: Node) -> list[list[Nodes]] | None:
+    def projections(self, node: PlanNode) -> list[list[Nodes]] | None:
         return None
 
 
@@ -72,7 +72,7 @@ def read(nodes: list[dict[str, Any]]) -> tuple[list[tuple[str | None, str | None
     reader = PlanReader(OneTable())
     relation = reader.read(nodes)
     fields = tuple(OutputField(a.name, c) for a, c in zip(relation.output, relation.ordered(), strict=True))
-    lineage = column_lineage([Target(OUT, fields)], relation.influences, reader.problems)
+    lineage = column_lineage([OutputFields(OUT, fields)], relation.influences, reader.problems)
     assert lineage.complete is not bool(reader.problems)
     return [(edge.output_field, edge.input_field, edge.kind) for edge in lineage.edges], reader
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from headwater_producers.spark.connectors.answer import V2Table
 from headwater_producers.spark.connectors.connector import Connector
+from headwater_producers.spark.connectors.connector_answers import V2Table
 from headwater_producers.spark.connectors.registry import Registry
 
 
@@ -54,7 +54,7 @@ def test_a_class_that_nobody_declares_has_the_general_answer() -> None:
     assert registry.v2_table(Java("Pearl")).table == "a pearl's"
     stone = Java("Stone")
     assert registry.v2_table(stone).table is stone
-    assert list(registry.of(None, stone)) == []
+    assert list(registry.of(None)) == list(registry.of(stone)) == []
 
 
 def test_one_that_is_taken_out_is_asked_no_more() -> None:

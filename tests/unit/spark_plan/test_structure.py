@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.plan.column import CONSTANT, LENGTH, Column, Direct, Field, combine, influences
+from headwater_producers.spark.plan.column import (
+    CONSTANT,
+    LENGTH,
+    DirectSource,
+    FieldRef,
+    ValueLineage,
+    combine,
+    influences,
+)
 from headwater_producers.spark.plan.structure import (
     MAX_INFLUENCES,
     aligned,
@@ -26,25 +34,25 @@ T = DatasetRef("file", "/t")
 TEXTS = {"type": "array", "elementType": "string"}
 
 
-def field(name: str) -> Column:
-    return Column(frozenset({Direct(Field(T, (name,)), whole=True)}), text=name, type="string")
+def field(name: str) -> ValueLineage:
+    return ValueLineage(frozenset({DirectSource(FieldRef(T, (name,)), whole=True)}), text=name, type="string")
 
 
-def struct(*names: str) -> Column:
+def struct(*names: str) -> ValueLineage:
     fields = {name: field(name) for name in names}
     types = [{"name": name, "type": "string"} for name in names]
-    return Column(
+    return ValueLineage(
         combine(fields.values(), Kind.DERIVE, "struct").direct,
         parts=fields,
         type={"type": "struct", "fields": types},
     )
 
 
-def influencing(column: Column) -> set[str | None]:
-    return {i.field.path[-1] if i.field.path else None for i in column.indirect if isinstance(i.field, Field)}
+def influencing(column: ValueLineage) -> set[str | None]:
+    return {i.field.path[-1] if i.field.path else None for i in column.indirect if isinstance(i.field, FieldRef)}
 
 
-def chosen(value: Column) -> Column:
+def chosen(value: ValueLineage) -> ValueLineage:
     return as_one(value, influences([value], Kind.CONDITIONAL, "max"))
 
 
@@ -55,7 +63,7 @@ def test_what_is_chosen_as_a_whole_influences_each_part() -> None:
 
 
 def test_parts_that_only_the_type_names_are_influenced_too() -> None:
-    whole = Column(frozenset({Direct(Field(T, ("tags",)), whole=True)}), text="tags", type=TEXTS)
+    whole = ValueLineage(frozenset({DirectSource(FieldRef(T, ("tags",)), whole=True)}), text="tags", type=TEXTS)
     assert influencing(part(chosen(whole), "[]")) == {"tags"}
 
 
@@ -76,11 +84,11 @@ SAME_NUMBER: list[object] = [
 def test_how_many_there_are_lives_through_what_changes_no_number(subtests: pytest.Subtests) -> None:
     for kept in SAME_NUMBER:
         with subtests.test(kept=kept):
-            two = array_of(field("a"), combine([field("a")], Kind.DERIVE, "array(a, 1)"), length=Column(CONSTANT))
+            two = array_of(field("a"), combine([field("a")], Kind.DERIVE, "array(a, 1)"), length=ValueLineage(CONSTANT))
             assert callable(kept)
             assert part(kept(two), LENGTH).direct == CONSTANT
 
 
 def test_how_many_there_are_comes_from_the_array_where_nobody_says() -> None:
-    tags = Column(frozenset({Direct(Field(T, ("tags",)), whole=True)}), text="tags", type=TEXTS)
-    assert length_of([tags]).direct == {Direct(Field(T, ("tags",)), Kind.DERIVE)}
+    tags = ValueLineage(frozenset({DirectSource(FieldRef(T, ("tags",)), whole=True)}), text="tags", type=TEXTS)
+    assert length_of([tags]).direct == {DirectSource(FieldRef(T, ("tags",)), Kind.DERIVE)}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from headwater_producers.spark.plan.tree import Node, fold, simple_name
+from headwater_producers.spark.plan.tree import PlanNode, fold, simple_name
 
 
 def node(name: str, children: int = 0, **fields: object) -> dict[str, object]:
     return {"class": f"org.apache.spark.{name}", "num-children": children, **fields}
 
 
-def shown(one: Node, children: tuple[str, ...]) -> str:
+def shown(one: PlanNode, children: tuple[str, ...]) -> str:
     return f"{one.name}({', '.join(children)})" if children else one.name
 
 
@@ -39,7 +39,7 @@ def test_what_isnt_one_whole_tree_is_refused(subtests: pytest.Subtests) -> None:
 
 
 def test_trees_in_fields() -> None:
-    one = Node("Project", {"list": [[node("A")], [node("B")]], "single": [node("C")], "none": None, "text": "x"})
+    one = PlanNode("Project", {"list": [[node("A")], [node("B")]], "single": [node("C")], "none": None, "text": "x"})
     assert [tree[0]["class"] for tree in one.trees("list")] == ["org.apache.spark.A", "org.apache.spark.B"]
     assert [tree[0]["class"] for tree in one.trees("single")] == ["org.apache.spark.C"]
     assert one.trees("none") == one.trees("text") == one.trees("missing") == []

@@ -22,7 +22,7 @@ class Queue(Protocol):
         """Estimated size of the waiting callbacks."""
 
 
-class Emitted(StrEnum):
+class EarlierEmission(StrEnum):
     """Certainty that purged micro-batches were never emitted: label `emitted` of the gaps' counter."""
 
     NEVER = "never"
@@ -79,7 +79,7 @@ class CaptureMetrics:
             ["emitted"],
             registry=registry,
         )
-        self.gaps = {emitted: gaps.labels(emitted.value) for emitted in Emitted}
+        self.gaps = {emitted: gaps.labels(emitted.value) for emitted in EarlierEmission}
         self.overruns = Counter(
             "headwater_capture_overruns_total",
             "Streaming queries stopped because lineage of committed micro-batches wasn't durable (fail_closed).",

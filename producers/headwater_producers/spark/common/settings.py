@@ -69,7 +69,7 @@ class EmissionPolicy(StrEnum):
 
     @property
     def fails(self) -> bool:
-        """True when lineage that isn't durable fails the job."""
+        """True if lineage that isn't durable fails the job."""
         return self in {EmissionPolicy.FAIL_JOB, EmissionPolicy.FAIL_CLOSED}
 
 
@@ -220,16 +220,15 @@ class CaptureSettings(BaseSettings):
 
     @classmethod
     def load(
-        cls, properties: Mapping[str, str] | None = None, said_to: str = "attach", /, **overrides: Any
+        cls, properties: Mapping[str, str] | None = None, given_to: str = "attach", /, **overrides: Any
     ) -> CaptureSettings:
-        """The environment, with Spark's properties and then `overrides` on top.
+        """Load settings from the environment, with Spark's properties and then `overrides` on top.
 
-        A variable `HEADWATER_…`, or a property `spark.headwater.…`, that no part of Headwater knows was meant to mean
-        something, so it is refused.
+        A variable `HEADWATER_…`, or a property `spark.headwater.…`, that no part of Headwater knows is refused.
 
         Args:
             properties: Spark's, all of whose names begin with `spark.headwater.`.
-            said_to: what `overrides` were given to, for messages.
+            given_to: receiver of the `overrides`, for messages.
             overrides: settings by name.
 
         Raises:
@@ -259,17 +258,17 @@ class CaptureSettings(BaseSettings):
             field = str(first["loc"][0]) if first["loc"] else "settings"
             origin = f"the environment ({ENV_PREFIX}{field.upper()})"
             if field in overrides:
-                origin = said_to
+                origin = given_to
             elif field in submitted:
                 origin = f"the Spark property {property_name(field)}"
             raise CaptureSettingsError(f"{field}, from {origin}: {first['msg']}") from None
 
     def merged(self, **overrides: Any) -> CaptureSettings:
-        """These settings with `overrides` on top; the environment isn't asked again for what is set here."""
+        """Return these settings with `overrides` on top; the environment isn't asked again for what is set here."""
         return CaptureSettings.load(**{**self.model_dump(exclude_unset=True), **overrides})
 
     def require_bootstrap_servers(self) -> str:
-        """Brokers to publish to.
+        """Return the brokers to publish to.
 
         Raises:
             CaptureSettingsError: none are set.
@@ -295,7 +294,7 @@ def environment_names() -> frozenset[str]:
 
 
 def _parsed(given: dict[str, Any]) -> dict[str, Any]:
-    """The tables among the settings may be JSON, as in the environment."""
+    """Parse the tables among the settings, which may be JSON, as in the environment."""
     parsed = dict(given)
     for name, example in _TABLES.items():
         if isinstance(text := given.get(name), str):
@@ -324,7 +323,7 @@ def _unknown(name: str, known: list[str]) -> str:
 
 
 def headwater_properties(spark: Any) -> dict[str, str]:
-    """The session's `spark.headwater.…` properties.
+    """Return the session's `spark.headwater.…` properties.
 
     On a platform that makes the session itself there is nothing else to set.
     """
@@ -332,7 +331,7 @@ def headwater_properties(spark: Any) -> dict[str, str]:
 
 
 def session_properties(spark: Any) -> dict[str, str]:
-    """All of a session's properties: the application's, and over them what its `spark.conf` was set to."""
+    """Return all properties of a session: the application's, and over them those that its `spark.conf` has."""
     # One string instead of a round trip for each of some hundred entries. A Scala map's entry is `key -> value`.
     entries = str(spark._jsparkSession.conf().getAll().mkString(_BETWEEN)).split(_BETWEEN)
     pairs = (entry.partition(" -> ") for entry in entries)
@@ -346,7 +345,7 @@ def property_name(setting: str) -> str:
 
 
 def settings_named(found: Mapping[str, str], known: Mapping[str, object]) -> tuple[dict[str, str], str | None]:
-    """The settings that properties are about, and the first property that is about none.
+    """Return the settings that properties are about, and the first property that is about none.
 
     Args:
         found: properties by name.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from headwater_producers.spark.connectors.catalog.connector import Catalogs
 from headwater_producers.spark.connectors.delta.connector import Delta
-from headwater_producers.spark.connectors.files.connector import Files
+from headwater_producers.spark.connectors.files.connector import FileFolders
 from headwater_producers.spark.connectors.hive import Hive
 from headwater_producers.spark.connectors.iceberg.connector import Iceberg
 from headwater_producers.spark.connectors.jdbc import Jdbc
@@ -20,7 +20,7 @@ from headwater_producers.spark.connectors.registry import REGISTRY
 for connector in (
     Catalogs(),
     Delta(),
-    Files(),
+    FileFolders(),
     Generated(),
     Hive(),
     Iceberg(),

@@ -7,34 +7,28 @@
     which range did this micro-batch read?         read_range(source)  ─▶ RangeRead …
     what did this batch command commit?            batch_log(run)      ─▶ BatchLog
     what did this micro-batch commit?              stream_log(sink)    ─▶ StreamLog
-
-and about streaming sources, which alone can read their own part of a checkpoint
-
-    what is logged in its own folder?              logged(source)      ─▶ LoggedSource
-    which datasets is it?                          origin(source)      ─▶ PlanInput …
+    which datasets is this streaming source?       origin(source)      ─▶ PlanInput …
 
 A connector answers None for subjects that aren't its own. `registry.py` picks the connectors to ask by the names of JVM
-classes that they declare; `connectors/__init__.py` lists them. The subjects of questions are in `question.py`, the
-answers in `answer.py`.
+classes that they declare; `connectors/__init__.py` lists them. The subjects of questions are in
+`connector_questions.py`, the answers in `connector_answers.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
-from headwater_producers.spark.connectors.answer import (
+from headwater_producers.spark.connectors.connector_answers import (
     BatchLog,
-    Committed,
-    LoggedSource,
+    CommittedVersion,
     RangeRead,
     Scanned,
     StreamLog,
     V1Table,
     V2Table,
 )
-from headwater_producers.spark.connectors.context import Context
-from headwater_producers.spark.connectors.question import (
+from headwater_producers.spark.connectors.connector_questions import (
     CheckpointSource,
     CommandRun,
     JvmCommand,
@@ -43,16 +37,17 @@ from headwater_producers.spark.connectors.question import (
     SourceOffsets,
     StreamSink,
 )
+from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.jvm.files import TextFiles, TextFolder
-from headwater_producers.spark.plan.description import DatasetChange, PlanInput, SourceKind
+from headwater_producers.spark.plan.description import DdlChange, PlanInput, SourceKind
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.operators.operator import OperatorRule
-from headwater_producers.spark.plan.written import Written
+from headwater_producers.spark.plan.written import WrittenOutputs
 from headwater_schemas.naming.tables import Catalog
 
 
-class Connector(Protocol):
+class Connector:
     """Questions about one storage technology. A subclass answers those that it can; the default answer is None.
 
     Attributes:
@@ -83,19 +78,19 @@ class Connector(Protocol):
         """
         return None
 
-    def write(self, command: JvmCommand) -> Written | None:
+    def write(self, command: JvmCommand) -> WrittenOutputs | None:
         """Describe the write of a command, batch or streaming.
 
         Raises:
-            Exception: as of `read`.
+            Exception: as for `read`.
         """
         return None
 
-    def change(self, command: JvmCommand) -> tuple[DatasetChange, ...] | None:
+    def change(self, command: JvmCommand) -> tuple[DdlChange, ...] | None:
         """List the changes that DDL makes to datasets; empty where it found nothing to do.
 
         Raises:
-            Exception: as of `read`.
+            Exception: as for `read`.
         """
         return None
 
@@ -104,14 +99,10 @@ class Connector(Protocol):
         return None
 
     def read_range(self, source: SourceOffsets) -> tuple[RangeRead, ...] | None:
-        """List the ranges that a streaming source gave to a micro-batch."""
-        return None
-
-    def logged(self, source: SourceOffsets, folder: TextFolder) -> LoggedSource | None:
-        """Read the log of a micro-batch from a streaming source's own folder of the checkpoint.
+        """List the ranges that a streaming source gave to a micro-batch.
 
         Raises:
-            OSError, ValueError, Py4JError: it can't be read.
+            OSError, ValueError, Py4JError: the source's log in the checkpoint can't be read.
         """
         return None
 
@@ -140,7 +131,7 @@ class Connector(Protocol):
         """Return the log of the table with versions that a batch command has written."""
         return None
 
-    def manifest(self, run: CommandRun, counts: Counts) -> Committed | None:
+    def manifest(self, run: CommandRun, counts: Counts) -> CommittedVersion | None:
         """Return the files that a batch command has committed, where its target has no log.
 
         Args:
@@ -177,7 +168,7 @@ class Connector(Protocol):
         """Describe a JVM `CatalogTable` whose provider is one of `providers`."""
         return None
 
-    def catalog(self, context: Context, name: str) -> Catalog | None:
+    def catalog(self, context: SessionContext, name: str) -> Catalog | None:
         """Return the naming of a session's catalog, by its settings; None: it isn't a catalog of this connector.
 
         Args:

@@ -17,7 +17,7 @@ from headwater_schemas.naming.tables import Catalog, GlueCatalog, HiveCatalog, N
 
 
 @dataclass
-class Context:
+class SessionContext:
     """Session of a plan, and the naming of datasets in it.
 
     Attributes:

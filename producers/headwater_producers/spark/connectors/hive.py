@@ -11,13 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.answer import Scanned, V1Table
 from headwater_producers.spark.connectors.catalog.partitions import specification, written_partition
 from headwater_producers.spark.connectors.catalog.tables import v1_partition_columns
 from headwater_producers.spark.connectors.catalog.writes import v1_table_as_select
 from headwater_producers.spark.connectors.connector import Connector
-from headwater_producers.spark.connectors.context import Context
-from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf, JvmScan
+from headwater_producers.spark.connectors.connector_answers import Scanned, V1Table
+from headwater_producers.spark.connectors.connector_questions import JvmCommand, JvmLeaf, JvmScan
+from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.jvm.paths import of_uri
 from headwater_producers.spark.jvm.scala import option
@@ -25,7 +25,7 @@ from headwater_producers.spark.plan.description import PlanInput, PlanOutput, So
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.operators.reader import written_query
 from headwater_producers.spark.plan.partition import Partition
-from headwater_producers.spark.plan.written import LIFECYCLES, Written
+from headwater_producers.spark.plan.written import LIFECYCLES, WrittenOutputs
 from headwater_schemas import naming
 from headwater_schemas.events import Storage
 
@@ -64,7 +64,7 @@ class Hive(Connector):
         named = leaf.context.catalog_table(table)
         return leaf.table(named.ref, REGISTRY.v1_table(table).storage(), named.symlinks, leaf.schema())
 
-    def write(self, command: JvmCommand) -> Written | None:
+    def write(self, command: JvmCommand) -> WrittenOutputs | None:
         match command.name:
             case "InsertIntoHiveTable":
                 return _insert(command)
@@ -83,7 +83,7 @@ class Hive(Connector):
         return HiveV1Table(table, "hive")
 
 
-def _insert(command: JvmCommand) -> Written:
+def _insert(command: JvmCommand) -> WrittenOutputs:
     """Describe `InsertIntoHiveTable`: INSERT INTO and INSERT OVERWRITE, also within CREATE TABLE AS."""
     plan = command.plan
     table = plan.table()
@@ -96,10 +96,10 @@ def _insert(command: JvmCommand) -> Written:
     if mode is WriteMode.OVERWRITE_PARTITIONS:
         overwritten = named if len(named) == len(columns) else ()
     output = _output(command.context, table, mode, columns, written_partition(named, columns, command))
-    return Written((replace(output, overwritten=overwritten),))
+    return WrittenOutputs((replace(output, overwritten=overwritten),))
 
 
-def _directory(command: JvmCommand) -> Written:
+def _directory(command: JvmCommand) -> WrittenOutputs:
     """Describe INSERT OVERWRITE [LOCAL] DIRECTORY in one of Hive's formats."""
     plan = command.plan
     storage = plan.storage()
@@ -114,10 +114,10 @@ def _directory(command: JvmCommand) -> Written:
         storage=Storage("file", file_format),
         lifecycle=LIFECYCLES.get(mode),
     )
-    return Written((output,))
+    return WrittenOutputs((output,))
 
 
-def _load(command: JvmCommand) -> Written:
+def _load(command: JvmCommand) -> WrittenOutputs:
     """Describe LOAD DATA: files that become a table's, or a partition's, as they are."""
     plan = command.plan
     table = command.context.catalog.getTableMetadata(plan.table())
@@ -133,7 +133,7 @@ def _load(command: JvmCommand) -> Written:
         type="FILE",
     )
     output = _output(command.context, table, mode, columns, partition)
-    return Written(
+    return WrittenOutputs(
         (replace(output, overwritten=partition or None),),
         schema=json.loads(str(table.schema().json())),
         read=(source,),
@@ -142,7 +142,7 @@ def _load(command: JvmCommand) -> Written:
 
 
 def _output(
-    context: Context, table: Any, mode: WriteMode, columns: tuple[str, ...], partition: Partition
+    context: SessionContext, table: Any, mode: WriteMode, columns: tuple[str, ...], partition: Partition
 ) -> PlanOutput:
     named, storage = context.catalog_table(table), REGISTRY.v1_table(table).storage()
     return PlanOutput(
@@ -159,7 +159,7 @@ def _output(
     )
 
 
-def _path(uri: str, context: Context, *, local: bool) -> str:
+def _path(uri: str, context: SessionContext, *, local: bool) -> str:
     """Complete a path as Spark does: LOCAL on this machine, else on Hadoop's default file system."""
     if ":/" in uri:
         return uri

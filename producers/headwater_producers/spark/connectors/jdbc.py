@@ -7,16 +7,16 @@ from dataclasses import replace
 from typing import Final
 
 from headwater_producers.spark.connectors.connector import Connector
-from headwater_producers.spark.connectors.context import Context
-from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf
+from headwater_producers.spark.connectors.connector_questions import JvmCommand, JvmLeaf
+from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.jvm.scala import class_name, items, setting
-from headwater_producers.spark.plan.column import Column, Direct, Field
+from headwater_producers.spark.plan.column import DirectSource, FieldRef, ValueLineage
 from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind
 from headwater_producers.spark.plan.foreign_query import foreign_tables, read_foreign
 from headwater_producers.spark.plan.foreign_values import ForeignRelation
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.relation import Relation
-from headwater_producers.spark.plan.written import LIFECYCLES, Written
+from headwater_producers.spark.plan.written import LIFECYCLES, WrittenOutputs
 from headwater_schemas import naming
 from headwater_schemas.events import SchemaDefinition
 from headwater_schemas.events import TransformationKind as Kind
@@ -35,7 +35,7 @@ class Jdbc(Connector):
     def read(self, leaf: JvmLeaf) -> Leaf | None:
         return _read_relation(leaf)
 
-    def write(self, command: JvmCommand) -> Written | None:
+    def write(self, command: JvmCommand) -> WrittenOutputs | None:
         url, table = setting(command.options, "url"), setting(command.options, "dbtable")
         if not url or not table:
             return None
@@ -47,7 +47,7 @@ class Jdbc(Connector):
             format="jdbc",
             lifecycle=LIFECYCLES.get(command.mode),
         )
-        return Written((output,))
+        return WrittenOutputs((output,))
 
 
 def _read_relation(leaf: JvmLeaf) -> Leaf:
@@ -69,7 +69,7 @@ def _read_relation(leaf: JvmLeaf) -> Leaf:
         relation = replace(Relation().with_output(pairs), influences=read.influences, rows=read.rows)
         return Leaf(inputs=inputs, relation=relation)
     # Only the database knows the table of each column of the query.
-    anything = Column(frozenset(Direct(Field(i.dataset), Kind.EXTERNAL) for i in inputs))
+    anything = ValueLineage(frozenset(DirectSource(FieldRef(i.dataset), Kind.EXTERNAL) for i in inputs))
     pairs = [(attribute, replace(anything, text=attribute.name)) for attribute in output]
     return Leaf(inputs=inputs, relation=replace(Relation().with_output(pairs), rows=rows))
 
@@ -78,7 +78,7 @@ def _scheme(url: str) -> str:
     return url.strip().lower().removeprefix("jdbc:").partition(":")[0]
 
 
-def _read(query: str, url: str, names: list[str], context: Context) -> ForeignRelation | None:
+def _read(query: str, url: str, names: list[str], context: SessionContext) -> ForeignRelation | None:
     literals = context.settings.literal_texts
     return read_foreign(query, _scheme(url), lambda name: naming.jdbc(url, name), names=names, literals=literals)
 
@@ -87,7 +87,7 @@ def _table(url: str, table: str, schema: SchemaDefinition | None) -> PlanInput:
     return PlanInput(dataset=naming.jdbc(url, table), kind=SourceKind.JDBC, type="TABLE", schema=schema)
 
 
-def _tables_of(query: str, context: Context) -> list[str]:
+def _tables_of(query: str, context: SessionContext) -> list[str]:
     """List the tables that a query names, by Spark's own parser: most databases' SQL is SQL to Spark, too."""
     waiting = [context.session._jsparkSession.sessionState().sqlParser().parsePlan(query)]
     found: dict[str, None] = {}

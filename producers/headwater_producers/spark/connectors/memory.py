@@ -6,11 +6,11 @@ from typing import Final
 
 from headwater_producers.spark.connectors.catalog.writes import continuous_sink, unnamed
 from headwater_producers.spark.connectors.connector import Connector
-from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf
+from headwater_producers.spark.connectors.connector_questions import JvmCommand, JvmLeaf
 from headwater_producers.spark.jvm.scala import class_name, setting
 from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind, StreamingLink, WriteMode
 from headwater_producers.spark.plan.leaves import Leaf
-from headwater_producers.spark.plan.written import Written
+from headwater_producers.spark.plan.written import WrittenOutputs
 
 _RATES: Final = frozenset({"RateStreamTable", "RatePerMicroBatchTable"})
 _CALLBACKS: Final = frozenset({"ForeachBatchSink", "ForeachWriterTable", "ForeachWrite"})
@@ -37,19 +37,19 @@ class Generated(Connector):
         )
         return Leaf(inputs=(read,))
 
-    def write(self, command: JvmCommand) -> Written | None:
+    def write(self, command: JvmCommand) -> WrittenOutputs | None:
         name = class_name(command.subject)
         if command.name == "WriteToContinuousDataSource":
             return _continuous(command) if name in _CONTINUOUS else None
         if name in _CALLBACKS:
-            return Written()  # to no dataset
+            return WrittenOutputs()  # to no dataset
         # A memory sink's table has the name of its query, and an application may have several.
         query = setting(command.options, "queryName")
-        return Written((unnamed(command, command.subject, command.mode, part=query),))
+        return WrittenOutputs((unnamed(command, command.subject, command.mode, part=query),))
 
 
-def _continuous(command: JvmCommand) -> Written:
+def _continuous(command: JvmCommand) -> WrittenOutputs:
     sink = continuous_sink(command)
     dataset = command.context.in_memory(sink.lower())
     output = PlanOutput(dataset=dataset, kind=SourceKind.GENERATED, mode=WriteMode.APPEND, format=sink.lower())
-    return Written((output,), streaming=StreamingLink(sink=sink, sink_kind=output.kind))
+    return WrittenOutputs((output,), streaming=StreamingLink(sink=sink, sink_kind=output.kind))

@@ -11,14 +11,14 @@ from dataclasses import replace
 from typing import Any, Final
 
 from headwater_producers.spark.connectors.connector import Connector
-from headwater_producers.spark.connectors.context import Context
-from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf
+from headwater_producers.spark.connectors.connector_questions import JvmCommand, JvmLeaf
+from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.jvm.scala import setting
-from headwater_producers.spark.plan.column import Column, Direct, Field
+from headwater_producers.spark.plan.column import DirectSource, FieldRef, ValueLineage
 from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.relation import Relation
-from headwater_producers.spark.plan.written import Written
+from headwater_producers.spark.plan.written import WrittenOutputs
 from headwater_schemas import naming
 from headwater_schemas.events import DatasetRef
 from headwater_schemas.events import TransformationKind as Kind
@@ -39,21 +39,21 @@ class PythonSource(Connector):
         schema = None if is_path else batch.schema()
         pairs = []
         for attribute in batch.attributes():
-            field = Field(dataset, None if is_path else (attribute.name,))
-            direct = frozenset({Direct(field, Kind.EXTERNAL, whole=not is_path)})
-            pairs.append((attribute, Column(direct, text=attribute.name, type=attribute.type)))
+            field = FieldRef(dataset, None if is_path else (attribute.name,))
+            direct = frozenset({DirectSource(field, Kind.EXTERNAL, whole=not is_path)})
+            pairs.append((attribute, ValueLineage(direct, text=attribute.name, type=attribute.type)))
         relation = replace(Relation().with_output(pairs), rows=frozenset({dataset}))
         read = PlanInput(dataset=dataset, kind=SourceKind.PYTHON, schema=schema, source_index=leaf.index)
         return Leaf(inputs=(read,), relation=relation)
 
-    def write(self, command: JvmCommand) -> Written | None:
+    def write(self, command: JvmCommand) -> WrittenOutputs | None:
         table = command.subject
         dataset, _ = _dataset(command.context, table, command.options)
         output = PlanOutput(dataset=dataset, kind=SourceKind.PYTHON, mode=command.mode, format=str(table.name()))
-        return Written((output,))
+        return WrittenOutputs((output,))
 
 
-def _dataset(context: Context, table: Any, options: Any) -> tuple[DatasetRef, bool]:
+def _dataset(context: SessionContext, table: Any, options: Any) -> tuple[DatasetRef, bool]:
     path = setting(options, "path")
     if path is not None and _PATH.match(path):
         return naming.path(path), True

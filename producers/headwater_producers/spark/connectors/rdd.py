@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from headwater_producers.spark.connectors.connector import Connector
-from headwater_producers.spark.connectors.question import JvmLeaf
+from headwater_producers.spark.connectors.connector_questions import JvmLeaf
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.jvm.scala import class_name, items
-from headwater_producers.spark.plan.column import Column, Direct, Field, combine
+from headwater_producers.spark.plan.column import DirectSource, FieldRef, ValueLineage, combine
 from headwater_producers.spark.plan.description import PlanInput, SourceKind, Upstream
 from headwater_producers.spark.plan.frames import KnownFrames
 from headwater_producers.spark.plan.leaves import Leaf
@@ -197,7 +197,7 @@ def _handed_over(leaf: JvmLeaf) -> Leaf:
         return Leaf(problem=HANDED_OVER)
     inputs = leaf.upstream.inputs
     read = frozenset(each.dataset for each in inputs)
-    whole = Column(frozenset(Direct(Field(dataset)) for dataset in read))
+    whole = ValueLineage(frozenset(DirectSource(FieldRef(dataset)) for dataset in read))
     anything = combine([whole], Kind.EXTERNAL, "createDataFrame")
     relation = Relation(rows=read).with_output(same_for_all(leaf.attributes(), anything))
     return Leaf(inputs=inputs, relation=relation, problem=HANDED_OVER)
@@ -242,7 +242,7 @@ def _rdd(leaf: JvmLeaf) -> Leaf:
         return Leaf(problem=problem) if problem else Leaf(kind=Kind.CONSTANT)
     below = side_by_side(frame.relation for frame in found.frames)
     read = frozenset(item.dataset for item in found.files)
-    whole = Column(frozenset(Direct(Field(dataset)) for dataset in read))
+    whole = ValueLineage(frozenset(DirectSource(FieldRef(dataset)) for dataset in read))
     outputs = [column for frame in found.frames for column in frame.relation.ordered()]
     anything = combine([*outputs, whole], Kind.EXTERNAL, "rdd")
     relation = replace(Relation().with_output(same_for_all(leaf.attributes(), anything)), influences=below.influences)

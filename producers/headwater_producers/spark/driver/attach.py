@@ -7,13 +7,10 @@ import os
 import threading
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from headwater_producers.spark.backfill.backfill import Backfill
-from headwater_producers.spark.backfill.left_tables import KeptWrites, NothingKept
 from headwater_producers.spark.common.account import configuration_digest
 from headwater_producers.spark.common.errors import CaptureError
 from headwater_producers.spark.common.metrics import shared_metrics
@@ -32,29 +29,25 @@ from headwater_producers.spark.driver import capture as captures
 from headwater_producers.spark.driver import hooks, metrics_server, sessions, shutdown
 from headwater_producers.spark.driver.capture import Capture
 from headwater_producers.spark.driver.dispatch import Dispatch
-from headwater_producers.spark.driver.emission import (
-    Durability,
-    Emission,
-    OverrunWatch,
-    RunningQueries,
-    durable_sink,
-)
+from headwater_producers.spark.driver.emission import Durability, Emission, durable_sink
 from headwater_producers.spark.driver.engine import DrainRequest, Engine, EventPublisher, Worker
-from headwater_producers.spark.driver.listeners import Inbox, Signal
+from headwater_producers.spark.driver.listeners import Inbox, Signal, SignalTarget
+from headwater_producers.spark.driver.overrun import OverrunWatch, RunningQueries
 from headwater_producers.spark.driver.sessions import ApplicationListeners
-from headwater_producers.spark.events.context import EventContext
+from headwater_producers.spark.events.context import EventContext, period, run_context
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.job_names import application_name
-from headwater_producers.spark.events.origin import period, run_context
 from headwater_producers.spark.events.parent import NOBODY, Orchestration, orchestration
 from headwater_producers.spark.jvm.files import JvmFiles
 from headwater_producers.spark.jvm.listener_bus import ListenerBus
 from headwater_producers.spark.jvm.versions import warn_of_unknown
+from headwater_producers.spark.left_writes.left_tables import KeptWrites
 from headwater_producers.spark.plan import PlanSettings
+from headwater_producers.spark.streaming.backfill import Backfill
 from headwater_producers.spark.streaming.flow import StreamEmitter, StreamFlow
 from headwater_producers.spark.streaming.gaps import Gaps
+from headwater_producers.spark.streaming.interval_events import Coalescing, LastEmittedStore
 from headwater_producers.spark.streaming.query_metrics import shared_metrics as query_metrics
-from headwater_producers.spark.streaming.run import Coalescing, LastEmittedStore
 from headwater_schemas.events import EngineRef, Owner, RunError, Tag, Versions
 
 if TYPE_CHECKING:
@@ -156,16 +149,6 @@ _SINK_WAIT_SECONDS: Final = 2.0
 _QUEUES_SHARE: Final = 8
 
 
-@dataclass(frozen=True, slots=True)
-class _Intake:
-    """`SignalTarget` of an application's listeners."""
-
-    offer: Callable[[Signal], None]
-    hold: Callable[[Any, str, int], None]
-    captures_reads: bool
-    topic_wait_seconds: float
-
-
 def _wired(
     spark: Any,
     settings: CaptureSettings,
@@ -264,7 +247,7 @@ def _wired(
         settings=plan_settings,
         heartbeat_seconds=settings.capture_heartbeat_seconds,
         statements=settings.capture_sql,
-        kept=_kept_writes(outbox.folder, context) if outbox is not None else NothingKept(),
+        kept=_kept_writes(outbox.folder, context) if outbox is not None else KeptWrites(),
         topics=topics,
         marked=settings.capture_commit_marks,
         reads_are_runs=settings.capture_reads == "runs",
@@ -293,8 +276,11 @@ def _wired(
         key=sessions.application_id(spark),
         spark_context=spark.sparkContext,
         listeners=listeners,
-        target=_Intake(
-            engine.offer, emission.hold, settings.capture_reads != "off", settings.capture_topic_wait_seconds
+        target=SignalTarget(
+            inbox,
+            emission.hold,
+            captures_reads=settings.capture_reads != "off",
+            topic_wait_seconds=settings.capture_topic_wait_seconds,
         ),
         emission=emission,
         asked=asked,
@@ -303,7 +289,7 @@ def _wired(
 
 def _kept_writes(folder: str, context: EventContext) -> KeptWrites:
     # An interpreter without SQLite can still capture: it has no outbox.
-    from headwater_producers.spark.backfill.open_writes import OpenWrites
+    from headwater_producers.spark.left_writes.open_writes import OpenWrites
 
     return OpenWrites(Path(folder) / "writes", context.app_run_id, context.app_job, context.tenant)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics, writing_ended
 from headwater_producers.spark.connectors.kafka.topics import topics_written
 from headwater_producers.spark.driver.listeners import TopicWriteBegins
@@ -52,7 +52,7 @@ class BatchTopics:
         try:
             options = private(signal.writer, "extraOptions")
             if (topic := setting(options, "topic")) is not None:
-                context = Context(signal.session, self._settings)
+                context = SessionContext(signal.session, self._settings)
                 self._topics.observe(topics_written(options, context, [topic]))
         except Exception:
             # The writer has an unknown form: its write is emitted without offsets.

@@ -142,9 +142,9 @@ class Capture:
             started_at=started_at,
             at=datetime.now(UTC),
         )
-        if self._engine is None or not self._open:
+        if self._target is None or not self._open:
             return None
-        self._engine.offer(reported)
+        self._target.offer(reported)
         return reported.run_id
 
     def status(self) -> CaptureStatus:

@@ -12,7 +12,6 @@ from typing import Any, Final
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from headwater_producers.spark.backfill.left_tables import KeptWrites
 from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
 from headwater_producers.spark.driver.attribution import Attributor
 from headwater_producers.spark.driver.batch_topics import BatchTopics
@@ -35,28 +34,33 @@ from headwater_producers.spark.driver.program_reads import ProgramReads
 from headwater_producers.spark.driver.rdd_actions import RddDispatch
 from headwater_producers.spark.driver.reported_quality import QualityReported, quality_events
 from headwater_producers.spark.driver.running_writes import RunningWrites
-from headwater_producers.spark.driver.sessions import UntrackedQueries
+from headwater_producers.spark.driver.sessions import ActiveSession, UntrackedQueries
 from headwater_producers.spark.driver.wrapped_writes import WrappedWrites
 from headwater_producers.spark.events.application import application_running
 from headwater_producers.spark.events.batch import BatchRun, batch_events, corrected_events
 from headwater_producers.spark.events.context import EventContext
-from headwater_producers.spark.events.datasets import change_body
+from headwater_producers.spark.events.datasets import KnownTables, change_body
 from headwater_producers.spark.events.dedup_cache import DedupCache
-from headwater_producers.spark.events.known_tables import KnownTables
 from headwater_producers.spark.events.run_error import first_line, from_java_text
 from headwater_producers.spark.execution.describe import read_by
-from headwater_producers.spark.execution.executions import execution_times, executions_of, plan_key
-from headwater_producers.spark.execution.facts import observed_metrics, rows_rejected, statement_of
+from headwater_producers.spark.execution.executions import (
+    execution_times,
+    executions_of,
+    observed_metrics,
+    plan_key,
+    rows_rejected,
+    statement_of,
+)
 from headwater_producers.spark.execution.query import JvmQuery
 from headwater_producers.spark.execution.writes import StagedWrite, executed_read, executed_write, wrote_nothing
 from headwater_producers.spark.jvm.listener_bus import ListenerBus
-from headwater_producers.spark.jvm.session import ActiveSession
 from headwater_producers.spark.jvm.versions import WRAPPING_COMMANDS
+from headwater_producers.spark.left_writes.left_tables import KeptWrites
 from headwater_producers.spark.plan import KnownFrames, PlanDescription, PlanSettings
 from headwater_producers.spark.streaming.flow import StreamFlow
+from headwater_producers.spark.streaming.interval import observed_quality, parse_progress
 from headwater_producers.spark.streaming.links import BatchLinks, MicroBatch
-from headwater_producers.spark.streaming.progress import Progress, observed_quality, parse_progress
-from headwater_producers.spark.streaming.run import StreamRun
+from headwater_producers.spark.streaming.stream_run import StreamRun
 from headwater_schemas.events import LineageEvent, RunError
 from headwater_schemas.redaction import redact
 
@@ -70,7 +74,6 @@ class Dispatch:
 
     Args:
         spark: a session of the application.
-        context: context of the application.
         streams: streaming queries of the application.
         emit: takes each event.
         failed: receiver of a sentence about unreadable parts of a callback that became events all the same.
@@ -160,7 +163,7 @@ class Dispatch:
             case Attached():
                 self._attached(signal)
             case QueryProgressed():
-                self._progressed(parse_progress(str(signal.event.json())), signal)
+                self._progressed(signal)
             case QueryTerminated():
                 self._terminated(signal)
             case BatchFunctionCalled():
@@ -354,7 +357,8 @@ class Dispatch:
                     )
                 )
 
-    def _progressed(self, progress: Progress, signal: QueryProgressed) -> None:
+    def _progressed(self, signal: QueryProgressed) -> None:
+        progress = parse_progress(str(signal.event.json()))
         if not self._streams.knows(progress.run_id):
             # Its start was dropped, or it was being started while capture was attached.
             query = signal.session._jsparkSession.streams().get(progress.query_id)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from headwater_producers.spark.common.metrics import shared_metrics
 from headwater_producers.spark.common.run_all import run_all
@@ -23,27 +23,20 @@ from headwater_producers.spark.common.settings import CaptureSettings
 from headwater_producers.spark.common.sink import EventSink, KeepingSink
 from headwater_producers.spark.connectors.kafka.topic_states import KafkaTopicStates
 from headwater_producers.spark.driver import metrics_server
-from headwater_producers.spark.driver.listeners import (
-    Attached,
-    BatchFunctionCalled,
-    Inbox,
-    QueryStarted,
-    QueryTerminated,
-    Signal,
-    TopicWriteBegins,
-    weigh,
-)
-from headwater_producers.spark.driver.reported_quality import QualityReported
+from headwater_producers.spark.driver.dispatch import Dispatch
+from headwater_producers.spark.driver.listeners import Attached, Inbox, Signal
+from headwater_producers.spark.driver.overrun import OverrunWatch
 from headwater_producers.spark.driver.status import CaptureStatus
 from headwater_producers.spark.events.application import application_ended, application_started
 from headwater_producers.spark.events.context import EventContext
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.run_error import first_line
+from headwater_producers.spark.jvm.listener_bus import ListenerBus
 from headwater_producers.spark.jvm.references import own_thread
 from headwater_producers.spark.streaming.flow import StreamFlow
 from headwater_producers.spark.streaming.gaps import Gaps
 from headwater_producers.spark.streaming.query_metrics import shared_metrics as query_metrics
-from headwater_schemas.events import EmissionReason, IntervalEvent, LineageEvent, Provenance, RunError, RunEventType
+from headwater_schemas.events import EmissionReason, LineageEvent, Provenance, RunError, RunEventType
 from headwater_schemas.redaction import redact
 
 logger = logging.getLogger(__name__)
@@ -53,8 +46,6 @@ class Engine:
     """Engine of one application's capture: takes signals, and makes events of them on its worker's thread.
 
     Args:
-        context: context of the application.
-        settings: settings of the capture.
         inbox: inbox of waiting signals.
         worker: worker that handles them; not started yet.
         publisher: publishes events.
@@ -84,7 +75,6 @@ class Engine:
         self._topic_states = topic_states
         self._gaps = gaps or Gaps()
         self._started_at = datetime.now(UTC)
-        self._logged_drops = False
         self._end: DrainRequest | None = None
 
     def start(self, dedup: DedupCache) -> None:
@@ -96,30 +86,6 @@ class Engine:
     def found(self, session: Any) -> None:
         """Enqueue the tracking of queries that run in a session already."""
         self._inbox.put_urgent(Attached(session, datetime.now(UTC)))
-
-    def offer(self, signal: Signal) -> None:
-        """Put a signal into the inbox, or drop it where too many wait. Never waits.
-
-        The start and end of a query are never dropped: nothing that comes later reports them. Nor is the call of a
-        foreachBatch function: its writes would be taken for those of the micro-batch before.
-        """
-        always = isinstance(signal, BatchFunctionCalled | QualityReported | QueryStarted | QueryTerminated)
-        # Mostly the worker takes it at once, so its size isn't estimated.
-        weight = weigh(signal) if self._inbox.waiting else 0
-        if self._inbox.put(signal, weight=weight, always=always):
-            return
-        if isinstance(signal, TopicWriteBegins):
-            signal.asked.set()  # the worker won't
-        shared_metrics().dropped.inc()
-        if not self._logged_drops:
-            self._logged_drops = True
-            logger.warning(
-                "lineage capture: the queue is full (%d callbacks, about %d MiB); new ones are dropped. Micro-batches "
-                "are backfilled from the checkpoint later, batch writes are not. Raise capture_queue_size or "
-                "capture_queue_max_bytes",
-                self._inbox.waiting,
-                self._inbox.bytes >> 20,
-            )
 
     def flush(self, timeout_seconds: float | None = None) -> bool:
         """Wait until everything so far is delivered; False: the time was over first."""
@@ -224,26 +190,6 @@ _CARE_SECONDS: Final = 0.25
 _MAX_ERROR_CHARS: Final = 500
 
 
-class Bus(Protocol):
-    """Listener bus of Spark."""
-
-    def drained(self, timeout_seconds: float) -> bool:
-        """Return True if everything posted so far was delivered in time."""
-
-
-class Handler(Protocol):
-    """Handler of signals."""
-
-    def handle(self, signal: Signal) -> None:
-        """Make events of one signal; may raise any error."""
-
-    def look_around(self, *, at_once: bool = False) -> None:
-        """Search for events that no signal reports, now and then or `at_once`."""
-
-    def close(self) -> None:
-        """Close after the last signal."""
-
-
 @dataclass(slots=True)
 class DrainRequest:
     """Request to the worker itself: process everything so far, then act, then deliver.
@@ -277,26 +223,13 @@ class DrainRequest:
 
 
 @dataclass(slots=True)
-class Tally:
+class PublishTally:
     """Counters of the worker."""
 
     failed: int = 0
     published: int = 0
     publish_failed: int = 0
     last_error: str | None = None
-
-
-class IntervalWatch(Protocol):
-    """Observer of published intervals; see `emission.OverrunWatch`."""
-
-    def published(self, interval: IntervalEvent) -> None:
-        """Watch an interval that the sink has accepted."""
-
-    def refused(self, interval: IntervalEvent) -> None:
-        """Record an interval that the sink refused: it never will be durable."""
-
-    def end(self) -> None:
-        """End the watch: no query is stopped any more."""
 
 
 class EventPublisher:
@@ -307,8 +240,8 @@ class EventPublisher:
         watch: over the intervals among them, where the emission policy wants it.
     """
 
-    def __init__(self, sink: EventSink, watch: IntervalWatch | None = None) -> None:
-        self.tally = Tally()
+    def __init__(self, sink: EventSink, watch: OverrunWatch | None = None) -> None:
+        self.tally = PublishTally()
         self._sink = sink
         self._watch = watch
         self._metrics = shared_metrics()
@@ -400,8 +333,8 @@ class Worker:
         self,
         inbox: Inbox[Signal | DrainRequest],
         publisher: EventPublisher,
-        bus: Bus,
-        handler: Handler,
+        bus: ListenerBus,
+        handler: Dispatch,
         streams: StreamFlow,
     ) -> None:
         self._inbox = inbox

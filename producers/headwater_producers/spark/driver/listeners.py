@@ -39,12 +39,13 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from py4j.java_gateway import JavaObject
 
+from headwater_producers.spark.common.metrics import shared_metrics
 from headwater_producers.spark.driver.reported_quality import QualityReported
-from headwater_producers.spark.jvm.references import Reference, own_references
+from headwater_producers.spark.jvm.references import JvmReference, own_references
 from headwater_producers.spark.jvm.versions import MORE_COMMANDS, plan_text
 from headwater_schemas.events import RunError
 
@@ -241,24 +242,6 @@ COMMANDS: Final = MORE_COMMANDS | {
 }
 
 
-class SignalTarget(Protocol):
-    """Receiver of signals, which never waits."""
-
-    @property
-    def captures_reads(self) -> bool:
-        """True if queries that only read are captured, too."""
-
-    @property
-    def topic_wait_seconds(self) -> float:
-        """Longest time that a batch write to Kafka may wait for its topic's state."""
-
-    def offer(self, signal: Signal) -> None:
-        """Take a signal."""
-
-    def hold(self, frame: Any, query_id: str, batch_id: int) -> None:
-        """Hold a foreachBatch function back, on the query's thread before its call: may wait, or refuse by raising."""
-
-
 class SessionListeners:
     """Registered listeners of one session, and the receiver of their callbacks; `target` None: none.
 
@@ -355,7 +338,7 @@ def _query(session: Any, event: Any) -> Any:
 def _sole_reference(argument: Any) -> Any:
     """Return a callback's argument as the only reference to it, so that the worker keeps nothing alive for long."""
     if type(argument) is JavaObject:
-        argument.__class__ = Reference
+        argument.__class__ = JvmReference
     return argument
 
 
@@ -576,3 +559,57 @@ class Inbox(Generic[T]):
         item, weight = self._items.popleft()
         self._bytes -= weight
         return item
+
+
+class SignalTarget:
+    """Receiver of the signals of an application's listeners.
+
+    Args:
+        inbox: inbox of waiting signals.
+        hold: called before a foreachBatch function, with its frame, query id and batch id: may wait, or refuse by
+            raising.
+        captures_reads: True if queries that only read are captured, too.
+        topic_wait_seconds: longest time that a batch write to Kafka may wait for its topic's state.
+    """
+
+    def __init__(
+        self,
+        inbox: Inbox[Any],
+        hold: Callable[[Any, str, int], None],
+        *,
+        captures_reads: bool = False,
+        topic_wait_seconds: float = 0.0,
+    ) -> None:
+        self.captures_reads = captures_reads
+        self.topic_wait_seconds = topic_wait_seconds
+        self._inbox = inbox
+        self._hold = hold
+        self._logged_drops = False
+
+    def hold(self, frame: Any, query_id: str, batch_id: int) -> None:
+        """Hold a foreachBatch function back, on its query's thread."""
+        self._hold(frame, query_id, batch_id)
+
+    def offer(self, signal: Signal) -> None:
+        """Put a signal into the inbox, or drop it where too many wait. Never waits.
+
+        The start and end of a query are never dropped: nothing that comes later reports them. Nor is the call of a
+        foreachBatch function: its writes would be taken for those of the micro-batch before.
+        """
+        always = isinstance(signal, BatchFunctionCalled | QualityReported | QueryStarted | QueryTerminated)
+        # Mostly the worker takes it at once, so its size isn't estimated.
+        weight = weigh(signal) if self._inbox.waiting else 0
+        if self._inbox.put(signal, weight=weight, always=always):
+            return
+        if isinstance(signal, TopicWriteBegins):
+            signal.asked.set()  # the worker won't
+        shared_metrics().dropped.inc()
+        if not self._logged_drops:
+            self._logged_drops = True
+            logger.warning(
+                "lineage capture: the queue is full (%d callbacks, about %d MiB); new ones are dropped. Micro-batches "
+                "are backfilled from the checkpoint later, batch writes are not. Raise capture_queue_size or "
+                "capture_queue_max_bytes",
+                self._inbox.waiting,
+                self._inbox.bytes >> 20,
+            )

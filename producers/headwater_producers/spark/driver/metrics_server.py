@@ -24,7 +24,7 @@ PUSHED: Final = "headwater-jobs"
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class RunningServer:
     """Metrics server that runs until the process ends.
 
     Attributes:
@@ -37,10 +37,10 @@ class Served:
 
 
 _lock = threading.Lock()
-_served: dict[tuple[str, int], Served] = {}
+_served: dict[tuple[str, int], RunningServer] = {}
 
 
-def serve(host: str, port: int, *, registry: CollectorRegistry = REGISTRY) -> Served | None:
+def serve(host: str, port: int, *, registry: CollectorRegistry = REGISTRY) -> RunningServer | None:
     """Serve `/metrics` on a thread of its own; a server that this process has already is returned.
 
     The server runs until the process ends: an application's metrics are scraped after its end, too. A port that can't
@@ -72,7 +72,7 @@ def serve(host: str, port: int, *, registry: CollectorRegistry = REGISTRY) -> Se
                 error.strerror or error,
             )
             return None
-        served = Served(host, int(server.server_port))
+        served = RunningServer(host, int(server.server_port))
         _served[host, port] = served
     logger.info("lineage capture: metrics are served on http://%s:%d/metrics", served.host, served.port)
     return served

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.connectors.iceberg.connector import iceberg_table
 from headwater_producers.spark.connectors.iceberg.procedures import ProcedureSnapshot, ProcedureSnapshots
 from headwater_producers.spark.events.batch import BatchRun
@@ -29,7 +29,7 @@ class Procedures:
     """
 
     def __init__(self, spark: Any, settings: PlanSettings) -> None:
-        self._context = Context(spark, settings)
+        self._context = SessionContext(spark, settings)
         self._snapshots = ProcedureSnapshots(str(spark.sparkContext.applicationId), datetime.now(UTC))
 
     def of_plan(self, plan: Any, description: PlanDescription) -> list[BatchRun]:

@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from headwater_producers.spark.backfill.left_tables import KeptWrites, ends_of
 from headwater_producers.spark.connectors.iceberg.catalog_metadata import CatalogMetadata
 from headwater_producers.spark.driver import sessions
 from headwater_producers.spark.driver.attribution import Attributor
@@ -41,6 +40,7 @@ from headwater_producers.spark.execution.writes import transaction_of
 from headwater_producers.spark.jvm.files import JvmFiles
 from headwater_producers.spark.jvm.scala import class_name
 from headwater_producers.spark.jvm.versions import running_executions
+from headwater_producers.spark.left_writes.left_tables import KeptWrites, ends_of
 from headwater_producers.spark.plan import PlanDescription
 from headwater_schemas.events import LineageEvent, RunError
 from headwater_schemas.facets import WRITE_FACET
@@ -67,7 +67,6 @@ class RunningWrites:
     Args:
         spark: a session of the application.
         attributor: reads their plans.
-        context: context of the application.
         emit: takes each event.
         dedup: job, dataset and plan events that were emitted already.
         kept: store of open writes, for the next process.

@@ -31,28 +31,28 @@ from headwater_schemas.events import RunError, RunEventType
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ApplicationOutcome:
     """Outcome of the application's run."""
 
     kind: RunEventType
     error: RunError | None = None
 
 
-ENDED_WELL: Final = Outcome(RunEventType.COMPLETE)
+ENDED_WELL: Final = ApplicationOutcome(RunEventType.COMPLETE)
 
 
-def outcome_of(error: BaseException) -> Outcome:
+def outcome_of(error: BaseException) -> ApplicationOutcome:
     """Return the outcome of a script that an exception ends."""
     match error:
         case SystemExit(code=None | 0):
             return ENDED_WELL
         case KeyboardInterrupt():
             # A user's request, not a failure of the job.
-            return Outcome(RunEventType.ABORT, from_exception(error))
+            return ApplicationOutcome(RunEventType.ABORT, from_exception(error))
         case _ if was_cut_off(error):
-            return Outcome(RunEventType.ABORT, RunError(type="SIGINT", message="the driver was interrupted"))
+            return ApplicationOutcome(RunEventType.ABORT, RunError(type="SIGINT", message="the driver was interrupted"))
         case _:
-            return Outcome(RunEventType.FAIL, from_exception(error))
+            return ApplicationOutcome(RunEventType.FAIL, from_exception(error))
 
 
 class ScriptEnd:
@@ -67,7 +67,7 @@ class ScriptEnd:
         if threading.current_thread() is threading.main_thread():
             self._noted = outcome_of(error)
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> ApplicationOutcome:
         """Return the script's outcome, as far as it is known now.
 
         While the script still runs, the exception being handled on this thread decides, as in a `finally`; without one

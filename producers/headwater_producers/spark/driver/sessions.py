@@ -22,6 +22,7 @@ from weakref import WeakValueDictionary
 
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.driver.listeners import SessionListeners, SignalTarget, session_of, watch_started
+from headwater_producers.spark.jvm.versions import jvm_sessions
 from headwater_producers.spark.streaming.flow import StreamFlow
 
 logger = logging.getLogger(__name__)
@@ -211,3 +212,26 @@ class UntrackedQueries:
             if (listeners := known_listeners(made)) is not None:
                 listeners.observe_streams()
             yield made
+
+
+class ActiveSession:
+    """Switch of the active session of the JVM's thread that answers ours; to be used by one thread.
+
+    Tables of some formats, Delta's among them, ask Spark for the active session when they are looked at. On a thread
+    without a query that is the application's default session, which may lack the extensions and catalogs of the table's
+    session.
+
+    Only where each Python thread has a JVM thread of its own, which is PySpark's default (`PYSPARK_PIN_THREAD`): else
+    the job's next call might come by on the thread that was changed.
+    """
+
+    def __init__(self) -> None:
+        self._session: Any = None
+
+    def become(self, session: Any) -> None:
+        """Make a `SparkSession` active; a round trip where it isn't yet."""
+        if session is self._session:
+            return
+        self._session = session
+        if type(session.sparkContext._gateway).__name__ == "ClientServer":
+            jvm_sessions(session._jvm).setActiveSession(session._jsparkSession)

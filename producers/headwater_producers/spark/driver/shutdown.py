@@ -28,7 +28,7 @@ from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
 from headwater_producers.spark.driver import capture as captures
-from headwater_producers.spark.driver.script_end import Outcome, ScriptEnd, watch_interrupts
+from headwater_producers.spark.driver.script_end import ApplicationOutcome, ScriptEnd, watch_interrupts
 from headwater_schemas.events import RunError, RunEventType
 
 logger = logging.getLogger(__name__)
@@ -104,13 +104,13 @@ def _at_exit() -> None:
         _leave(status)
 
 
-def _end_all(outcome: Outcome) -> bool:
+def _end_all(outcome: ApplicationOutcome) -> bool:
     """End all captures; return True if an emission policy makes the result a failure."""
     problems = [_end(capture, outcome) for capture in captures.running_captures()]
     return any(problem is not None for problem in problems)
 
 
-def _end(capture: Any, outcome: Outcome) -> Exception | None:
+def _end(capture: Any, outcome: ApplicationOutcome) -> Exception | None:
     try:
         problem: Exception | None = capture.end(outcome.kind, outcome.error, session_ends=True)
     except Exception:
@@ -164,6 +164,6 @@ def _on_sigterm(number: int, _frame: FrameType | None) -> None:
     # A forked child has inherited this handler, but neither the worker nor the JVM.
     if _installed_in == os.getpid():
         # The worker calls the JVM on its own connection: this thread may be in the middle of a call.
-        _end_all(Outcome(RunEventType.ABORT, RunError(type="SIGTERM", message="the driver was terminated")))
+        _end_all(ApplicationOutcome(RunEventType.ABORT, RunError(type="SIGTERM", message="the driver was terminated")))
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)

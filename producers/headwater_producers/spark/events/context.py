@@ -1,24 +1,26 @@
-"""EventContext: shared fields of one application's events, and the builders of these events."""
+"""EventContext: shared fields of one application's events, and the builders of these events.
+
+Trigger, user, purpose and period of the application come from its settings, else from its environment.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 
 import msgspec
 
-from headwater_producers.spark.common.settings import ErrorDetail
-from headwater_producers.spark.events.data_interval import ALWAYS, DataInterval
+from headwater_producers.spark.common.account import service_account
+from headwater_producers.spark.common.settings import CaptureSettings, ErrorDetail
+from headwater_producers.spark.common.versions import Code, container_image
+from headwater_producers.spark.events.data_interval import ALWAYS, DataInterval, data_interval
 from headwater_producers.spark.events.parent import NOBODY, Orchestration
 from headwater_producers.spark.events.run_error import in_detail
-from headwater_schemas.codec import encode
 from headwater_schemas.events import (
     ColumnLineage,
     DatasetEvent,
-    IntervalEntry,
-    IntervalEvent,
     JobEvent,
     JobRef,
     LineageEvent,
@@ -32,7 +34,7 @@ from headwater_schemas.events import (
     Versions,
     build,
 )
-from headwater_schemas.redaction import redact
+from headwater_schemas.redaction import redact, without_user_info
 from headwater_schemas.topics import DEFAULT_MAX_MESSAGE_BYTES
 
 Emit = Callable[[LineageEvent], bool | None]
@@ -120,12 +122,6 @@ class EventContext:
         statement = redact(text, max_chars=MAX_STATEMENT_CHARS)
         return msgspec.structs.replace(self.about or RunContext(), statement=statement)
 
-    def interval(self, body: IntervalEvent, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
-        """Build an interval of a streaming run's micro-batches."""
-        return build.lineage_event(
-            body, job=job, run=RunRef(run_id), producer=self.producer, event_time=at, tenant=self.tenant
-        )
-
     def plan(self, lineage: ColumnLineage, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
         """Build a job's column lineage."""
         return build.lineage_event(
@@ -152,23 +148,44 @@ MAX_STATEMENT_CHARS: Final = 20_000
 """Length at which a SQL statement is cut."""
 
 
-# A quarter of the topic's default limit: 50 micro-batches of 64 partitions, or 10 of 100 files.
-MAX_BYTES: Final = 256 * 1024
+def run_context(
+    settings: CaptureSettings,
+    code: Code,
+    *,
+    properties: Mapping[str, str],
+    environment: Mapping[str, str],
+    user: str | None,
+) -> RunContext:
+    """Return the context that all runs of an application share, without credentials.
 
-
-def fitting(
-    entries: Sequence[IntervalEntry],
-    event_of: Callable[[Sequence[IntervalEntry]], LineageEvent],
-    max_bytes: int = MAX_BYTES,
-) -> Iterator[LineageEvent]:
-    """Yield consecutive micro-batches as one event, or as several where one would exceed `max_bytes`.
-
-    A micro-batch is never divided: the publisher refuses one that is too large by itself.
+    Args:
+        settings: settings of the capture.
+        code: code of the running script.
+        properties: Spark's properties.
+        environment: environment of the driver.
+        user: Spark's.
     """
-    event = event_of(entries)
-    if len(entries) == 1 or len(encode(event)) <= max_bytes:
-        yield event
-        return
-    middle = len(entries) // 2
-    yield from fitting(entries[:middle], event_of, max_bytes)
-    yield from fitting(entries[middle:], event_of, max_bytes)
+    repository = settings.job_repository or code.repository
+    return RunContext(
+        script=settings.job_script or code.script,
+        repository=without_user_info(repository) if repository is not None else None,
+        branch=settings.job_branch or code.branch,
+        package=code.package,
+        image=settings.job_image or container_image(properties),
+        user=user,
+        service=settings.job_service or service_account(properties, environment),
+        campaign=settings.job_campaign or data_interval(environment).campaign,
+    )
+
+
+def period(settings: CaptureSettings, environment: Mapping[str, str]) -> DataInterval:
+    """Return the period that the application runs for: the settings', else the orchestrator's; never a mix of both."""
+    if settings.job_nominal_start is None and settings.job_nominal_end is None:
+        return data_interval(environment)
+    return DataInterval(_utc(settings.job_nominal_start), _utc(settings.job_nominal_end))
+
+
+def _utc(time: datetime | None) -> datetime | None:
+    if time is None:
+        return None
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)

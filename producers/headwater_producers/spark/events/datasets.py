@@ -1,14 +1,17 @@
-"""Bodies of DatasetEvents, from a plan's inputs and outputs."""
+"""Bodies of DatasetEvents, from a plan's inputs and outputs, and the tables that an application has used."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Final
 
 import msgspec
 
 from headwater_producers.spark.events.partitions import change_facets
-from headwater_producers.spark.plan import DatasetChange, PlanDescription, PlanInput, PlanOutput, SourceKind
-from headwater_schemas.events import DatasetEvent, LifecycleChange, SchemaDefinition
+from headwater_producers.spark.plan import DdlChange, PlanDescription, PlanInput, PlanOutput, SourceKind
+from headwater_schemas.events import DatasetEvent, DatasetRef, LifecycleChange, SchemaDefinition, Symlink
 from headwater_schemas.facets import COLUMNS_FACET
 from headwater_schemas.identity import schema_digest
 from headwater_schemas.redacted_values import redacted
@@ -46,7 +49,7 @@ def _digest(schema: SchemaDefinition | None) -> str | None:
     return None if schema is None else schema_digest(redacted(schema))
 
 
-def change_body(change: DatasetChange) -> DatasetEvent:
+def change_body(change: DdlChange) -> DatasetEvent:
     """Build the DatasetEvent of a DDL change."""
     return DatasetEvent(
         dataset=change.dataset,
@@ -61,7 +64,7 @@ def change_body(change: DatasetChange) -> DatasetEvent:
     )
 
 
-def _change_facets(change: DatasetChange) -> dict[str, str]:
+def _change_facets(change: DdlChange) -> dict[str, str]:
     facets = change_facets(change.partitions) if change.partitions is not None else {}
     if change.columns is not None:
         facets[COLUMNS_FACET] = msgspec.json.encode(change.columns).decode()
@@ -117,3 +120,67 @@ def _stored(schema: SchemaDefinition | None, kind: SourceKind) -> SchemaDefiniti
 
 def _unless_empty(body: DatasetEvent) -> DatasetEvent | None:
     return None if body == DatasetEvent(dataset=body.dataset) else body
+
+
+_LIMIT: Final = 10_000
+
+
+class KnownTables:
+    """Datasets that an application has used, by their names in catalogs, which forget a dropped table."""
+
+    def __init__(self) -> None:
+        self._datasets: OrderedDict[DatasetRef, DatasetRef] = OrderedDict()
+
+    def see(self, description: PlanDescription) -> None:
+        """Remember all tables that a plan names."""
+        # A dataset named by its catalog's name alone is looked up here, and so is the former location of a moved table.
+        changed = [each for each in description.changes if not each.by_name and not _is_moved(each)]
+        named = [
+            *((each.dataset, each.symlinks) for each in description.inputs),
+            *((each.dataset, each.symlinks) for each in description.outputs),
+            *((each.dataset, each.symlinks) for each in changed),
+        ]
+        for dataset, symlinks in named:
+            self._see(dataset, symlinks)
+
+    def _see(self, dataset: DatasetRef, symlinks: Iterable[Symlink]) -> None:
+        for name in (dataset, *(DatasetRef(link.namespace, link.name) for link in symlinks)):
+            self._datasets[name] = dataset
+            self._datasets.move_to_end(name)
+        while len(self._datasets) > _LIMIT:
+            self._datasets.popitem(last=False)
+
+    def resolved(self, change: DdlChange) -> DdlChange | None:
+        """Return the change with the datasets' locations, where it only has names of a catalog.
+
+        None for a DROP IF EXISTS of a table that the application never used: it may not have existed.
+        """
+        dataset, previous = change.dataset, change.previous
+        if change.if_exists and change.by_name and dataset not in self._datasets:
+            return None
+        if change.by_name:
+            dataset = self._datasets.get(dataset, dataset)
+        if change.previous_by_name and previous is not None:
+            # The former location of a moved table that keeps its name is only known if it was seen before.
+            previous = self._datasets.get(previous, None if _is_moved(change) else previous)
+            if _is_moved(change) and previous not in (None, dataset):
+                change = replace(change, lifecycle=LifecycleChange.RENAME)
+        known = replace(change, dataset=dataset, previous=previous if previous != dataset else None)
+        self._forget(known)
+        if change.previous_by_name and not change.by_name:
+            self._see(known.dataset, known.symlinks)
+        return known
+
+    def _forget(self, change: DdlChange) -> None:
+        """Forget names that are no dataset's any more: a dropped or moved table's, or an old one."""
+        names = {change.dataset, *(DatasetRef(link.namespace, link.name) for link in change.symlinks)}
+        is_dropped, is_named = change.lifecycle is LifecycleChange.DROP, bool(change.symlinks)
+        for name, dataset in list(self._datasets.items()):
+            is_old = dataset == change.dataset and (is_dropped or (is_named and name not in names))
+            if is_old or (change.previous is not None and dataset == change.previous):
+                del self._datasets[name]
+
+
+def _is_moved(change: DdlChange) -> bool:
+    """Return True if a table has moved to another location under its old name."""
+    return change.lifecycle is LifecycleChange.ALTER and change.previous_by_name

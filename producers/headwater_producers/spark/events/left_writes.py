@@ -189,7 +189,7 @@ def with_facet(facet: str, **known: Any) -> LeftWrite | None:
         return None
 
 
-class Verdict(StrEnum):
+class WriteFate(StrEnum):
     """Verdict about a write whose driver is gone.
 
     Attributes:
@@ -215,7 +215,7 @@ class WriteOutcome:
         counts: rows, bytes and files written.
     """
 
-    verdict: Verdict
+    verdict: WriteFate
     reason: str = ""
     at: datetime | None = None
     position: Position | None = None
@@ -225,12 +225,12 @@ class WriteOutcome:
 
 def unknown(reason: str) -> WriteOutcome:
     """Return an outcome without evidence."""
-    return WriteOutcome(verdict=Verdict.UNKNOWN, reason=reason)
+    return WriteOutcome(verdict=WriteFate.UNKNOWN, reason=reason)
 
 
 def nothing(reason: str) -> WriteOutcome:
     """Return the outcome that nothing was committed."""
-    return WriteOutcome(verdict=Verdict.NOTHING, reason=reason)
+    return WriteOutcome(verdict=WriteFate.NOTHING, reason=reason)
 
 
 def recovered_end(
@@ -255,7 +255,7 @@ def recovered_end(
         "provenance": Provenance.RECONCILED,
     }
     at = outcome.at or write.seen_at
-    if outcome.verdict is Verdict.COMMITTED:
+    if outcome.verdict is WriteFate.COMMITTED:
         use = DatasetUse(
             dataset=write.targets[0].dataset,
             position=outcome.position,
@@ -273,7 +273,7 @@ def recovered_end(
             **common,
         )
     else:
-        is_nothing = outcome.verdict is Verdict.NOTHING
+        is_nothing = outcome.verdict is WriteFate.NOTHING
         facet: dict[str, Any] = {"_producer": producer, "reason": outcome.reason}
         if not is_nothing:
             facet |= {"kind": "UNKNOWN", "command": write.command}

@@ -86,7 +86,7 @@ def new_plan_event(
     return digest, made.event
 
 
-def _warn(made: Fitted, job: JobRef, most: int, dedup: DedupCache) -> None:
+def _warn(made: FittedPlan, job: JobRef, most: int, dedup: DedupCache) -> None:
     if made.left_out is not None and dedup.add(("smaller plan", job)):
         logger.warning(
             "lineage capture: job %s: a plan's event is larger than the events topic takes, %d bytes, so %s; raise "
@@ -103,7 +103,7 @@ _CONSTANT: Final = TransformationKind.CONSTANT
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedPlan:
     """Event of a lineage, reduced to the largest record.
 
     Attributes:
@@ -115,7 +115,7 @@ class Fitted:
     left_out: str | None = None
 
 
-def fitted(lineage: ColumnLineage, event_of: Callable[[ColumnLineage], LineageEvent], max_bytes: int) -> Fitted:
+def fitted(lineage: ColumnLineage, event_of: Callable[[ColumnLineage], LineageEvent], max_bytes: int) -> FittedPlan:
     """Build the event of a lineage, reduced to what fits a record of `max_bytes`, uncompressed.
 
     Equal lineages give equal events, so that a job's digest stays the same from start to start.
@@ -123,17 +123,17 @@ def fitted(lineage: ColumnLineage, event_of: Callable[[ColumnLineage], LineageEv
     event = event_of(lineage)
     excess = _size(event) - max_bytes
     if excess <= 0:
-        return Fitted(event)
+        return FittedPlan(event)
     textless = _without_texts(event, excess)
     event = event_of(textless)
     if _size(event) <= max_bytes:
         gone = len(lineage.expressions) - len(textless.expressions)
-        return Fitted(event, f"{gone} of {len(lineage.expressions)} expressions are sent without their text")
+        return FittedPlan(event, f"{gone} of {len(lineage.expressions)} expressions are sent without their text")
     for smaller, left_out in _smaller(lineage, max_bytes):
         event = event_of(smaller)
         if _size(event) <= max_bytes:
-            return Fitted(event, left_out)
-    return Fitted(None, "no column lineage is sent")
+            return FittedPlan(event, left_out)
+    return FittedPlan(None, "no column lineage is sent")
 
 
 def _size(event: LineageEvent) -> int:

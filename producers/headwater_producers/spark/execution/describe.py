@@ -16,35 +16,35 @@ from typing import Any
 import msgspec
 
 from headwater_producers.spark.connectors.catalog.writes import streaming_link, write_other
-from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.connector_questions import JvmCommand
+from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.connectors.kafka.connector import topics_read
-from headwater_producers.spark.connectors.question import JvmCommand
-from headwater_producers.spark.connectors.registry import REGISTRY
+from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_producers.spark.execution.leaves import JvmLeaves
 from headwater_producers.spark.jvm.scala import class_name
 from headwater_producers.spark.jvm.size import estimated_bytes
 from headwater_producers.spark.jvm.versions import declared_streams
-from headwater_producers.spark.plan.column import Column, DataType
+from headwater_producers.spark.plan.column import DataType, ValueLineage
 from headwater_producers.spark.plan.copied import copied
 from headwater_producers.spark.plan.description import (
-    DatasetChange,
+    DdlChange,
     PlanDescription,
     PlanInput,
     PlanOutput,
     SourceKind,
     Upstream,
 )
-from headwater_producers.spark.plan.edges import Target, column_lineage, whole_lineage
+from headwater_producers.spark.plan.edges import OutputFields, column_lineage, whole_lineage
 from headwater_producers.spark.plan.frames import KnownFrames
 from headwater_producers.spark.plan.generated import with_generated
-from headwater_producers.spark.plan.names import Names, reporting
+from headwater_producers.spark.plan.names import PlanNames, reporting
 from headwater_producers.spark.plan.operators import PlanReader, is_write
 from headwater_producers.spark.plan.operators.reader import WRITES_NOTHING
 from headwater_producers.spark.plan.output_schema import output_fields, stored_schema
 from headwater_producers.spark.plan.relation import Relation
 from headwater_producers.spark.plan.schema import schema_definition
 from headwater_producers.spark.plan.settings import PlanSettings
-from headwater_producers.spark.plan.written import Written
+from headwater_producers.spark.plan.written import WrittenOutputs
 from headwater_schemas.events import ColumnLineage
 
 logger = logging.getLogger(__name__)
@@ -81,7 +81,7 @@ def describe(
         plan = query_execution.analyzed()
     except Exception as error:
         return _nothing(error)
-    context = Context(session, settings or PlanSettings(), {}, frames, None if is_running else query_execution)
+    context = SessionContext(session, settings or PlanSettings(), {}, frames, None if is_running else query_execution)
     return _described(plan, context, upstream, earlier)
 
 
@@ -100,7 +100,7 @@ def read_by(
         plan = query_execution.analyzed()
         if _is_command(class_name(plan)):
             return ()
-        context = Context(session, settings or PlanSettings(), {}, frames, query_execution)
+        context = SessionContext(session, settings or PlanSettings(), {}, frames, query_execution)
         return tuple(JvmLeaves(plan, context).inputs())
     except Exception as error:
         logger.debug("lineage capture: the inputs of a query couldn't be read (%s)", _named(error), exc_info=error)
@@ -147,7 +147,7 @@ def describe_streaming(
         known = _topics_so_far(streaming_query._jsq) if topics is None else topics
     except Exception as error:
         return _nothing(error)
-    context = Context(session, settings or PlanSettings(), known, declared=declared)
+    context = SessionContext(session, settings or PlanSettings(), known, declared=declared)
     return _described(plan, context, None)
 
 
@@ -167,14 +167,14 @@ def describe_plan(
     topics: Mapping[int, Collection[str]] | None = None,
 ) -> PlanDescription:
     """Describe an analyzed `LogicalPlan` of the JVM. Never raises for a plan."""
-    return _described(plan, Context(session, settings or PlanSettings(), topics or {}, frames), upstream)
+    return _described(plan, SessionContext(session, settings or PlanSettings(), topics or {}, frames), upstream)
 
 
 def _described(
-    plan: Any, context: Context, upstream: Upstream | None, earlier: PlanDescription | None = None
+    plan: Any, context: SessionContext, upstream: Upstream | None, earlier: PlanDescription | None = None
 ) -> PlanDescription:
     try:
-        names, read, schema = Names(hidden=not context.settings.literals), None, None
+        names, read, schema = PlanNames(hidden=not context.settings.literals), None, None
         if earlier is not None and earlier.read is not None:
             names, read, schema = earlier.names, earlier.read, earlier.query_schema
         with reporting(names):
@@ -201,10 +201,10 @@ class _Description:
     """Steps from a plan to its description; a failed step leaves a problem and the results of the others."""
 
     plan: Any
-    context: Context
+    context: SessionContext
     upstream: Upstream | None
     leaves: JvmLeaves
-    names: Names
+    names: PlanNames
     read: Upstream | None = None
     query_schema: DataType = None
     problems: dict[str, None] = field(default_factory=dict)
@@ -215,9 +215,9 @@ class _Description:
     def of(
         cls,
         plan: Any,
-        context: Context,
+        context: SessionContext,
         upstream: Upstream | None,
-        names: Names,
+        names: PlanNames,
         read: Upstream | None,
         schema: DataType,
     ) -> _Description:
@@ -289,31 +289,32 @@ class _Description:
             self.read = Upstream(relation=relation, inputs=inputs)
         return relation, inputs
 
-    def _changes(self) -> tuple[DatasetChange, ...]:
+    def _changes(self) -> tuple[DdlChange, ...]:
         try:
-            return REGISTRY.change(JvmCommand(self.plan, self.context)) or ()
+            command = JvmCommand(self.plan, self.context)
+            return first_answer(each.change(command) for each in REGISTRY.named(command.name)) or ()
         except Exception as error:
             self._failed(f"what a {class_name(self.plan)} changes", error)
             return ()
 
-    def _written(self, name: str, columns: dict[str, Column]) -> Written:
+    def _written(self, name: str, columns: dict[str, ValueLineage]) -> WrittenOutputs:
         if not _is_command(name):
-            return Written()
+            return WrittenOutputs()
         try:
             written = _written(JvmCommand(self.plan, self.context, columns))
         except Exception as error:
-            return Written(problem=self._failed(f"what a {name} writes", error))
+            return WrittenOutputs(problem=self._failed(f"what a {name} writes", error))
         if written is None:
             # DROP, ALTER and their like have no columns; others write nothing outside the application.
             if not columns or name in WRITES_NOTHING:
-                return Written()
-            written = Written(problem=f"what a {name} writes isn't known")
+                return WrittenOutputs()
+            written = WrittenOutputs(problem=f"what a {name} writes isn't known")
         if written.problem:
             self._problem(written.problem)
         return written
 
     def _lineage(
-        self, written: Written, relation: Relation | None, inputs: tuple[PlanInput, ...], schema: DataType
+        self, written: WrittenOutputs, relation: Relation | None, inputs: tuple[PlanInput, ...], schema: DataType
     ) -> tuple[tuple[PlanOutput, ...], ColumnLineage]:
         if self.upstream is not None:
             self.problems.update(dict.fromkeys(self.upstream.problems))
@@ -322,7 +323,7 @@ class _Description:
             lineage = whole_lineage((o.dataset for o in outputs), (i.dataset for i in inputs), self.problems)
             return outputs, lineage
         fields = output_fields(relation, schema)
-        targets = [Target(o.dataset, fields, payload=o.type == "TOPIC") for o in written.outputs]
+        targets = [OutputFields(o.dataset, fields, payload=o.type == "TOPIC") for o in written.outputs]
         outputs = tuple(
             replace(output, schema=stored_schema(target, schema))
             for output, target in zip(written.outputs, targets, strict=True)
@@ -350,9 +351,9 @@ class _Description:
         return sentence
 
 
-def _written(command: JvmCommand) -> Written | None:
+def _written(command: JvmCommand) -> WrittenOutputs | None:
     """Describe the write of a command; None where it is no known write."""
-    written = REGISTRY.write(command)
+    written = first_answer(each.write(command) for each in REGISTRY.of(command.subject))
     if written is None:
         written = write_other(command)
     if written is None or written.streaming is not None or not command.is_micro_batch:

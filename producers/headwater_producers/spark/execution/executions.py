@@ -1,18 +1,20 @@
-"""Query execution in the JVM: its key, its times and its counts."""
+"""Query execution in the JVM: its key, times, counts, SQL text and observed metrics."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import re
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.answer import Scanned
-from headwater_producers.spark.connectors.question import JvmScan
+from headwater_producers.spark.connectors.connector_answers import Scanned
+from headwater_producers.spark.connectors.connector_questions import JvmScan
 from headwater_producers.spark.connectors.rdd import rdds_of
-from headwater_producers.spark.connectors.registry import REGISTRY
+from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_producers.spark.events.writes import Counts, Scan
 from headwater_producers.spark.jvm.nodes import leaves, opened, reads_at_leaves_alone, sampled_scans
-from headwater_producers.spark.jvm.scala import class_name, instant, items, kept
+from headwater_producers.spark.jvm.scala import class_name, instant, items, kept, option, pairs
 from headwater_producers.spark.plan.settings import PlanSettings
 from headwater_producers.spark.streaming.links import PlanKey
 from headwater_schemas import naming
@@ -71,7 +73,8 @@ def scans(executed_plan: Any, settings: PlanSettings | None = None) -> tuple[Sca
     if settings is not None and not reads_at_leaves_alone(executed_plan, at_leaves):
         settings = None
     for leaf in at_leaves:
-        scanned = REGISTRY.scanned(JvmScan(leaf, settings))
+        scan = JvmScan(leaf, settings)
+        scanned = first_answer(each.scanned(scan) for each in REGISTRY.of(scan.subject))
         names = _scan_names(leaf)
         if names is None and scanned is None:
             continue
@@ -177,3 +180,66 @@ class _Part:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._execution, name)
+
+
+_LITERAL: Final = re.compile(
+    r"--[^\n]*|/\*.*?\*/"  # comments, which may have quotes in them
+    r"|(?P<literal>[rR](?:'[^']*'|\"[^\"]*\")|'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.|\"\")*\""
+    r"|(?:\d+\.?\d*|\.\d+)(?:[eE][+\-]?\d+)?[a-zA-Z]{0,2}\b)"
+    r"|`(?:[^`]|``)*`|[A-Za-z_]\w*",  # names, which may have digits in them
+    re.DOTALL,
+)
+REJECTED: Final = "rows_rejected"
+"""Metric of `DataFrame.observe` that counts rows rejected for their content."""
+
+
+def statement_of(execution: Any, *, literals: bool) -> str | None:
+    """Return the SQL text of an execution's statement, or of the query whose rows it writes.
+
+    Args:
+        execution: the JVM's `QueryExecution`.
+        literals: True to keep literals; else each is `?`, and comments are left out.
+    """
+    plan = execution.analyzed()
+    text = option(plan.origin().sqlText())
+    if text is None:
+        inner = next(iter(items(plan.innerChildren())), None) or next(iter(items(plan.children())), None)
+        text = option(inner.origin().sqlText()) if inner is not None else None
+    if text is None:
+        return None
+    return str(text) if literals else without_literals(str(text))
+
+
+def without_literals(sql: str) -> str:
+    """Replace each literal of a SQL text by `?`, and drop comments.
+
+    `WHERE city = 'Oslo' AND id > 7 -- Ada` ⇒ `WHERE city = ? AND id > ? `
+    """
+
+    def kept(found: re.Match[str]) -> str:
+        if found["literal"] is not None:
+            return "?"
+        return "" if found[0].startswith(("--", "/*")) else found[0]
+
+    return _LITERAL.sub(kept, sql)
+
+
+def observed_metrics(execution: Any) -> dict[str, Mapping[str, Any]]:
+    """Return the metrics of `DataFrame.observe` in an execution, by the observation's name.
+
+    Takes two round trips where there are none.
+
+    Args:
+        execution: the JVM's `QueryExecution`, which has run.
+    """
+    metrics = execution.observedMetrics()
+    if metrics.isEmpty():
+        return {}
+    return {name: json.loads(str(row.json())) for name, row in pairs(metrics)}
+
+
+def rows_rejected(observed: Mapping[str, Mapping[str, Any]]) -> int | None:
+    """Return the sum of all metrics named `rows_rejected`; None where there is none."""
+    counts = [metrics[REJECTED] for metrics in observed.values() if REJECTED in metrics]
+    whole = [count for count in counts if isinstance(count, int) and not isinstance(count, bool) and count >= 0]
+    return sum(whole) if whole else None

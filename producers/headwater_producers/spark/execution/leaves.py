@@ -9,15 +9,15 @@ from dataclasses import replace
 from typing import Any
 
 from headwater_producers.spark.connectors.catalog.tables import read_other
-from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.connector_questions import JvmLeaf
+from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.connectors.kafka.connector import is_of_pattern
-from headwater_producers.spark.connectors.question import JvmLeaf
 from headwater_producers.spark.connectors.rdd import LOCAL
-from headwater_producers.spark.connectors.registry import REGISTRY
+from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_producers.spark.jvm.scala import class_name, items, option
 from headwater_producers.spark.plan.description import PlanInput, SourceKind, Upstream
 from headwater_producers.spark.plan.leaves import Leaf
-from headwater_producers.spark.plan.tree import Node, Nodes, expression_id
+from headwater_producers.spark.plan.tree import Nodes, PlanNode, expression_id
 from headwater_schemas.events import TransformationKind as Kind
 
 logger = logging.getLogger(__name__)
@@ -32,14 +32,14 @@ class JvmLeaves:
 
     Args:
         plan: the JVM's `LogicalPlan`, a command or a query.
-        context: the session's context; see `Context`.
+        context: the session's context; see `SessionContext`.
         upstream: lineage of frames that the plan may start from.
 
     Attributes:
         failures: parts that couldn't be read because of an error, as sentences.
     """
 
-    def __init__(self, plan: Any, context: Context, upstream: Upstream | None = None) -> None:
+    def __init__(self, plan: Any, context: SessionContext, upstream: Upstream | None = None) -> None:
         self._plan = plan
         self._context = context
         self._upstream = upstream
@@ -51,7 +51,7 @@ class JvmLeaves:
         for leaf in REGISTRY.leaves(plan):
             self._note(leaf)
 
-    def find(self, node: Node, view: str | None) -> Leaf:
+    def find(self, node: PlanNode, view: str | None) -> Leaf:
         """See `Leaves`."""
         if node.name in NO_DATASET:
             return Leaf(kind=Kind.CONSTANT)
@@ -68,7 +68,7 @@ class JvmLeaves:
         texts = {str(tree[0].get("name")) for tree in output if tree[0].get("dataType") in ("string", "binary")}
         return replace(leaf, payloads=leaf.payloads | texts)
 
-    def view(self, node: Node) -> PlanInput | None:
+    def view(self, node: PlanNode) -> PlanInput | None:
         """See `Leaves`."""
         identifier = (node.get("desc") or {}).get("identifier") or {}
         if node.get("isTempView") or not identifier.get("table"):
@@ -97,7 +97,7 @@ class JvmLeaves:
         """Return the indices of the streaming sources that subscribe to a pattern of topics."""
         return tuple(index for index, stream in enumerate(self._stream_objects) if is_of_pattern(str(stream)))
 
-    def projections(self, node: Node) -> list[list[Nodes]] | None:
+    def projections(self, node: PlanNode) -> list[list[Nodes]] | None:
         """See `Leaves`."""
         output = node.trees("output")
         wanted = expression_id(output[-1][0]) if output else None
@@ -137,7 +137,7 @@ class JvmLeaves:
             others={number: other for (kind, number), other in self._leaves.items() if kind == name},
         )
         try:
-            return REGISTRY.read(leaf) or read_other(leaf)
+            return first_answer(each.read(leaf) for each in REGISTRY.of(leaf.subject)) or read_other(leaf)
         except Exception as error:
             problem = f"what a {name} reads couldn't be read ({type(error).__name__})"
             logger.debug("lineage capture: %s", problem, exc_info=True)

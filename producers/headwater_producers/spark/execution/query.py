@@ -8,15 +8,15 @@ from typing import Any, Final
 
 from py4j.protocol import Py4JJavaError
 
-from headwater_producers.spark.connectors.answer import StreamLog
-from headwater_producers.spark.connectors.question import StreamSink
-from headwater_producers.spark.connectors.registry import REGISTRY
+from headwater_producers.spark.connectors.connector_answers import StreamLog
+from headwater_producers.spark.connectors.connector_questions import StreamSink
+from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_producers.spark.execution.describe import describe_streaming
 from headwater_producers.spark.jvm.event_time import event_time
-from headwater_producers.spark.jvm.files import LocalFiles
+from headwater_producers.spark.jvm.files import LocalTextFiles
 from headwater_producers.spark.jvm.scala import class_name
 from headwater_producers.spark.plan import PlanDescription, PlanSettings
-from headwater_producers.spark.streaming.run import WATERMARK_POLICY
+from headwater_producers.spark.streaming.stream_run import WATERMARK_POLICY
 
 logger = logging.getLogger(__name__)
 
@@ -82,7 +82,8 @@ class JvmQuery:
     def sink_snapshots(self) -> StreamLog | None:
         """Return the snapshots of the sink, where it is a table with its log in the JVM."""
         sink = self._query.streamingQuery().sink()
-        return REGISTRY.stream_log(StreamSink(description="", files=LocalFiles(), sink=sink))
+        asked = StreamSink(description="", files=LocalTextFiles(), sink=sink)
+        return first_answer(each.stream_log(asked) for each in REGISTRY.of(sink))
 
     def sink_name(self) -> str:
         """Return the sink's short name, where it writes no dataset: `foreachBatch`, `console`, `noop`."""

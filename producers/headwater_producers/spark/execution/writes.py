@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.answer import BatchLog, Committed
-from headwater_producers.spark.connectors.context import Context
-from headwater_producers.spark.connectors.question import CommandRun, JvmCommand, is_ignoring
-from headwater_producers.spark.connectors.registry import REGISTRY
+from headwater_producers.spark.connectors.connector_answers import BatchLog, CommittedVersion
+from headwater_producers.spark.connectors.connector_questions import CommandRun, JvmCommand, is_ignoring
+from headwater_producers.spark.connectors.context import SessionContext
+from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_producers.spark.events.writes import Counts, Scan, Write
 from headwater_producers.spark.execution.executions import scans, written_counts
 from headwater_producers.spark.jvm.listener_bus import ran_jobs
@@ -58,7 +58,7 @@ def executed_write(
     if failed:
         return Write(description=_attempted(description), written=Counts(), scans=_scans_of(execution))
     executed = execution.executedPlan()
-    command = JvmCommand(execution.analyzed(), Context(session, PlanSettings()))
+    command = JvmCommand(execution.analyzed(), SessionContext(session, PlanSettings()))
     log, is_readable = _log(CommandRun(execution, session, command, started_at, ended_at))
     description = _with_table_schema(description, log) if log is not None or not is_readable else description
     counts, read = written_counts(executed), scans(executed, settings)
@@ -76,7 +76,7 @@ def executed_write(
             # The log was cleaned up, or the catalog doesn't answer: the write is emitted without its version.
             logger.debug("lineage capture: the version that a write made couldn't be read", exc_info=True)
     if log is None and is_readable:
-        command = JvmCommand(execution.analyzed(), Context(session, settings))
+        command = JvmCommand(execution.analyzed(), SessionContext(session, settings))
         version = _manifest(CommandRun(execution, session, command, started_at, ended_at), counts)
         looked = False
     if looked and version is None and log is not None and log.nothing is not None:
@@ -96,9 +96,9 @@ def executed_write(
     )
 
 
-def _manifest(run: CommandRun, counts: Counts) -> Committed | None:
+def _manifest(run: CommandRun, counts: Counts) -> CommittedVersion | None:
     try:
-        return REGISTRY.manifest(run, counts)
+        return first_answer(each.manifest(run, counts) for each in REGISTRY.of(run.command.subject))
     except Exception:
         # The folder is gone by now: the write is emitted without its files.
         logger.debug("lineage capture: the files that a write made couldn't be listed", exc_info=True)
@@ -108,7 +108,8 @@ def _manifest(run: CommandRun, counts: Counts) -> Committed | None:
 def transaction_of(execution: Any, session: Any) -> tuple[str, int] | None:
     """Return the transaction (application and version) that marks a running command's commit in the table's log."""
     try:
-        return REGISTRY.transaction(JvmCommand(execution.analyzed(), Context(session, PlanSettings())))
+        command = JvmCommand(execution.analyzed(), SessionContext(session, PlanSettings()))
+        return first_answer(each.transaction(command) for each in REGISTRY.of(command.subject))
     except Exception:
         # The table doesn't exist yet.
         logger.debug("lineage capture: the options of a running write can't be read", exc_info=True)
@@ -118,7 +119,7 @@ def transaction_of(execution: Any, session: Any) -> tuple[str, int] | None:
 def _log(run: CommandRun) -> tuple[BatchLog | None, bool]:
     """Return the log of the table with versions that a command wrote, if any, and True if the log could be read."""
     try:
-        return REGISTRY.batch_log(run), True
+        return first_answer(each.batch_log(run) for each in REGISTRY.of(run.command.subject)), True
     except Exception:
         logger.debug("lineage capture: the table that a write made couldn't be read", exc_info=True)
         return None, False
@@ -155,7 +156,7 @@ def wrote_nothing(write: Write, staged: StagedWrite | None) -> bool:
         write: the write, which didn't fail.
         staged: as given to `executed_write`.
     """
-    alone = REGISTRY.left_alone(write, staged=staged is not None)
+    alone = first_answer(each.left_alone(write, staged=staged is not None) for each in REGISTRY)
     if alone is not None:
         return alone
     if not is_ignoring(write.description):
@@ -181,7 +182,7 @@ def _attempted(description: PlanDescription) -> PlanDescription:
     return replace(description, outputs=tuple(replace(output, lifecycle=None) for output in description.outputs))
 
 
-def _settled(description: PlanDescription, version: Committed) -> PlanDescription:
+def _settled(description: PlanDescription, version: CommittedVersion) -> PlanDescription:
     """Complete a plan's description with facts that only the commit of its write has."""
     outputs, inputs = description.outputs, description.inputs
     if version.keeps:

@@ -26,7 +26,6 @@ class TextFolder:
     """Folder of small text files: a checkpoint, a part of one, a table.
 
     Attributes:
-        path: path of the folder.
         files: reader of the files.
     """
 
@@ -60,7 +59,7 @@ class TextFolder:
         return json.loads(line) if line.startswith("{") else None
 
 
-class LocalFiles:
+class LocalTextFiles:
     """Reader of local text files, without a JVM. Paths are plain, or URIs with the scheme `file`, as in Spark."""
 
     def read(self, path: str) -> str | None:
@@ -100,7 +99,7 @@ class JvmFiles:
     """Reader of text files through Hadoop's file systems, with the job's own settings; of local files without."""
 
     def __init__(self, spark_context: Any) -> None:
-        self._local = LocalFiles()
+        self._local = LocalTextFiles()
         self._client = spark_context._gateway._gateway_client
         self._configuration = spark_context._jsc.hadoopConfiguration()
 

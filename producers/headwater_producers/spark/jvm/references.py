@@ -21,7 +21,7 @@ _lock = threading.Lock()
 _here = threading.local()
 
 
-class Reference(JavaObject):  # type: ignore[misc]  # py4j comes without types
+class JvmReference(JavaObject):  # type: ignore[misc]  # py4j comes without types
     """JavaObject that remembers none of its methods. One that nobody else has may be made one by its `__class__`."""
 
     def __getattr__(self, name: str) -> Any:
@@ -56,7 +56,7 @@ def _install() -> None:
 
         def reference(target_id: str, client: Any) -> Any:
             if getattr(_here, "is_own", False):
-                return Reference(target_id, client)
+                return JvmReference(target_id, client)
             return made(target_id, client)
 
         setattr(reference, _MARK, True)

@@ -6,7 +6,7 @@ Pure Python over the JSON that Spark makes of a plan; `execution.describe` bring
 from __future__ import annotations
 
 from headwater_producers.spark.plan.description import (
-    DatasetChange,
+    DdlChange,
     PlanDescription,
     PlanInput,
     PlanOutput,
@@ -19,7 +19,7 @@ from headwater_producers.spark.plan.frames import KnownFrames
 from headwater_producers.spark.plan.settings import PlanSettings
 
 __all__ = [
-    "DatasetChange",
+    "DdlChange",
     "KnownFrames",
     "PlanDescription",
     "PlanInput",

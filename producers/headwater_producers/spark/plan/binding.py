@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from headwater_producers.spark.plan.column import CONSTANT, Column, Direct, Indirect, Path, Variable, influences
+from headwater_producers.spark.plan.column import (
+    CONSTANT,
+    DirectSource,
+    Indirect,
+    Path,
+    ValueLineage,
+    Variable,
+    influences,
+)
 from headwater_producers.spark.plan.structure import merge, part, stepped
 
 
-def bind(column: Column, variables: Mapping[int, Column]) -> Column:
+def bind(column: ValueLineage, variables: Mapping[int, ValueLineage]) -> ValueLineage:
     """Replace variables by their values."""
-    direct: set[Direct] = set()
+    direct: set[DirectSource] = set()
     indirect = bind_influences(column.indirect, variables)
-    whole: list[Column] = []
+    whole: list[ValueLineage] = []
     for d in column.direct:
         if isinstance(d.field, Variable) and d.field.id in variables:
             value = _descend(variables[d.field.id], d.field.path)
@@ -22,7 +30,7 @@ def bind(column: Column, variables: Mapping[int, Column]) -> Column:
             whole += [stepped(value, d.kind)] if d.whole else []
         else:
             direct.add(d)
-            whole += [Column(frozenset({d}), type=column.type)]
+            whole += [ValueLineage(frozenset({d}), type=column.type)]
     if any(d.field is not None for d in direct):
         direct -= CONSTANT
     parts = {name: bind(item, variables) for name, item in column.parts.items()}
@@ -39,7 +47,7 @@ def bind(column: Column, variables: Mapping[int, Column]) -> Column:
     )
 
 
-def bind_influences(found: Iterable[Indirect], variables: Mapping[int, Column]) -> frozenset[Indirect]:
+def bind_influences(found: Iterable[Indirect], variables: Mapping[int, ValueLineage]) -> frozenset[Indirect]:
     """Replace variables in influences by the fields that they stand for."""
     bound: set[Indirect] = set()
     for i in found:
@@ -50,7 +58,7 @@ def bind_influences(found: Iterable[Indirect], variables: Mapping[int, Column]) 
     return frozenset(bound)
 
 
-def _descend(column: Column, path: Path) -> Column:
+def _descend(column: ValueLineage, path: Path) -> ValueLineage:
     for step in path:
         column = part(column, step)
     return column

@@ -1,7 +1,7 @@
 """Column lineage algebra: sources and influences of one value.
 
-A `Column` is the lineage of one expression at one point of a plan. Rules combine them bottom-up; nothing is looked up
-in a plan twice. All values are frozen and all functions pure.
+A `ValueLineage` is the lineage of one expression at one point of a plan. Rules combine them bottom-up; nothing is
+looked up in a plan twice. All values are frozen and all functions pure.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MAX_INLINE = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class FieldRef:
     """Field of a dataset; `path` None is the dataset as a whole (its rows)."""
 
     dataset: DatasetRef
@@ -55,7 +55,7 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
-class Direct:
+class DirectSource:
     """Direct source: the value comes from `field`.
 
     Attributes:
@@ -65,28 +65,28 @@ class Direct:
         whole: the value has the field's own structure, so a part of it comes from the field's part of that name.
     """
 
-    field: Field | Variable | None
+    field: FieldRef | Variable | None
     kind: Kind = Kind.COPY
     masking: bool = False
     whole: bool = False
 
-    def then(self, kind: Kind, *, masking: bool = False, whole: bool = False) -> Direct:
+    def then(self, kind: Kind, *, masking: bool = False, whole: bool = False) -> DirectSource:
         """Return the same source after one more step."""
         masked = self.field is not None and (self.masking or masking)
-        return Direct(self.field, compose(self.kind, kind), masked, self.whole and whole)
+        return DirectSource(self.field, compose(self.kind, kind), masked, self.whole and whole)
 
 
 @dataclass(frozen=True, slots=True)
 class Indirect:
     """Indirect source: `field` influences the value by way of `text`, a condition, a key or an order."""
 
-    field: Field | Variable
+    field: FieldRef | Variable
     kind: Kind
     masking: bool = False
     text: str | None = None
 
 
-CONSTANT = frozenset({Direct(None, Kind.CONSTANT)})
+CONSTANT = frozenset({DirectSource(None, Kind.CONSTANT)})
 
 
 def member_step(container: str, key: str) -> str:
@@ -106,7 +106,7 @@ def member_key(step: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ValueLineage:
     """Lineage of one value.
 
     Attributes:
@@ -122,41 +122,41 @@ class Column:
         parameters: ids of a lambda's variables.
     """
 
-    direct: frozenset[Direct] = frozenset()
+    direct: frozenset[DirectSource] = frozenset()
     indirect: frozenset[Indirect] = frozenset()
     text: str = ""
-    parts: Mapping[str, Column] = field(default_factory=dict)
-    encoded: Column | None = None
+    parts: Mapping[str, ValueLineage] = field(default_factory=dict)
+    encoded: ValueLineage | None = None
     type: DataType = None
     constants: frozenset[str] | None = None
     parameters: tuple[int, ...] = ()
 
     @property
-    def sources(self) -> Iterable[Direct]:
+    def sources(self) -> Iterable[DirectSource]:
         """Direct sources that are fields."""
         return (d for d in self.direct if d.field is not None)
 
 
 def combine(
-    columns: Iterable[Column],
+    columns: Iterable[ValueLineage],
     kind: Kind,
     text: str,
     *,
     masking: bool = False,
     whole: bool = False,
-) -> Column:
+) -> ValueLineage:
     """Combine columns into a value computed from them in one step of `kind`."""
-    direct: set[Direct] = set()
+    direct: set[DirectSource] = set()
     indirect: set[Indirect] = set()
     for column in columns:
         direct.update(d.then(kind, masking=masking, whole=whole) for d in column.direct)
         indirect |= column.indirect
     if any(d.field is not None for d in direct):
         direct -= CONSTANT
-    return Column(frozenset(direct), frozenset(indirect), clip(text))
+    return ValueLineage(frozenset(direct), frozenset(indirect), clip(text))
 
 
-def influences(columns: Iterable[Column], kind: Kind, text: str | None = None) -> frozenset[Indirect]:
+def influences(columns: Iterable[ValueLineage], kind: Kind, text: str | None = None) -> frozenset[Indirect]:
     """Return `columns` as influences of `kind` by way of `text` (else their own texts), with their influences.
 
     Influences keep what they were (a filter on a window function's result is a FILTER on the partition keys too, but
@@ -170,7 +170,7 @@ def influences(columns: Iterable[Column], kind: Kind, text: str | None = None) -
     return frozenset(found)
 
 
-def inline(column: Column) -> str:
+def inline(column: ValueLineage) -> str:
     """Return the column's text as a part of another's; a long one is replaced by its digest, so that two stay two."""
     return column.text if len(column.text) <= MAX_INLINE else f"…{_digest(column.text)}"
 

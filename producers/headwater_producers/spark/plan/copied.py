@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from headwater_producers.spark.plan.column import Column, DataType, Direct, Field
+from headwater_producers.spark.plan.column import DataType, DirectSource, FieldRef, ValueLineage
 from headwater_producers.spark.plan.description import PlanInput
 from headwater_producers.spark.plan.names import shown_name
 from headwater_producers.spark.plan.relation import Attribute, Relation
@@ -24,8 +24,8 @@ def copied(source: PlanInput, schema: DataType, but: Collection[str] = ()) -> Re
     named = source.schema is not None
     pairs = []
     for number, (name, data_type, _) in enumerate(part for part in type_parts(schema) if part[0] not in but):
-        direct = Direct(Field(source.dataset, (name,) if named else None), whole=named)
+        direct = DirectSource(FieldRef(source.dataset, (name,) if named else None), whole=named)
         # Ids of their own: Spark's are positive.
         attribute = Attribute(-2 - number, name, data_type)
-        pairs.append((attribute, Column(frozenset({direct}), text=shown_name(name), type=data_type)))
+        pairs.append((attribute, ValueLineage(frozenset({direct}), text=shown_name(name), type=data_type)))
     return Relation(rows=frozenset({source.dataset})).with_output(pairs)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from headwater_producers.spark.plan.column import DataType
-from headwater_producers.spark.plan.names import Names
+from headwater_producers.spark.plan.names import PlanNames
 from headwater_producers.spark.plan.partition import Partition, PartitionChange
 from headwater_producers.spark.plan.relation import Relation
 from headwater_schemas.events import (
@@ -140,7 +140,7 @@ class PlanOutput:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DatasetChange:
+class DdlChange:
     """DDL change of one dataset.
 
     Attributes:
@@ -239,11 +239,11 @@ class PlanDescription:
     lineage: ColumnLineage
     command: str | None = None
     streaming: StreamingLink | None = None
-    changes: tuple[DatasetChange, ...] = ()
+    changes: tuple[DdlChange, ...] = ()
     staged: bool = False
     writes_unknown: bool = False
     failures: tuple[str, ...] = ()
-    names: Names = field(default_factory=Names, compare=False, repr=False)
+    names: PlanNames = field(default_factory=PlanNames, compare=False, repr=False)
     beyond_cap: bool = False
     upstream: Upstream | None = None
     read: Upstream | None = field(default=None, compare=False, repr=False)

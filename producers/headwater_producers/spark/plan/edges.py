@@ -10,12 +10,12 @@ from headwater_producers.spark.plan.column import (
     CONSTANT,
     REST,
     VALUE,
-    Column,
     DataType,
-    Direct,
-    Field,
+    DirectSource,
+    FieldRef,
     Indirect,
     Path,
+    ValueLineage,
     clip,
     member_key,
 )
@@ -31,14 +31,14 @@ class OutputField:
     """Top-level field of an output, with its lineage."""
 
     name: str
-    column: Column
+    column: ValueLineage
     type: DataType = None
     branch: str | None = None
     """WHEN of a MERGE that sets the field: each branch has edges of its own."""
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class OutputFields:
     """Output dataset and its fields in order; two may share a name."""
 
     dataset: DatasetRef
@@ -47,7 +47,7 @@ class Target:
     """True if an encoded field's parts are fields of the dataset: a topic's."""
 
 
-def unfold(field: OutputField, *, payload: bool = False) -> Iterator[tuple[Path, Column]]:
+def unfold(field: OutputField, *, payload: bool = False) -> Iterator[tuple[Path, ValueLineage]]:
     """Yield the field and all parts of it that its type names, parents first; a payload's parts with it."""
     yield from _unfold((field.name,), field.column, field.type)
     encoded = field.column.encoded
@@ -56,18 +56,18 @@ def unfold(field: OutputField, *, payload: bool = False) -> Iterator[tuple[Path,
             yield from _unfold((field.name, step), part(encoded, step), inner)
 
 
-def _unfold(path: Path, column: Column, data_type: DataType) -> Iterator[tuple[Path, Column]]:
+def _unfold(path: Path, column: ValueLineage, data_type: DataType) -> Iterator[tuple[Path, ValueLineage]]:
     yield path, column
     for step, inner, _ in type_parts(data_type):
         yield from _unfold((*path, step), part(column, step), inner)
 
 
-def unfold_all(field: OutputField) -> Iterator[tuple[Path, Column]]:
+def unfold_all(field: OutputField) -> Iterator[tuple[Path, ValueLineage]]:
     """Yield the field and all parts of it: those of its type, of its encoded value, and map values by known key."""
     yield from _unfold_all((field.name,), field.column, field.type)
 
 
-def _unfold_all(path: Path, column: Column, data_type: DataType) -> Iterator[tuple[Path, Column]]:
+def _unfold_all(path: Path, column: ValueLineage, data_type: DataType) -> Iterator[tuple[Path, ValueLineage]]:
     yield path, column
     parts = type_parts(data_type)
     if not parts and column.encoded is not None:
@@ -84,7 +84,7 @@ def _unfold_all(path: Path, column: Column, data_type: DataType) -> Iterator[tup
 
 
 def column_lineage(
-    targets: Iterable[Target], influences: frozenset[Indirect], problems: Iterable[str] = ()
+    targets: Iterable[OutputFields], influences: frozenset[Indirect], problems: Iterable[str] = ()
 ) -> ColumnLineage:
     """Build the edges into `targets`. Influences on all rows are stored once for each target."""
     book = _Book()
@@ -107,19 +107,19 @@ def whole_lineage(
     for output in outputs:
         book.see(output)
         for source in sources:
-            book.direct(output, None, Direct(Field(source), Kind.UNKNOWN), None)
+            book.direct(output, None, DirectSource(FieldRef(source), Kind.UNKNOWN), None)
     return book.closed(tuple(problems))
 
 
-def edge_kind(direct: Direct, name: str) -> Kind:
+def edge_kind(direct: DirectSource, name: str) -> Kind:
     """Return the kind of a direct edge into a field of this name: a COPY under another name is a RENAME."""
     source = direct.field
-    if direct.kind is Kind.COPY and isinstance(source, Field) and source.path and source.path[-1] != name:
+    if direct.kind is Kind.COPY and isinstance(source, FieldRef) and source.path and source.path[-1] != name:
         return Kind.RENAME
     return direct.kind
 
 
-def edge_sources(column: Column) -> Iterator[Direct]:
+def edge_sources(column: ValueLineage) -> Iterator[DirectSource]:
     """Yield the direct sources worth an edge: a constant only where nothing else makes the value."""
     only_constant = column.direct == CONSTANT and not column.indirect
     for direct in column.direct:
@@ -143,14 +143,14 @@ class _Book:
     def see(self, dataset: DatasetRef) -> None:
         self._datasets.setdefault(dataset)
 
-    def column(self, output: DatasetRef, path: Path, column: Column, branch: str | None = None) -> None:
+    def column(self, output: DatasetRef, path: Path, column: ValueLineage, branch: str | None = None) -> None:
         for direct in edge_sources(column):
             self.direct(output, path, direct, column.text, branch)
         for indirect in column.indirect:
             self.indirect(output, path, indirect)
 
     def direct(
-        self, output: DatasetRef, path: Path | None, direct: Direct, text: str | None, branch: str | None = None
+        self, output: DatasetRef, path: Path | None, direct: DirectSource, text: str | None, branch: str | None = None
     ) -> None:
         kind = edge_kind(direct, path[-1] if path else "")
         shown = None if kind in (Kind.COPY, Kind.RENAME) and branch is None else text
@@ -172,7 +172,7 @@ class _Book:
         *,
         masking: bool,
     ) -> None:
-        field = source if isinstance(source, Field) else None
+        field = source if isinstance(source, FieldRef) else None
         self.see(output)
         if field is not None:
             self.see(field.dataset)

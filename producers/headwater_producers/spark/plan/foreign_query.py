@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from headwater_producers.spark.plan.column import Column, Field, Indirect, influences
+from headwater_producers.spark.plan.column import FieldRef, Indirect, ValueLineage, influences
 from headwater_producers.spark.plan.foreign_values import (
     STAR,
     ForeignRelation,
@@ -160,14 +160,14 @@ class _Reader:
             if join.args.get("using") or join.args.get("method"):
                 raise UnreadError
             on = join.args.get("on")
-            crossed = frozenset(Indirect(Field(d), Kind.JOIN_DEPENDENCY, text="cross join") for d in rows)
+            crossed = frozenset(Indirect(FieldRef(d), Kind.JOIN_DEPENDENCY, text="cross join") for d in rows)
             found |= influences([values.column(on)], Kind.JOIN_DEPENDENCY) if on is not None else crossed
         return ForeignRelation(columns, found, rows)
 
     @staticmethod
     def _selected(
         select: exp.Expr, values: ValueReader, below: Mapping[str, ForeignRelation]
-    ) -> list[tuple[str, Column]]:
+    ) -> list[tuple[str, ValueLineage]]:
         from sqlglot import exp
 
         if not select.is_star:

@@ -6,7 +6,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from headwater_producers.spark.plan.column import CONSTANT, Column, Direct, Field, Indirect, clip, combine, influences
+from headwater_producers.spark.plan.column import (
+    CONSTANT,
+    DirectSource,
+    FieldRef,
+    Indirect,
+    ValueLineage,
+    clip,
+    combine,
+    influences,
+)
 from headwater_producers.spark.plan.structure import merge, part
 from headwater_producers.spark.plan.text import Literals, literal_text
 from headwater_schemas.events import DatasetRef
@@ -40,7 +49,7 @@ class ForeignRelation:
         rows: the tables that its rows come from.
     """
 
-    columns: tuple[tuple[str, Column], ...]
+    columns: tuple[tuple[str, ValueLineage], ...]
     influences: frozenset[Indirect]
     rows: frozenset[DatasetRef]
 
@@ -77,7 +86,7 @@ class ValueReader:
     rows: frozenset[DatasetRef]
     relations: Relations
 
-    def column(self, expression: exp.Expr) -> Column:
+    def column(self, expression: exp.Expr) -> ValueLineage:
         """Return the lineage of an expression's value.
 
         Raises:
@@ -90,7 +99,7 @@ class ValueReader:
                 return rule(self, expression)
         return self._derived(expression)
 
-    def all_of(self, expressions: Iterable[Any]) -> list[Column]:
+    def all_of(self, expressions: Iterable[Any]) -> list[ValueLineage]:
         """Return the columns of those arguments that are present."""
         return [self.column(expression) for expression in expressions if expression is not None]
 
@@ -107,21 +116,23 @@ class ValueReader:
         shown = expression.unalias().copy().transform(shown_node)
         return clip(shown.sql(dialect=self.relations.dialect, comments=False))
 
-    def _derived(self, expression: exp.Expr) -> Column:
+    def _derived(self, expression: exp.Expr) -> ValueLineage:
         return self.step(expression, Kind.DERIVE)
 
-    def step(self, expression: exp.Expr, kind: Kind, *, masking: bool = False) -> Column:
+    def step(self, expression: exp.Expr, kind: Kind, *, masking: bool = False) -> ValueLineage:
         """Combine all arguments into a value in one step; without any, a constant."""
         found = combine(self.all_of(expression.iter_expressions()), kind, self.text(expression), masking=masking)
         return found if found.direct or found.indirect else replace(found, direct=CONSTANT)
 
 
-def star_of(table: DatasetRef) -> Column:
+def star_of(table: DatasetRef) -> ValueLineage:
     """Return all columns of a table: the part of any name is the column of that name."""
-    return Column(frozenset({Direct(Field(table, ()), Kind.COPY, whole=True)}))
+    return ValueLineage(frozenset({DirectSource(FieldRef(table, ()), Kind.COPY, whole=True)}))
 
 
-def named_stars(columns: Sequence[tuple[str, Column]], names: Sequence[str]) -> tuple[tuple[str, Column], ...]:
+def named_stars(
+    columns: Sequence[tuple[str, ValueLineage]], names: Sequence[str]
+) -> tuple[tuple[str, ValueLineage], ...]:
     """Expand a `STAR` among the columns, by the names that all columns have in the result.
 
     Raises:
@@ -146,45 +157,45 @@ def clause_items(clause: Any) -> list[Any]:
     return list(clause.expressions) or [clause]
 
 
-def _same(reader: ValueReader, expression: exp.Expr) -> Column:
+def _same(reader: ValueReader, expression: exp.Expr) -> ValueLineage:
     return reader.column(expression.this)
 
 
-def _constant(reader: ValueReader, expression: exp.Expr) -> Column:
-    return Column(CONSTANT, text=reader.text(expression))
+def _constant(reader: ValueReader, expression: exp.Expr) -> ValueLineage:
+    return ValueLineage(CONSTANT, text=reader.text(expression))
 
 
-def _unread(_reader: ValueReader, _expression: exp.Expr) -> Column:
+def _unread(_reader: ValueReader, _expression: exp.Expr) -> ValueLineage:
     raise UnreadError
 
 
-def _cast(reader: ValueReader, expression: exp.Expr) -> Column:
+def _cast(reader: ValueReader, expression: exp.Expr) -> ValueLineage:
     return combine([reader.column(expression.this)], Kind.CAST, reader.text(expression))
 
 
-def _count(reader: ValueReader, expression: exp.Expr) -> Column:
+def _count(reader: ValueReader, expression: exp.Expr) -> ValueLineage:
     from sqlglot import exp
 
     counted = [a for a in (expression.this, *expression.expressions) if not isinstance(a, exp.Star)]
     result = combine(reader.all_of(counted), Kind.AGGREGATE, reader.text(expression), masking=True)
-    of_rows = frozenset(Direct(Field(d), Kind.AGGREGATE, masking=True) for d in reader.rows)
+    of_rows = frozenset(DirectSource(FieldRef(d), Kind.AGGREGATE, masking=True) for d in reader.rows)
     return result if any(True for _ in result.sources) else replace(result, direct=of_rows)
 
 
-def _aggregate(reader: ValueReader, expression: exp.Expr) -> Column:
+def _aggregate(reader: ValueReader, expression: exp.Expr) -> ValueLineage:
     return reader.step(expression, Kind.AGGREGATE)
 
 
-def _hash(reader: ValueReader, expression: exp.Expr) -> Column:
+def _hash(reader: ValueReader, expression: exp.Expr) -> ValueLineage:
     return reader.step(expression, Kind.HASH, masking=True)
 
 
-def _external(reader: ValueReader, expression: exp.Expr) -> Column:
+def _external(reader: ValueReader, expression: exp.Expr) -> ValueLineage:
     # A function that sqlglot doesn't know: perhaps user-defined.
     return reader.step(expression, Kind.EXTERNAL)
 
 
-def _case(reader: ValueReader, expression: exp.Expr) -> Column:
+def _case(reader: ValueReader, expression: exp.Expr) -> ValueLineage:
     branches = expression.args["ifs"]
     values = reader.all_of([*(branch.args["true"] for branch in branches), expression.args.get("default")])
     conditions = reader.all_of([expression.this, *(branch.this for branch in branches)])
@@ -192,24 +203,24 @@ def _case(reader: ValueReader, expression: exp.Expr) -> Column:
     return replace(chosen, indirect=chosen.indirect | influences(conditions, Kind.CONDITIONAL))
 
 
-def _filtered(reader: ValueReader, expression: exp.Expr) -> Column:
+def _filtered(reader: ValueReader, expression: exp.Expr) -> ValueLineage:
     function, condition = reader.column(expression.this), reader.column(expression.expression)
     by = influences([condition], Kind.FILTER_DEPENDENCY)
     return replace(function, indirect=function.indirect | by, text=reader.text(expression))
 
 
-def _window(reader: ValueReader, expression: exp.Expr) -> Column:
+def _window(reader: ValueReader, expression: exp.Expr) -> ValueLineage:
     function = reader.column(expression.this)
     order = clause_items(expression.args.get("order"))
     keys = reader.all_of([*(expression.args.get("partition_by") or ()), *order])
     by = influences(keys, Kind.WINDOW_DEPENDENCY)
     if not by and not any(True for _ in function.sources):
         # A row's number among all.
-        function = replace(function, direct=frozenset(Direct(Field(d), Kind.AGGREGATE) for d in reader.rows))
+        function = replace(function, direct=frozenset(DirectSource(FieldRef(d), Kind.AGGREGATE) for d in reader.rows))
     return replace(function, indirect=function.indirect | by, text=reader.text(expression))
 
 
-def _reference(reader: ValueReader, expression: exp.Expr) -> Column:
+def _reference(reader: ValueReader, expression: exp.Expr) -> ValueLineage:
     from sqlglot import exp
 
     name, alias = expression.name, expression.text("table")
@@ -219,8 +230,8 @@ def _reference(reader: ValueReader, expression: exp.Expr) -> Column:
         if named:
             return reader.column(named[0])
     if isinstance(source, exp.Table):
-        field = Field(reader.relations.table(source), (name,))
-        return Column(frozenset({Direct(field, Kind.COPY)}), text=name)
+        field = FieldRef(reader.relations.table(source), (name,))
+        return ValueLineage(frozenset({DirectSource(field, Kind.COPY)}), text=name)
     columns = () if source is None else reader.relations.relation(source).columns
     found = [c for n, c in columns if n == name] or [part(c, name) for n, c in columns if n == STAR]
     if len(found) != 1:
@@ -240,7 +251,7 @@ def _only(scope: Any) -> Any:
     return sources[0] if len(sources) == 1 and not scope.is_subquery else None
 
 
-def _subquery(reader: ValueReader, expression: exp.Expr) -> Column:
+def _subquery(reader: ValueReader, expression: exp.Expr) -> ValueLineage:
     from sqlglot import exp
 
     query = expression if isinstance(expression, exp.Select) else expression.this
@@ -249,13 +260,13 @@ def _subquery(reader: ValueReader, expression: exp.Expr) -> Column:
         raise UnreadError
     by = inner[0].influences
     if isinstance(expression, exp.Exists):
-        rows = frozenset(Indirect(Field(d), Kind.FILTER_DEPENDENCY, text="exists") for d in inner[0].rows)
-        return Column(CONSTANT, by or rows, text="exists(subquery)")
+        rows = frozenset(Indirect(FieldRef(d), Kind.FILTER_DEPENDENCY, text="exists") for d in inner[0].rows)
+        return ValueLineage(CONSTANT, by or rows, text="exists(subquery)")
     value = merge([column for _, column in inner[0].columns], reader.text(expression))
     return replace(value, indirect=value.indirect | by)
 
 
-_RULES: dict[str, Callable[[ValueReader, exp.Expr], Column]] = {
+_RULES: dict[str, Callable[[ValueReader, exp.Expr], ValueLineage]] = {
     "Column": _reference,
     "Cast": _cast,
     "Count": _count,

@@ -7,12 +7,12 @@ from typing import Any
 
 import msgspec
 
-from headwater_producers.spark.plan.column import CONSTANT, Column, DataType
+from headwater_producers.spark.plan.column import CONSTANT, DataType, ValueLineage
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.operators import PlanReader
 from headwater_producers.spark.plan.relation import Attribute, Relation
 from headwater_producers.spark.plan.text import Literals
-from headwater_producers.spark.plan.tree import Node, Nodes, expression_id
+from headwater_producers.spark.plan.tree import Nodes, PlanNode, expression_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +35,19 @@ class _Written:
     def __init__(self, relation: Relation) -> None:
         self._columns = {a.name.lower(): c for a, c in zip(relation.output, relation.ordered(), strict=True)}
 
-    def find(self, node: Node, _view: str | None) -> Leaf:
-        found: list[tuple[Attribute, Column]] = []
+    def find(self, node: PlanNode, _view: str | None) -> Leaf:
+        found: list[tuple[Attribute, ValueLineage]] = []
         for (root, *_), number in ((nodes, expression_id(nodes[0])) for nodes in node.output()):
             name = str(root.get("name"))
             # A column that isn't written is null, or generated, and no generated column depends on another.
-            column = self._columns.get(name.lower(), Column(CONSTANT, text=name))
+            column = self._columns.get(name.lower(), ValueLineage(CONSTANT, text=name))
             found += [(Attribute(number, name, root.get("dataType")), column)] if number is not None else []
         return Leaf(relation=Relation().with_output(found))
 
-    def view(self, _node: Node) -> None:
+    def view(self, _node: PlanNode) -> None:
         return None
 
-    def projections(self, _node: Node) -> list[list[Nodes]] | None:
+    def projections(self, _node: PlanNode) -> list[list[Nodes]] | None:
         return None
 
 

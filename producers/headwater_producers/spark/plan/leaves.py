@@ -7,7 +7,7 @@ from typing import Protocol
 
 from headwater_producers.spark.plan.description import PlanInput
 from headwater_producers.spark.plan.relation import Relation
-from headwater_producers.spark.plan.tree import Node, Nodes
+from headwater_producers.spark.plan.tree import Nodes, PlanNode
 from headwater_schemas.events import TransformationKind as Kind
 
 
@@ -34,7 +34,7 @@ class Leaf:
 class Leaves(Protocol):
     """Lookup of the leaves of one plan."""
 
-    def find(self, node: Node, view: str | None) -> Leaf:
+    def find(self, node: PlanNode, view: str | None) -> Leaf:
         """Describe a leaf; never raises.
 
         Args:
@@ -42,8 +42,8 @@ class Leaves(Protocol):
             view: the name of the temporary view that is this leaf and nothing else, if there is one.
         """
 
-    def view(self, node: Node) -> PlanInput | None:
+    def view(self, node: PlanNode) -> PlanInput | None:
         """Return the permanent view that a `View` is; None for a temporary or unknown one. Never raises."""
 
-    def projections(self, node: Node) -> list[list[Nodes]] | None:
+    def projections(self, node: PlanNode) -> list[list[Nodes]] | None:
         """Return the projections of an `Expand` whose JSON lacks them; None where they can't be had. Never raises."""

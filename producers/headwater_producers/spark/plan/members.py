@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 
-from headwater_producers.spark.plan.column import CONSTANT, ELEMENT, REST, VALUE, Column, member_step
+from headwater_producers.spark.plan.column import CONSTANT, ELEMENT, REST, VALUE, ValueLineage, member_step
 from headwater_producers.spark.plan.structure import members, merge, part
 
 MAX_MEMBERS = 64
 """Largest number of members: more of them are mostly a list of constants, and each member costs a column."""
 
-NOTHING = Column(CONSTANT, text="null", constants=frozenset())
+NOTHING = ValueLineage(CONSTANT, text="null", constants=frozenset())
 """Missing member, or field."""
 _INTEGERS = frozenset({"byte", "short", "integer", "long"})
 
 
-def array_members(values: Sequence[Column]) -> dict[str, Column]:
+def array_members(values: Sequence[ValueLineage]) -> dict[str, ValueLineage]:
     """Return the members of an array of just these elements: from its start, from its end, and beyond."""
     if len(values) > MAX_MEMBERS:
         return {}
@@ -30,9 +30,9 @@ def array_members(values: Sequence[Column]) -> dict[str, Column]:
     return known
 
 
-def map_members(keys: Sequence[Column], values: Sequence[Column]) -> dict[str, Column]:
+def map_members(keys: Sequence[ValueLineage], values: Sequence[ValueLineage]) -> dict[str, ValueLineage]:
     """Return the members of a map of just these entries; none where a key isn't known."""
-    by_key: dict[str, list[Column]] = {}
+    by_key: dict[str, list[ValueLineage]] = {}
     for key, value in zip(keys, values, strict=False):
         known = constant_key(key)
         if known is None or len(by_key) == MAX_MEMBERS:
@@ -43,7 +43,7 @@ def map_members(keys: Sequence[Column], values: Sequence[Column]) -> dict[str, C
     return {**found, member_step(VALUE, REST): NOTHING}
 
 
-def array_items(array: Column) -> list[Column] | None:
+def array_items(array: ValueLineage) -> list[ValueLineage] | None:
     """Return all elements of an array, in order; None where they aren't known one by one, as of one of two arrays."""
     known = members(array, ELEMENT)
     if known.get(member_step(ELEMENT, REST)) != NOTHING:
@@ -51,7 +51,7 @@ def array_items(array: Column) -> list[Column] | None:
     return [known[step] for i in range(len(known)) if (step := member_step(ELEMENT, str(i))) in known]
 
 
-def united_maps(maps: Sequence[Column]) -> dict[str, Column]:
+def united_maps(maps: Sequence[ValueLineage]) -> dict[str, ValueLineage]:
     """Return the members of `map_concat(…)`: the last map with a key wins; each may come from a map of unknown keys."""
     rest = member_step(VALUE, REST)
     steps = dict.fromkeys([rest, *(step for item in maps for step in members(item, VALUE))])
@@ -66,7 +66,7 @@ def united_maps(maps: Sequence[Column]) -> dict[str, Column]:
     return found
 
 
-def index_step(call_name: str, index: Column) -> str | None:
+def index_step(call_name: str, index: ValueLineage) -> str | None:
     """Return the step to an array's member by a constant index: from 0 in `a[i]`, from 1 in `element_at`; else None."""
     key = constant_key(index)
     if key is None or index.type not in _INTEGERS:
@@ -78,7 +78,7 @@ def index_step(call_name: str, index: Column) -> str | None:
     return member_step(ELEMENT, str(number) if number >= 0 else REST)
 
 
-def constant_key(column: Column) -> str | None:
+def constant_key(column: ValueLineage) -> str | None:
     """Return a value's constant integer or text, equal for all that Spark takes for equal; else None."""
     if not column.constants or len(column.constants) > 1 or column.indirect:
         return None

@@ -25,7 +25,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from headwater_producers.spark.plan.tree import Node, Nodes, is_tree, simple_name
+from headwater_producers.spark.plan.tree import Nodes, PlanNode, is_tree, simple_name
 
 HIDDEN: Final = "?"
 
@@ -90,7 +90,7 @@ _PIVOTED: Final = "__pivot_"
 
 
 @dataclass(slots=True)
-class Names:
+class PlanNames:
     """Reported names of one plan's columns.
 
     Attributes:
@@ -126,8 +126,8 @@ class Names:
                 self.known.setdefault(alias, shown)
 
 
-_CURRENT: ContextVar[Names | None] = ContextVar("names", default=None)
-_PLAIN: Final = Names()
+_CURRENT: ContextVar[PlanNames | None] = ContextVar("names", default=None)
+_PLAIN: Final = PlanNames()
 
 
 def shown_name(name: str) -> str:
@@ -136,7 +136,7 @@ def shown_name(name: str) -> str:
 
 
 @contextlib.contextmanager
-def reporting(names: Names) -> Iterator[None]:
+def reporting(names: PlanNames) -> Iterator[None]:
     """Report names within the block in this way."""
     token = _CURRENT.set(names)
     try:
@@ -213,7 +213,7 @@ def _aliases(nodes: Nodes) -> Iterator[tuple[str, Nodes]]:
     while waiting:
         value = waiting.pop()
         if is_tree(value) and simple_name(value[0]["class"]) == "Alias":
-            yield str(Node("Alias", value[0]).get("name")), value[1:]
+            yield str(PlanNode("Alias", value[0]).get("name")), value[1:]
         if isinstance(value, list):
             waiting += (each for each in value if isinstance(each, list | dict))
         elif isinstance(value, dict):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from headwater_producers.spark.plan.column import DataType
-from headwater_producers.spark.plan.edges import OutputField, Target
+from headwater_producers.spark.plan.edges import OutputField, OutputFields
 from headwater_producers.spark.plan.relation import Relation
 from headwater_producers.spark.plan.schema import schema_definition, type_parts
 from headwater_schemas.events import SchemaDefinition, SchemaField
@@ -22,7 +22,7 @@ def output_fields(relation: Relation, schema: DataType) -> tuple[OutputField, ..
     )
 
 
-def stored_schema(target: Target, schema: DataType) -> SchemaDefinition:
+def stored_schema(target: OutputFields, schema: DataType) -> SchemaDefinition:
     """Return the schema of an output; for a topic, with the payload's fields."""
     base = schema_definition(schema)
     if not target.payload:

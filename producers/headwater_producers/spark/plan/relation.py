@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from headwater_producers.spark.plan.column import Column, DataType, Field, Indirect
+from headwater_producers.spark.plan.column import DataType, FieldRef, Indirect, ValueLineage
 from headwater_schemas.events import DatasetRef
 from headwater_schemas.events import TransformationKind as Kind
 
@@ -35,11 +35,11 @@ class Relation:
     """
 
     output: tuple[Attribute, ...] = ()
-    columns: Mapping[int, Column] = field(default_factory=dict)
+    columns: Mapping[int, ValueLineage] = field(default_factory=dict)
     influences: frozenset[Indirect] = frozenset()
     rows: frozenset[DatasetRef] = frozenset()
 
-    def with_output(self, output: Iterable[tuple[Attribute, Column]], more: Iterable[Indirect] = ()) -> Relation:
+    def with_output(self, output: Iterable[tuple[Attribute, ValueLineage]], more: Iterable[Indirect] = ()) -> Relation:
         """Return a relation of these rows with other columns, and perhaps more influences."""
         pairs = list(output)
         columns = {attribute.id: column for attribute, column in pairs}
@@ -54,7 +54,7 @@ class Relation:
         """Return a relation of these columns with more influences."""
         return replace(self, influences=self.influences.union(more))
 
-    def ordered(self) -> list[Column]:
+    def ordered(self) -> list[ValueLineage]:
         """Return the columns of the output, in order."""
         return [self.columns[attribute.id] for attribute in self.output]
 
@@ -63,14 +63,14 @@ def row_dependencies(
     rows: Iterable[DatasetRef], known: Iterable[Indirect], kind: Kind, text: str
 ) -> frozenset[Indirect]:
     """Return row dependencies on the datasets without a field in any influence of `known`."""
-    named = {influence.field.dataset for influence in known if isinstance(influence.field, Field)}
-    return frozenset(Indirect(Field(dataset), kind, text=text) for dataset in rows if dataset not in named)
+    named = {influence.field.dataset for influence in known if isinstance(influence.field, FieldRef)}
+    return frozenset(Indirect(FieldRef(dataset), kind, text=text) for dataset in rows if dataset not in named)
 
 
 def side_by_side(relations: Iterable[Relation], output: Iterable[Attribute] | None = None) -> Relation:
     """Join columns, rows and influences of several relations (a join, before its condition)."""
     items = list(relations)
-    columns: dict[int, Column] = {}
+    columns: dict[int, ValueLineage] = {}
     for item in items:
         columns.update(item.columns)
     return Relation(

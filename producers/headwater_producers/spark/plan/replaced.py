@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from headwater_producers.spark.plan.column import Column, Direct, Field, Indirect, influences
-from headwater_producers.spark.plan.expressions import Scope, read_expression
+from headwater_producers.spark.plan.column import DirectSource, FieldRef, Indirect, ValueLineage, influences
+from headwater_producers.spark.plan.expressions import ExpressionScope, read_expression
 from headwater_producers.spark.plan.relation import Relation
 from headwater_producers.spark.plan.text import Literals
 from headwater_producers.spark.plan.tree import Nodes, expression_id, simple_name
@@ -24,19 +24,21 @@ def replaced_by(
         partition_columns: the table's partition columns. A condition on these alone looks at no row.
         literals: display of literals in texts.
     """
-    columns: dict[int, Column] = {}
+    columns: dict[int, ValueLineage] = {}
     names: set[str] = set()
     for node in condition:
         number = expression_id(node)
         if simple_name(str(node["class"])) == "AttributeReference" and number is not None:
             name = str(node["name"])
             names.add(name.lower())
-            field = Field(dataset, (name,))
-            columns[number] = Column(frozenset({Direct(field, whole=True)}), text=name, type=node.get("dataType"))
+            field = FieldRef(dataset, (name,))
+            columns[number] = ValueLineage(
+                frozenset({DirectSource(field, whole=True)}), text=name, type=node.get("dataType")
+            )
     if names <= {name.lower() for name in partition_columns}:
         return frozenset()
     # No table takes a subquery here.
-    scope = Scope(
+    scope = ExpressionScope(
         columns=columns,
         rows=frozenset({dataset}),
         subquery=lambda _nodes, _scope: Relation(),

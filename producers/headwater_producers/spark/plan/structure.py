@@ -14,11 +14,11 @@ from headwater_producers.spark.plan.column import (
     REST,
     UNNAMED,
     VALUE,
-    Column,
     DataType,
-    Direct,
-    Field,
+    DirectSource,
+    FieldRef,
     Indirect,
+    ValueLineage,
     clip,
     combine,
     container_step,
@@ -34,7 +34,7 @@ MAX_INFLUENCES = 32
 """Largest number of influences that each part of a value chosen as a whole has one by one."""
 
 
-def part(column: Column, step: str) -> Column:
+def part(column: ValueLineage, step: str) -> ValueLineage:
     """Return a part of a structured value: its known lineage, else the value's sources (parts where `whole`)."""
     known = column.parts.get(step)
     if known is not None:
@@ -50,12 +50,12 @@ def part(column: Column, step: str) -> Column:
         rest = column.parts.get(member_step(container, REST))
         return one_of_all(column, container) if rest is None else rest
     direct = frozenset(_part_of(d, step) for d in column.direct)
-    return Column(
+    return ValueLineage(
         direct, column.indirect, clip(f"{inline(column)}.{shown_name(step)}"), type=part_type(column.type, step)
     )
 
 
-def one_of_all(container: Column, step: str) -> Column:
+def one_of_all(container: ValueLineage, step: str) -> ValueLineage:
     """Return an element of an array (`[]`), or a value of a map (`{}`), at an unknown index or under an unknown key.
 
     A map's data keys decide which value is under a key. The length of an array or map decides whether the element
@@ -70,7 +70,7 @@ def one_of_all(container: Column, step: str) -> Column:
     return _one_of_so_many(value, part(container, LENGTH), f"size({inline(container)})")
 
 
-def _one_of_so_many(value: Column, length: Column, text: str) -> Column:
+def _one_of_so_many(value: ValueLineage, length: ValueLineage, text: str) -> ValueLineage:
     # Part by part: of `arrays_zip(a, b)` one array may be longer, and then both fields are picked by its length.
     known = value.direct | value.indirect
     new = frozenset(d for d in length.direct if not has_part_of(known, d))
@@ -79,9 +79,9 @@ def _one_of_so_many(value: Column, length: Column, text: str) -> Column:
     return replace(value, indirect=value.indirect | by, parts=parts)
 
 
-def _part_of(direct: Direct, step: str) -> Direct:
+def _part_of(direct: DirectSource, step: str) -> DirectSource:
     source = direct.field
-    if source is None or (isinstance(source, Field) and source.path is None):
+    if source is None or (isinstance(source, FieldRef) and source.path is None):
         return direct
     if not direct.whole:
         return direct.then(Kind.DERIVE)
@@ -102,7 +102,7 @@ def part_type(data_type: DataType, step: str) -> DataType:
     return None
 
 
-def stepped(value: Column, kind: Kind, text: str | None = None) -> Column:
+def stepped(value: ValueLineage, kind: Kind, text: str | None = None) -> ValueLineage:
     """Return the value and each of its parts after one step of `kind`: structure and encoding live on."""
     return replace(
         combine([value], kind, value.text if text is None else text, whole=True),
@@ -112,7 +112,7 @@ def stepped(value: Column, kind: Kind, text: str | None = None) -> Column:
     )
 
 
-def influenced(column: Column, by: frozenset[Indirect]) -> Column:
+def influenced(column: ValueLineage, by: frozenset[Indirect]) -> ValueLineage:
     """Add influences to the value and each of its known parts."""
     if not by:
         return column
@@ -120,7 +120,7 @@ def influenced(column: Column, by: frozenset[Indirect]) -> Column:
     return replace(column, indirect=column.indirect | by, parts=parts)
 
 
-def as_one(column: Column, by: frozenset[Indirect]) -> Column:
+def as_one(column: ValueLineage, by: frozenset[Indirect]) -> ValueLineage:
     """Spread the influences of a value chosen as a whole (the greatest struct) to each of its parts."""
     names = {name for name, _, _ in type_parts(column.type)} | column.parts.keys()
     few = by if len(by) <= MAX_INFLUENCES else _summed_up(by)
@@ -129,10 +129,10 @@ def as_one(column: Column, by: frozenset[Indirect]) -> Column:
 
 def _summed_up(by: Iterable[Indirect]) -> frozenset[Indirect]:
     """Replace fields by their datasets as a whole: otherwise each of a hundred fields has a hundred influences."""
-    return frozenset(replace(i, field=Field(i.field.dataset)) if isinstance(i.field, Field) else i for i in by)
+    return frozenset(replace(i, field=FieldRef(i.field.dataset)) if isinstance(i.field, FieldRef) else i for i in by)
 
 
-def aligned(column: Column, data_type: DataType) -> Column:
+def aligned(column: ValueLineage, data_type: DataType) -> ValueLineage:
     """Rename a value's fields as in `data_type`: Spark goes by position (UNION, CAST), not by name.
 
     A type of another shape, or an unknown one, changes nothing.
@@ -148,7 +148,7 @@ def aligned(column: Column, data_type: DataType) -> Column:
     return replace(column, parts=parts, type=data_type)
 
 
-def recast(column: Column, data_type: DataType, text: str) -> Column:
+def recast(column: ValueLineage, data_type: DataType, text: str) -> ValueLineage:
     """Cast the value to `data_type`: each part by position, a copy where its type stays."""
     own, target = type_parts(column.type), type_parts(data_type)
     result = replace(combine([column], Kind.CAST, text), type=data_type)
@@ -161,17 +161,17 @@ def recast(column: Column, data_type: DataType, text: str) -> Column:
     return replace(result, parts=parts)
 
 
-def _retyped(item: Column, old: DataType, new: DataType) -> Column:
+def _retyped(item: ValueLineage, old: DataType, new: DataType) -> ValueLineage:
     new_type = type_text(new)
     return item if type_text(old) == new_type else recast(item, new, f"cast({inline(item)} as {new_type})")
 
 
-def members(column: Column, step: str) -> dict[str, Column]:
+def members(column: ValueLineage, step: str) -> dict[str, ValueLineage]:
     """Return the members of an array (`[]`) or a map (`{}`) that are known one by one, by their steps."""
     return {name: item for name, item in column.parts.items() if container_step(name) == step}
 
 
-def merge(columns: Iterable[Column], text: str) -> Column:
+def merge(columns: Iterable[ValueLineage], text: str) -> ValueLineage:
     """Merge values of which one is chosen (a UNION's column): all their sources, each as it is.
 
     Fields of structs go by position, under the names of the first.
@@ -195,7 +195,7 @@ def merge(columns: Iterable[Column], text: str) -> Column:
     )
 
 
-def same_sources(one: Column, other: Column) -> bool:
+def same_sources(one: ValueLineage, other: ValueLineage) -> bool:
     """Return True if both columns have equal sources and influences, part by part; texts don't matter."""
     return (
         one.direct == other.direct
@@ -205,7 +205,7 @@ def same_sources(one: Column, other: Column) -> bool:
     )
 
 
-def key_of(container: Column) -> Column:
+def key_of(container: ValueLineage) -> ValueLineage:
     """Return a map's keys, which no path names: of a built map the sources of its keys, else the map."""
     if KEY in container.parts:
         return container.parts[KEY]
@@ -214,12 +214,12 @@ def key_of(container: Column) -> Column:
 
 
 def map_of(
-    value: Column,
-    base: Column,
-    key: Column | None = None,
-    known: Mapping[str, Column] | None = None,
-    length: Column | None = None,
-) -> Column:
+    value: ValueLineage,
+    base: ValueLineage,
+    key: ValueLineage | None = None,
+    known: Mapping[str, ValueLineage] | None = None,
+    length: ValueLineage | None = None,
+) -> ValueLineage:
     """Complete `base`, a map, with its values, keys that were made here, known members, and its size."""
     made = {**({KEY: key} if key else {}), **(known or {}), **({LENGTH: length} if length else {})}
     data_type = {"type": "map", "keyType": key.type if key else None, "valueType": value.type}
@@ -227,19 +227,22 @@ def map_of(
 
 
 def array_of(
-    element: Column, base: Column, known: Mapping[str, Column] | None = None, length: Column | None = None
-) -> Column:
+    element: ValueLineage,
+    base: ValueLineage,
+    known: Mapping[str, ValueLineage] | None = None,
+    length: ValueLineage | None = None,
+) -> ValueLineage:
     """Complete `base`, an array, with its elements, those known by their steps, and its length."""
     parts = {ELEMENT: element, **(known or {}), **({LENGTH: length} if length else {})}
     return replace(base, parts=parts, type={"type": "array", "elementType": element.type})
 
 
-def length_of(containers: Iterable[Column]) -> Column:
+def length_of(containers: Iterable[ValueLineage]) -> ValueLineage:
     """Return a column for the total number of elements in these containers."""
     return combine([part(each, LENGTH) for each in containers], Kind.DERIVE, "size")
 
 
-def as_many_as(length: Column, column: Column) -> Column:
+def as_many_as(length: ValueLineage, column: ValueLineage) -> ValueLineage:
     """Add the length's sources to a value made of all elements, where it has no source in the array itself."""
     direct = column.direct | {d for d in length.direct if not has_part_of(column.direct, d)}
     if any(d.field is not None for d in direct):
@@ -248,7 +251,7 @@ def as_many_as(length: Column, column: Column) -> Column:
     return replace(column, direct=direct, indirect=column.indirect | length.indirect, parts=parts)
 
 
-def has_part_of(found: Iterable[Direct | Indirect], whole: Direct) -> bool:
+def has_part_of(found: Iterable[DirectSource | Indirect], whole: DirectSource) -> bool:
     """Return True if one of these has the source of `whole`, or a part of it, as a source or an influence."""
     if whole.field is None:
         return True
@@ -257,7 +260,7 @@ def has_part_of(found: Iterable[Direct | Indirect], whole: Direct) -> bool:
     return any(d.field and replace(d.field, path=(d.field.path or ())[: len(path)]) == own for d in found)
 
 
-def field_names(struct: Column) -> list[str]:
+def field_names(struct: ValueLineage) -> list[str]:
     """List a struct's fields in order; without a type, those that are known."""
     return [name for name, _, _ in type_parts(struct.type)] or [name for name in struct.parts if name not in UNNAMED]
 
@@ -267,6 +270,6 @@ def is_struct(data_type: DataType) -> bool:
     return isinstance(data_type, dict) and data_type.get("type") == "struct"
 
 
-def is_map(column: Column) -> bool:
+def is_map(column: ValueLineage) -> bool:
     """Return True if the value is known to be a map."""
     return VALUE in column.parts or (isinstance(column.type, dict) and column.type.get("type") == "map")

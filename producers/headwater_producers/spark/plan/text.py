@@ -9,9 +9,9 @@ import re
 from collections.abc import Sequence
 from enum import Enum
 
-from headwater_producers.spark.plan.column import CONSTANT, Column, inline
+from headwater_producers.spark.plan.column import CONSTANT, ValueLineage, inline
 from headwater_producers.spark.plan.schema import type_text
-from headwater_producers.spark.plan.tree import Node
+from headwater_producers.spark.plan.tree import PlanNode
 
 INFIX = {
     "Add": "+",
@@ -109,7 +109,7 @@ def function_name(class_name: str) -> str:
     return _NAMES.get(class_name) or _WORD.sub("_", class_name.rstrip("$")).lower()
 
 
-def expression_text(node: Node, arguments: Sequence[Column]) -> str:
+def expression_text(node: PlanNode, arguments: Sequence[ValueLineage]) -> str:
     """Return the text of an expression over its arguments' texts."""
     name = node.name
     texts = [inline(a) for a in arguments]
@@ -132,7 +132,7 @@ def expression_text(node: Node, arguments: Sequence[Column]) -> str:
     return f"{function_name(name)}({', '.join(texts)})"
 
 
-def order_text(value: str, node: Node) -> str:
+def order_text(value: str, node: PlanNode) -> str:
     """Render a `SortOrder` as SQL, without the defaults: ASC with nulls first, DESC with nulls last."""
     descending = node.object_name("direction") == "Descending"
     nulls = node.object_name("nullOrdering")
@@ -179,6 +179,6 @@ def _numberless(text: str) -> str:
     return _NUMBERED.sub("#", _UUID.sub("#", text))
 
 
-def inline_texts(arguments: Sequence[Column]) -> str:
+def inline_texts(arguments: Sequence[ValueLineage]) -> str:
     """Join the arguments of a call."""
     return ", ".join(inline(a) for a in arguments)

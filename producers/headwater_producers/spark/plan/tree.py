@@ -19,7 +19,7 @@ Nodes = Sequence[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class PlanNode:
     """Operator or expression, without its children.
 
     Attributes:
@@ -77,7 +77,7 @@ def expression_id(fields: dict[str, Any], field: str = "exprId") -> int | None:
     return number if isinstance(number, int) else None
 
 
-def fold(nodes: Nodes, visit: Callable[[Node, tuple[T, ...]], T]) -> T:
+def fold(nodes: Nodes, visit: Callable[[PlanNode, tuple[T, ...]], T]) -> T:
     """Call `visit(node, results of its children)` for each node, children first; return the root's result.
 
     Keeps its own stack, so a plan of thousands of operators or a chain of thousands of `+` is no problem.
@@ -85,9 +85,9 @@ def fold(nodes: Nodes, visit: Callable[[Node, tuple[T, ...]], T]) -> T:
     Raises:
         ValueError: the list isn't one whole tree.
     """
-    open_nodes: list[tuple[Node, int, list[T]]] = []
+    open_nodes: list[tuple[PlanNode, int, list[T]]] = []
     for position, raw in enumerate(nodes):
-        node = Node(simple_name(raw["class"]), raw)
+        node = PlanNode(simple_name(raw["class"]), raw)
         missing = int(raw["num-children"])
         results: list[T] = []
         while not missing:

@@ -19,7 +19,7 @@ LIFECYCLES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenOutputs:
     """Output of a command.
 
     Attributes:

@@ -4,10 +4,9 @@
     spark-submit … "$(headwater run --bootstrap)" job.py ARGUMENTS
     python -m headwater_producers.spark.running [--set name=value]… job.py ARGUMENTS
 
-__main__        entry point of all three
+__main__        entry point of all three; a session that can't be captured ⇒ the script runs on, or ends
 headwater_run   entry point as a file, for `spark-submit`
 command_line    the command line
-refusal         a session that can't be captured ⇒ the script runs on, or ends
 hooks           sessions ⇒ attach
 script          the script, as `python job.py` would run it
 """

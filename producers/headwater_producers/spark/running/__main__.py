@@ -1,26 +1,74 @@
 """Bootstrap: attaches to the script's sessions, and runs the script.
 
-Exit statuses before the script runs: 2 for a command line or script that can't be read, 6 for wrong settings. For
-settings found wrong at the session's start see `refusal`.
+Exit statuses before the script runs: 2 for a command line or script that can't be read, 6 for wrong settings.
+
+A script whose session can't be captured is ended before it has read or written anything:
+
+headwater run                     by a wrong setting, whatever the policy: exit status 6, as for one that is known
+                                  to be wrong before the script runs
+either, under an emission policy  by anything that keeps lineage from being captured: 6 for a wrong setting, else 1
+that fails the job
+else                              never: it is an error in the log
 """
 
 from __future__ import annotations
 
 import functools
 import importlib.util
+import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
 from headwater_producers.spark import CaptureSettings, CaptureSettingsError, attach
+from headwater_producers.spark.common.settings import ENV_PREFIX, EmissionPolicy, headwater_properties, property_name
 from headwater_producers.spark.driver import shutdown
 from headwater_producers.spark.driver.capture import running_capture
-from headwater_producers.spark.running.command_line import Request, UsageError, parse
+from headwater_producers.spark.running.command_line import RunRequest, UsageError, parse
 from headwater_producers.spark.running.hooks import attach_to_sessions
-from headwater_producers.spark.running.refusal import CONFIGURATION, exit_status
 from headwater_producers.spark.running.script import run_script
 
 _BAD_INPUT = 2
+CONFIGURATION = 6
+_FAILED = 1
+_SETTING = "emission_policy"
+_PATIENT = {str(policy) for policy in EmissionPolicy if not policy.fails}
+
+
+def exit_status(error: Exception, session: Any, request: RunRequest) -> int:
+    """Return the status that a script is ended with; 0: it runs on.
+
+    Args:
+        error: error of `attach`.
+        session: a classic session; None: it is of Spark Connect, and has no properties of ours.
+        request: request that runs the script.
+    """
+    wrong = isinstance(error, CaptureSettingsError)
+    properties = headwater_properties(session) if session is not None else {}
+    if (wrong and request.exits_on_wrong_settings) or wants_lineage(request.settings, properties):
+        return CONFIGURATION if wrong else _FAILED
+    return 0
+
+
+def wants_lineage(settings: Mapping[str, str], properties: Mapping[str, str]) -> bool:
+    """Return True if the emission policy fails a job without lineage, by settings of which some may be wrong.
+
+    A value that is no policy's name was meant to be one, and may be the strictest; so was the property that has such a
+    name and is itself misspelt.
+
+    Args:
+        settings: settings of the command line, by name.
+        properties: Spark's properties whose names begin with `spark.headwater.`.
+    """
+    wanted = (
+        settings.get(_SETTING)
+        or properties.get(property_name(_SETTING))
+        or os.environ.get(f"{ENV_PREFIX}{_SETTING.upper()}")
+    )
+    if wanted:
+        return wanted not in _PATIENT
+    return any(value in set(EmissionPolicy) - _PATIENT for value in properties.values())
 
 
 def main() -> None:
@@ -36,7 +84,7 @@ def main() -> None:
     run_script(request.script, source, request.arguments)
 
 
-def _prepare(request: Request) -> None:
+def _prepare(request: RunRequest) -> None:
     # Settings of `spark-submit --conf` are known with the session only; all others are checked before the job begins.
     try:
         settings = CaptureSettings.load({}, "--set", **request.settings)
@@ -48,7 +96,7 @@ def _prepare(request: Request) -> None:
         attach_to_sessions(functools.partial(_attach, request=request))
 
 
-def _attach(session: Any, request: Request) -> None:
+def _attach(session: Any, request: RunRequest) -> None:
     classic = hasattr(session, "_jsparkSession")
     # A further session of a captured application joins it, and needs no settings.
     settings: dict[str, Any] = {} if classic and running_capture(session) is not None else request.settings

@@ -14,7 +14,7 @@ class UsageError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class RunRequest:
     """Request to run one script.
 
     Attributes:
@@ -31,7 +31,7 @@ class Request:
     exits_on_wrong_settings: bool = False
 
 
-def parse(arguments: Sequence[str]) -> Request:
+def parse(arguments: Sequence[str]) -> RunRequest:
     """Parse our options up to the script; all later arguments are the script's own.
 
     Raises:
@@ -56,4 +56,4 @@ def parse(arguments: Sequence[str]) -> Request:
         settings[setting] = text
     if not rest:
         raise UsageError(f"no script; usage: {USAGE}")
-    return Request(rest[0], tuple(rest[1:]), settings, exits)
+    return RunRequest(rest[0], tuple(rest[1:]), settings, exits)

@@ -15,15 +15,13 @@ Format: org.apache.spark.sql.execution.streaming.OffsetSeqLog and CommitLog, ver
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from headwater_producers.spark.common.errors import CheckpointError
-from headwater_producers.spark.connectors.answer import LoggedSource
-from headwater_producers.spark.connectors.question import SourceOffsets
-from headwater_producers.spark.connectors.registry import REGISTRY
+from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_producers.spark.jvm.files import TextFiles, TextFolder
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -51,11 +49,7 @@ class LoggedBatch:
 
 
 class QueryLog:
-    """Logs of one streaming query. Files are read when asked for; the listings once, at the first question.
-
-    Attributes:
-        root: root of the checkpoint.
-    """
+    """Logs of one streaming query. Files are read when asked for; the listings once, at the first question."""
 
     def __init__(self, location: str, files: TextFiles) -> None:
         self.root = TextFolder(location.rstrip("/"), files)
@@ -135,16 +129,25 @@ class QueryLog:
         return sorted(int(name) for name in names if name.isascii() and name.isdigit())
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
-    """Checkpoint of one query; `location` is its root, as Spark resolved it."""
+class StreamCheckpoint:
+    """Checkpoint of one query.
 
-    location: str
-    files: TextFiles
+    Args:
+        location: path of its root, as Spark resolved it.
+        files: reader of its files.
+    """
+
+    def __init__(self, location: str, files: TextFiles) -> None:
+        self.root = TextFolder(location, files)
+
+    @property
+    def location(self) -> str:
+        """Path of the root."""
+        return self.root.path
 
     def watermark_after(self, batch_id: int) -> datetime | None:
         """Return the watermark that a committed micro-batch set; None where there is none, or no event time so far."""
-        document = self._root.logged_json(f"commits/{batch_id}") or {}
+        document = self.root.logged_json(f"commits/{batch_id}") or {}
         return _time(document.get("nextBatchWatermarkMs"))
 
     def topics(self, sources: int) -> dict[int, frozenset[str]]:
@@ -155,30 +158,22 @@ class Checkpoint:
         """
         newest = self._newest()
         ends = newest.ends if newest is not None and len(newest.ends) == sources else (None,) * sources
-        asked = range(min(sources, _MAX_SOURCES))
-        read = ((index, REGISTRY.subscribed(ends[index], self._source(index))) for index in asked)
-        return {index: topics for index, topics in read if topics is not None}
+        found = {}
+        for index in range(min(sources, _MAX_SOURCES)):
+            folder = self.root.folder(f"sources/{index}")
+            topics = first_answer(each.subscribed(ends[index], folder) for each in REGISTRY)
+            if topics is not None:
+                found[index] = topics
+        return found
 
     def setting(self, name: str) -> str | None:
         """Return a session's setting that Spark keeps with a query, from its first start on; None before that."""
         newest = self._newest()
         return newest.settings.get(name) if newest is not None else None
 
-    def logged(self, sources: Sequence[SourceOffsets]) -> dict[int, LoggedSource]:
-        """Read the sources' own logs of a micro-batch, by source index; at most a few small files."""
-        found = ((index, REGISTRY.logged(source, self._source(index))) for index, source in enumerate(sources))
-        return {index: logged for index, logged in found if logged is not None}
-
-    @property
-    def _root(self) -> TextFolder:
-        return TextFolder(self.location, self.files)
-
-    def _source(self, index: int) -> TextFolder:
-        return self._root.folder(f"sources/{index}")
-
     def _newest(self) -> LoggedBatch | None:
         """Return the micro-batch that was planned last; None where there is none, or its form is unknown."""
-        log = QueryLog(self.location, self.files)
+        log = QueryLog(self.location, self.root.files)
         try:
             return log.batch(log.planned()[-1]) if log.planned() else None
         except CheckpointError:

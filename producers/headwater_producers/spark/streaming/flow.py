@@ -16,12 +16,12 @@ import time
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
 from headwater_producers.spark.common.run_all import run_all
 from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
 from headwater_producers.spark.events.batch import hash_of, heartbeat_facet, job_events
-from headwater_producers.spark.events.context import Emit, EventContext, fitting
+from headwater_producers.spark.events.context import Emit, EventContext
 from headwater_producers.spark.events.datasets import dataset_bodies
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.job_names import streaming_name
@@ -29,37 +29,31 @@ from headwater_producers.spark.events.plans import new_plan_event
 from headwater_producers.spark.events.writes import Write
 from headwater_producers.spark.jvm.files import TextFiles
 from headwater_producers.spark.plan import PlanDescription, Upstream
-from headwater_producers.spark.streaming.checkpoint import Checkpoint
-from headwater_producers.spark.streaming.facets import (
+from headwater_producers.spark.streaming.backfill import Backfill
+from headwater_producers.spark.streaming.checkpoint import StreamCheckpoint
+from headwater_producers.spark.streaming.interval import QueryProgress, SinkCommits, interval_entry, micro_batch_facts
+from headwater_producers.spark.streaming.interval_events import (
+    Coalescing,
+    EmittedChains,
+    IntervalBuffer,
+    IntervalSender,
+    LastEmittedStore,
+)
+from headwater_producers.spark.streaming.links import MicroBatch
+from headwater_producers.spark.streaming.stream_run import (
     UNCOMMITTED_FACET,
+    WATERMARK_POLICY,
+    RunEnding,
+    Runs,
+    StreamRun,
     run_facets,
     sink_facet,
     uncommitted_facet,
-    uncommitted_writes,
-)
-from headwater_producers.spark.streaming.interval import SinkCommits, interval_entry, micro_batch_facts
-from headwater_producers.spark.streaming.links import MicroBatch
-from headwater_producers.spark.streaming.progress import Progress
-from headwater_producers.spark.streaming.run import (
-    WATERMARK_POLICY,
-    Chains,
-    Coalescing,
-    Ending,
-    IntervalBuffer,
-    LastEmittedStore,
-    ReadyInterval,
-    Runs,
-    StreamRun,
-    version_text,
 )
 from headwater_schemas.events import (
     EmissionReason,
-    IntervalEntry,
-    IntervalEvent,
     JobRef,
-    LineageEvent,
     ProcessingType,
-    Provenance,
     PublicationState,
     RunError,
     RunEvent,
@@ -70,10 +64,9 @@ logger = logging.getLogger(__name__)
 
 
 class StreamEmitter:
-    """Emitter of a streaming run's events.
+    """Emitter of a streaming run's events. Its intervals are sent by `intervals`.
 
     Args:
-        context: context of the application.
         emit: takes each event; False: it was refused.
         dedup: job, dataset and plan events that were emitted already.
         files: reader of checkpoints and sinks' logs.
@@ -91,9 +84,8 @@ class StreamEmitter:
         topics: ObservedTopics,
         store: LastEmittedStore | None = None,
     ) -> None:
+        self.intervals = IntervalSender(context, emit, store or LastEmittedStore())
         self._context = context
-        self._versions = version_text(context.versions)
-        self._store = store or LastEmittedStore()
         self._emit = emit
         self._dedup = dedup
         self._files = files
@@ -103,7 +95,7 @@ class StreamEmitter:
         """Emit START, with the run's plan if that can be read; with job, datasets and lineage where they are new."""
         query = run.query
         location = query.checkpoint_location() if query is not None else None
-        run.checkpoint = Checkpoint(location, self._files) if location is not None else None
+        run.checkpoint = StreamCheckpoint(location, self._files) if location is not None else None
         if query is not None:
             run.description = query.describe()
             run.commits = SinkCommits(query.sink_description(), run.query_id, self._files, query.sink_snapshots())
@@ -123,13 +115,13 @@ class StreamEmitter:
         for event in job_events(self._context, job, ProcessingType.STREAMING, "QUERY", run.started_at, self._dedup):
             self._emit(event)
         if run.description is not None:
-            run.touch(run.description)
+            run.datasets.add(run.description)
             self._datasets(run, job, run.description, run.started_at)
             run.plan_digest = self._plan(run, job, [run.description], run.started_at)
         about = sink_facet(run.description, sink, self._context.producer)
         self.state(run, RunEventType.START, run.started_at, facets=about)
 
-    def micro_batch(self, run: StreamRun, progress: Progress, at: datetime, *, now: float = 0.0) -> None:
+    def micro_batch(self, run: StreamRun, progress: QueryProgress, at: datetime, *, now: float = 0.0) -> None:
         """Emit one committed micro-batch, again where it was emitted before: the later `at` then marks the newer event.
 
         Its discoveries are emitted first: datasets and column lineage of the writes inside foreachBatch, new topics of
@@ -141,36 +133,40 @@ class StreamEmitter:
             at: time of the report.
             now: monotonic seconds, for how long it may wait for others.
         """
-        job = _job(run)
-        if run.has_patterns and run.read_topics(progress.topics()) and run.description is not None:
-            self._datasets(run, job, run.description, at)
-            run.plan_digest = self._plan(run, job, [run.description], at)
-            if run.touch(run.description):
-                self.state(run, RunEventType.RUNNING, at)
-        writes = run.writes.get(progress.batch_id, [])
+        link = run.description.streaming if run.description is not None else None
+        if link is not None and link.pattern_sources:
+            self._new_topics(run, progress, at)
+        batches = run.batches
+        writes = batches.writes.get(progress.batch_id, [])
         digest = self.inside(run, writes, at) if writes else run.plan_digest
         commits = run.commits or SinkCommits(progress.sink, run.query_id, self._files)
         facts = micro_batch_facts(progress, run.description, run.checkpoint, writes, digest, commits, self._topics)
+        is_called = progress.batch_id in batches.called
         entry = interval_entry(
             progress,
             run.description.inputs if run.description is not None else (),
             facts,
             self._topics,
-            read_often=progress.batch_id in run.called,
+            read_often=is_called,
+            checkpoint=run.checkpoint.root if run.checkpoint is not None else None,
         )
-        if progress.batch_id not in run.emitted:
-            run.state.add(progress.operators)
+        if progress.batch_id not in batches.emitted:
             ended = progress.started_at + timedelta(milliseconds=progress.duration_ms or 0)
-            due = run.buffer.add(entry, ended, run.chain.change(entry, self._versions), now)
-            if progress.batch_id in run.called:
-                # The checkpoint doesn't have what is written inside foreachBatch: a killed driver would lose it.
-                due += run.buffer.take(EmissionReason.CHECKPOINT)
-            self.send(run, due)
+            # The checkpoint doesn't have what is written inside foreachBatch: a killed driver would lose it.
+            self.intervals.add(run, entry, ended, now=now, waits=not is_called)
         else:
-            # Known by now: the commits of its sinks.
-            due = run.buffer.take(EmissionReason.CHECKPOINT)
-            self.send(run, [*due, ReadyInterval((entry,), EmissionReason.SINK_COMMIT, at)])
-        run.remember(progress)
+            self.intervals.add_again(run, entry, at)
+        batches.remember(progress)
+
+    def _new_topics(self, run: StreamRun, progress: QueryProgress, at: datetime) -> None:
+        """Emit the topics that a subscribed pattern matches by now, and the lineage with them."""
+        if not run.read_topics(progress.topics()) or run.description is None:
+            return
+        job = run.known_job()
+        self._datasets(run, job, run.description, at)
+        run.plan_digest = self._plan(run, job, [run.description], at)
+        if run.datasets.add(run.description):
+            self.state(run, RunEventType.RUNNING, at)
 
     def inside(self, run: StreamRun, writes: Sequence[Write], at: datetime) -> str | None:
         """Emit datasets and column lineage of writes inside foreachBatch, as far as they are new.
@@ -183,10 +179,10 @@ class StreamEmitter:
             self.state(run, RunEventType.RUNNING, at)
         return digest
 
-    def end(self, run: StreamRun, ending: Ending) -> None:
+    def end(self, run: StreamRun, ending: RunEnding) -> None:
         """Emit the end of a run, with the writes of its last micro-batch if that wasn't committed."""
         facets = {}
-        if left := uncommitted_writes(run):
+        if left := run.batches.uncommitted(run.chain):
             writes = [write for batch in left.values() for write in batch]
             _, written = self._writes(run, writes, ending.at)
             run.plan_digest = run.plan_digest or written
@@ -198,13 +194,6 @@ class StreamEmitter:
     def heartbeat(self, seconds: float) -> dict[str, str]:
         """Return the facet of a RUNNING, with the seconds until the next one is due."""
         return heartbeat_facet(seconds, self._context.producer)
-
-    def send(self, run: StreamRun, due: Iterable[ReadyInterval]) -> None:
-        """Emit the intervals that are due."""
-        for each in due:
-            taken = [self._emit(event) for event in fitting(each.entries, partial(self._interval, run, each))]
-            if False not in taken:
-                self._store.write(run.query_id, run.chain.sent(each.entries[-1].batch_id))
 
     def state(
         self,
@@ -220,8 +209,8 @@ class StreamEmitter:
         body = RunEvent(
             type=kind,
             processing_type=ProcessingType.STREAMING,
-            inputs=run.inputs(),
-            outputs=run.outputs(),
+            inputs=run.datasets.inputs(),
+            outputs=run.datasets.outputs(),
             started_at=run.started_at,
             ended_at=at if kind.is_terminal else None,
             versions=self._context.versions,
@@ -234,26 +223,14 @@ class StreamEmitter:
             checkpoint_location=run.checkpoint.location if run.checkpoint is not None else None,
             run_facets={**(facets or {}), **run_facets(run, self._context.producer)},
         )
-        self._emit(self._context.run(body, job=_job(run), run_id=run.run_id, at=at))
-
-    def _interval(self, run: StreamRun, due: ReadyInterval, entries: Sequence[IntervalEntry]) -> LineageEvent:
-        body = IntervalEvent(
-            query_id=run.query_id,
-            entries=tuple(entries),
-            query_name=run.name,
-            checkpoint_location=run.checkpoint.location if run.checkpoint is not None else None,
-            versions=self._context.versions,
-            reason=due.reason,
-            provenance=Provenance.OBSERVED,
-        )
-        return self._context.interval(body, job=_job(run), run_id=run.run_id, at=due.at)
+        self._emit(self._context.run(body, job=run.known_job(), run_id=run.run_id, at=at))
 
     def _writes(self, run: StreamRun, writes: Sequence[Write], at: datetime) -> tuple[bool, str | None]:
         """Emit datasets and lineage of writes inside foreachBatch; return True with new datasets, and the digest."""
-        job = _job(run)
+        job = run.known_job()
         for write in writes:
             self._datasets(run, job, write.description, at)
-        touched = [run.touch(write.description, inside=True) for write in writes]
+        touched = [run.datasets.add(write.description, inside=True) for write in writes]
         if not writes:
             return False, None
         return any(touched), self._plan(run, job, [write.description for write in writes], at)
@@ -270,37 +247,10 @@ class StreamEmitter:
                 self._emit(self._context.dataset(body, job=job, run_id=run.run_id, at=at))
 
 
-def _job(run: StreamRun) -> JobRef:
-    if run.job is None:
-        raise RuntimeError(f"run {run.run_id}: START must be emitted first")
-    return run.job
-
-
 END: Final = -1
 """Key of a run's end, among the ids of micro-batches."""
 # How often the checkpoint of a continuous query is read: Spark keeps its last 100 epochs, by default of a second.
 _LOOK_SECONDS: Final = 10.0
-
-
-class Recovery(Protocol):
-    """Recovery of committed micro-batches that weren't emitted; see `backfill`. True while one waits."""
-
-    def __bool__(self) -> bool: ...
-
-    def started(self, run: StreamRun) -> None:
-        """Enqueue the recovery of a query that continues from its checkpoint."""
-
-    def skipped(self, run: StreamRun, batches: Iterable[int]) -> None:
-        """Enqueue micro-batches whose progress was never received, though a later one's was."""
-
-    def committed(self, run: StreamRun, reason: EmissionReason) -> None:
-        """Enqueue the micro-batches that a query has committed since the last emitted one."""
-
-    def ended(self, run: StreamRun, reason: EmissionReason) -> None:
-        """Recover the unemitted micro-batches of an ended query at once."""
-
-    def step(self) -> None:
-        """Emit the next few micro-batches."""
 
 
 class StreamFlow:
@@ -322,7 +272,7 @@ class StreamFlow:
         *,
         wait_seconds: float,
         clock: Callable[[], float] = time.monotonic,
-        backfill: Recovery | None = None,
+        backfill: Backfill | None = None,
         coalescing: Coalescing | None = None,
         store: LastEmittedStore | None = None,
         stop_reasons: MutableMapping[str, RunError] | None = None,
@@ -331,7 +281,7 @@ class StreamFlow:
         self._backfill = backfill
         self._coalescing = coalescing or Coalescing()
         self._look_at = 0.0
-        self._chains = Chains(store or LastEmittedStore())
+        self._chains = EmittedChains(store or LastEmittedStore())
         self._wait_seconds = wait_seconds
         self._clock = clock
         self._runs = Runs()
@@ -368,7 +318,7 @@ class StreamFlow:
     @property
     def hands_over(self) -> bool:
         """True if some running query hands its micro-batches to a foreachBatch function."""
-        return any(run.called for run in self._runs.values())
+        return any(run.batches.called for run in self._runs.values())
 
     def upstream(self, batch: MicroBatch) -> Upstream | None:
         """Return the lineage of a micro-batch's rows, for the plans of the writes inside its foreachBatch function."""
@@ -381,7 +331,7 @@ class StreamFlow:
     def called(self, batch: MicroBatch) -> None:
         """Record the call of a foreachBatch function."""
         if (run := self._runs.executing(batch)) is not None:
-            run.called.add(batch.batch_id)
+            run.batches.called.add(batch.batch_id)
 
     def wrote(self, batch: MicroBatch, write: Write, at: datetime) -> bool:
         """Record a successful write inside foreachBatch; False where its query isn't known."""
@@ -389,19 +339,19 @@ class StreamFlow:
         if run is None:
             return False
         self._announce(run)
-        run.writes.setdefault(batch.batch_id, []).append(write)
-        if (progress := run.emitted.get(batch.batch_id)) is not None:
+        run.batches.writes.setdefault(batch.batch_id, []).append(write)
+        if (progress := run.batches.emitted.get(batch.batch_id)) is not None:
             self._emit_micro_batch(run, progress, at)
         return True
 
-    def progressed(self, progress: Progress, at: datetime) -> None:
+    def progressed(self, progress: QueryProgress, at: datetime) -> None:
         """Record the progress of a trigger; a micro-batch has been committed if it was executed."""
         run = self._runs.get(progress.run_id)
         if run is None or not progress.executed:
             return
         self._announce(run)
-        if progress.batch_id in run.called:
-            run.pending[progress.batch_id] = (progress, self._clock() + self._wait_seconds)
+        if progress.batch_id in run.batches.called:
+            run.batches.pending[progress.batch_id] = (progress, self._clock() + self._wait_seconds)
         else:
             self._emit_micro_batch(run, progress, at)
 
@@ -415,13 +365,13 @@ class StreamFlow:
             return
         if error is None:
             error = self._stop_reasons.pop(run.query_id, None)
-        run.ending = Ending(
+        run.ending = RunEnding(
             RunEventType.COMPLETE if error is None else RunEventType.FAIL,
             error,
             at,
             self._clock() + self._wait_seconds,
         )
-        if not run.called:
+        if not run.batches.called:
             self._end(run, run.ending)
 
     # Work that is due with time.
@@ -452,7 +402,7 @@ class StreamFlow:
     @property
     def pending(self) -> frozenset[tuple[str, int]]:
         """Micro-batches (by id) and ends (`END`) that wait for writes to be reported, with their runs."""
-        batches = {(run.run_id, batch) for run in self._runs.values() for batch in run.pending}
+        batches = {(run.run_id, batch) for run in self._runs.values() for batch in run.batches.pending}
         return frozenset(batches | {(run.run_id, END) for run in self._runs.values() if run.ending is not None})
 
     def settle(self, batches: Iterable[tuple[str, int]], at: datetime) -> None:
@@ -465,14 +415,14 @@ class StreamFlow:
         overdue = [
             (run.run_id, batch)
             for run in self._runs.values()
-            for batch, (_, deadline) in run.pending.items()
+            for batch, (_, deadline) in run.batches.pending.items()
             if deadline <= now
         ]
         overdue += [(run.run_id, END) for run in self._runs.values() if run.ending and run.ending.deadline <= now]
         self.settle(overdue, at)
 
     def overdue_in(self) -> float:
-        """Seconds until an interval has waited long enough for others; infinite where none waits."""
+        """Return the seconds until an interval has waited long enough for others; infinite where none waits."""
         now = self._clock()
         return min((run.buffer.overdue_in(now) for run in self._runs.values()), default=math.inf)
 
@@ -480,12 +430,12 @@ class StreamFlow:
         """Send the intervals that have waited long enough for others."""
         now = self._clock()
         for run in self._runs.values():
-            self._emitter.send(run, run.buffer.overdue(now))
+            self._emitter.intervals.send(run, run.buffer.overdue(now))
 
     def send_all(self, reason: EmissionReason) -> None:
         """Send the intervals that wait for others."""
         for run in self._runs.values():
-            self._emitter.send(run, run.buffer.take(reason))
+            self._emitter.intervals.send(run, run.buffer.take(reason))
 
     @property
     def behind(self) -> bool:
@@ -510,7 +460,7 @@ class StreamFlow:
         """Emit ABORT of the queries that still run when the application ends."""
         now = self._clock()
         run_all(
-            partial(self._end, run, run.ending or Ending(RunEventType.ABORT, error, at, now))
+            partial(self._end, run, run.ending or RunEnding(RunEventType.ABORT, error, at, now))
             for run in list(self._runs.values())
         )
 
@@ -520,8 +470,8 @@ class StreamFlow:
             return
         if batch == END and run.ending is not None:
             self._end(run, run.ending)
-        elif batch in run.pending:
-            progress, _ = run.pending.pop(batch)
+        elif batch in run.batches.pending:
+            progress, _ = run.batches.pending.pop(batch)
             self._emit_micro_batch(run, progress, at)
 
     def _announce(self, run: StreamRun) -> PlanDescription | None:
@@ -543,31 +493,31 @@ class StreamFlow:
                 self._backfill.started(run)
         return run.description
 
-    def _emit_micro_batch(self, run: StreamRun, progress: Progress, at: datetime) -> None:
-        is_new = progress.batch_id not in run.emitted
+    def _emit_micro_batch(self, run: StreamRun, progress: QueryProgress, at: datetime) -> None:
+        is_new = progress.batch_id not in run.batches.emitted
         try:
             self._emitter.micro_batch(run, progress, at, now=self._clock())
         except Exception:
             # A file of its checkpoint can't be read just now: backfilled later, with the next one or at the end.
             if is_new:
-                run.left_out.append(progress.batch_id)
+                run.batches.left_out.append(progress.batch_id)
             raise
         if not is_new:
             return
-        left_out = run.take_left_out(before=progress.batch_id)
+        left_out = run.batches.take_left_out(run.chain, before=progress.batch_id)
         missed = [*left_out, *(batch for batch in run.chain.add(progress.batch_id) if batch not in left_out)]
         if missed and self._backfill is not None:
             self._backfill.skipped(run, missed)
 
-    def _end(self, run: StreamRun, ending: Ending) -> None:
+    def _end(self, run: StreamRun, ending: RunEnding) -> None:
         run.ending = None
         reason = EmissionReason.FAILURE if ending.kind is RunEventType.FAIL else EmissionReason.STOP
         backfill = self._backfill
         run_all(
             (
                 lambda: self._announce(run),
-                lambda: self.settle([(run.run_id, batch) for batch in run.pending], ending.at),
-                lambda: self._emitter.send(run, run.buffer.take(reason)),
+                lambda: self.settle([(run.run_id, batch) for batch in run.batches.pending], ending.at),
+                lambda: self._emitter.intervals.send(run, run.buffer.take(reason)),
                 lambda: backfill.ended(run, reason) if backfill is not None else None,
                 lambda: self._emitter.end(run, ending),
                 lambda: self._runs.pop(run.run_id),

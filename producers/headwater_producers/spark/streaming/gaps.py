@@ -1,8 +1,8 @@
 """Gaps: micro-batches that Spark committed and has purged from the checkpoint, without an emitted interval.
 
 The lineage of a micro-batch that was never emitted is lost. Another process may have emitted it earlier: capture knows
-that from that process's file alone (`buffer.LastEmittedStore`), and `headwater reconcile CHECKPOINT --dry-run` asks the
-graph.
+that from that process's file alone (`interval_events.LastEmittedStore`), and `headwater reconcile CHECKPOINT
+--dry-run` asks the graph.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Final
 
-from headwater_producers.spark.common.metrics import CaptureMetrics, Emitted, shared_metrics
+from headwater_producers.spark.common.metrics import CaptureMetrics, EarlierEmission, shared_metrics
 from headwater_schemas.ranges import batches_text
 
 logger = logging.getLogger(__name__)
@@ -44,14 +44,14 @@ class Gap:
     name: str | None
     first: int
     last: int
-    emitted: Emitted
+    emitted: EarlierEmission
     noticed_at: datetime
 
     def __str__(self) -> str:
         """Describe the gap in a sentence."""
         query = f"query {self.name or self.query_id}"
         batches = f"micro-{batches_text(self.first, self.last)}"
-        if self.emitted is Emitted.NEVER:
+        if self.emitted is EarlierEmission.NEVER:
             return f"{query}: lineage gap: {batches} never emitted, and purged from the checkpoint"
         return (
             f"{query}: possible lineage gap: {batches} purged from the checkpoint, and no note says whether an earlier "

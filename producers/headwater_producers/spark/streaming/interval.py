@@ -1,6 +1,14 @@
-"""Interval entries: one for each executed micro-batch.
+"""Interval entries: one for each executed micro-batch, from its progress as Spark reports it.
 
-An entry is made of the micro-batch's progress, the checkpoint, the sink's log and the writes inside foreachBatch.
+An entry is made of the micro-batch's progress, the sources' logs in the checkpoint, the sink's log and the writes
+inside foreachBatch.
+
+A progress is read from `StreamingQueryProgress.json` (Spark 3.4 to 4.0). Spark reports a trigger that found nothing to
+do under the id of the batch that would come next; that batch hasn't run, and `QueryProgress.executed` distinguishes
+the two.
+
+An interval has the sums over stateful operators of their rows and bytes of state, and of rows dropped as late. The
+numbers of each single operator are in its run: `stream_run.StateTally`.
 """
 
 from __future__ import annotations
@@ -8,22 +16,215 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
-from typing import Any
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
 
-from headwater_producers.spark.connectors.answer import LoggedSource, RangeRead, SinkCommit, StreamLog
-from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics, counted, writing_ended
-from headwater_producers.spark.connectors.question import SourceOffsets, StreamSink
-from headwater_producers.spark.connectors.registry import REGISTRY
+from headwater_producers.spark.connectors.connector_answers import RangeRead, SinkCommit, StreamLog
+from headwater_producers.spark.connectors.connector_questions import SourceOffsets, StreamSink
+from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics, writing_ended
+from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_producers.spark.events.writes import Write, outputs_inside
-from headwater_producers.spark.jvm.files import TextFiles
+from headwater_producers.spark.jvm.files import TextFiles, TextFolder
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, SourceKind
-from headwater_producers.spark.streaming.checkpoint import Checkpoint
-from headwater_producers.spark.streaming.progress import Progress
-from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, IntervalEntry, OpaqueRange, Position
+from headwater_producers.spark.streaming.checkpoint import StreamCheckpoint
+from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, IntervalEntry, Position, QualityResult
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class StateOperator:
+    """Stateful operator after one micro-batch. Numbers are None where Spark doesn't report them.
+
+    Attributes:
+        name: Spark's: `stateStoreSave`, `dedupe`, `symmetricHashJoin`.
+        rows, bytes: size of the state.
+        dropped_late: rows of this micro-batch that were behind its watermark.
+    """
+
+    name: str
+    rows: int | None
+    bytes: int | None
+    dropped_late: int | None
+
+    @classmethod
+    def of(cls, progress: dict[str, Any]) -> StateOperator:
+        """Parse one of a progress' `stateOperators`."""
+        return cls(
+            name=str(progress.get("operatorName") or ""),
+            rows=progress.get("numRowsTotal"),
+            bytes=progress.get("memoryUsedBytes"),
+            dropped_late=progress.get("numRowsDroppedByWatermark"),
+        )
+
+
+def total(counts: Iterable[int | None]) -> int | None:
+    """Return the sum of the known numbers; None where none is."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+# Phases of a micro-batch, one after the other, that come before its plan runs. (Its log may be written meanwhile.)
+_BEFORE_WRITE: Final = ("latestOffset", "getBatch", "queryPlanning")
+# Spark's watermark before any event time was seen.
+_NO_WATERMARK: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceProgress:
+    """Progress of one source in one micro-batch.
+
+    Offsets are the source's own JSON, parsed; None where Spark has none yet.
+    """
+
+    description: str
+    start: Any
+    end: Any
+    rows: int | None
+    latest: Any = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryProgress:
+    """Progress of one trigger.
+
+    Attributes:
+        query_id, run_id, name: identity of the query.
+        batch_id: the micro-batch, or where not `executed` the one that would come next.
+        started_at: start of the trigger.
+        duration_ms: duration of the trigger.
+        before_write_ms: least duration of the trigger's work before its first write.
+        executed: True if a micro-batch ran and was committed.
+        rows_out: the sink's count; None for sinks of the first API, which have none.
+        watermark: the one the batch ran with; None while no event time has been seen, or where there is none.
+        has_watermark: True if the query has a watermark at all.
+        operators: stateful operators, in Spark's order.
+        sources: progress of the sources, in Spark's order.
+        sink: description of the sink.
+        quality: the boolean metrics that `DataFrame.observe` counted: each is an assertion that held or didn't.
+    """
+
+    query_id: str
+    run_id: str
+    name: str | None
+    batch_id: int
+    started_at: datetime
+    duration_ms: int | None
+    before_write_ms: int
+    executed: bool
+    rows_out: int | None
+    watermark: datetime | None
+    has_watermark: bool
+    sources: tuple[SourceProgress, ...]
+    sink: str
+    operators: tuple[StateOperator, ...] = ()
+    quality: tuple[QualityResult, ...] = ()
+
+    @property
+    def rows_dropped_late(self) -> int | None:
+        """Late rows dropped by all stateful operators; None without any."""
+        return total(each.dropped_late for each in self.operators)
+
+    @property
+    def state_rows(self) -> int | None:
+        """Rows in the state of all stateful operators; None without any."""
+        return total(each.rows for each in self.operators)
+
+    @property
+    def state_bytes(self) -> int | None:
+        """Bytes of the state of all stateful operators; None without any."""
+        return total(each.bytes for each in self.operators)
+
+    def topics(self) -> dict[int, frozenset[str]]:
+        """Return the topics of each source with any, by its index."""
+        found = {}
+        for index, source in enumerate(self.sources):
+            topics = first_answer(each.subscribed(source.end, None) for each in REGISTRY)
+            if topics is not None:
+                found[index] = topics
+        return found
+
+
+def parse_progress(text: str) -> QueryProgress:
+    """Parse a progress: alone, or as `QueryProgressEvent.json` has it, which is one round trip to the JVM.
+
+    Raises:
+        ValueError: not a progress: no JSON, or without ids and a time.
+    """
+    try:
+        data = json.loads(text)
+        data = data.get("progress", data)
+        durations = data.get("durationMs") or {}
+        event_time = data.get("eventTime") or {}
+        sink = data.get("sink") or {}
+        watermark = _time(event_time["watermark"]) if "watermark" in event_time else None
+        return QueryProgress(
+            query_id=data["id"],
+            run_id=data["runId"],
+            name=data.get("name"),
+            batch_id=int(data["batchId"]),
+            started_at=_time(data["timestamp"]),
+            duration_ms=durations.get("triggerExecution", data.get("batchDuration")),
+            before_write_ms=sum(durations.get(phase, 0) for phase in _BEFORE_WRITE),
+            executed="addBatch" in durations,
+            rows_out=_non_negative(sink.get("numOutputRows")),
+            watermark=None if watermark == _NO_WATERMARK else watermark,
+            has_watermark=watermark is not None,
+            sources=tuple(_source(source) for source in data.get("sources") or ()),
+            sink=sink.get("description") or "",
+            operators=tuple(StateOperator.of(each) for each in data.get("stateOperators") or ()),
+            quality=tuple(observed_quality(data.get("observedMetrics") or {})),
+        )
+    except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
+        raise ValueError(f"not a StreamingQueryProgress: {type(error).__name__}: {error}") from error
+
+
+def _source(data: dict[str, Any]) -> SourceProgress:
+    return SourceProgress(
+        description=data.get("description") or "",
+        start=_offset(data.get("startOffset")),
+        end=_offset(data.get("endOffset")),
+        rows=_non_negative(data.get("numInputRows")),
+        latest=_offset(data.get("latestOffset")),
+    )
+
+
+def observed_quality(
+    observed: Mapping[str, Mapping[str, Any] | None], dataset: DatasetRef | None = None
+) -> Iterator[QualityResult]:
+    """Read checks: `df.observe("orders", expr("bool_and(id IS NOT NULL)").alias("has_id"))` ⇒ `orders.has_id`.
+
+    A number beside it named `has_id_value` is the measured value. Other numbers assert nothing.
+
+    Args:
+        observed: metrics by name, by the name of their observation.
+        dataset: dataset of the checks; None: the one that was written.
+    """
+    for name, metrics in sorted(observed.items()):
+        for metric, passed in sorted((metrics or {}).items()):
+            if isinstance(passed, bool):
+                value = (metrics or {}).get(f"{metric}_value")
+                measured = None if isinstance(value, bool) or not isinstance(value, int | float) else float(value)
+                yield QualityResult(assertion=f"{name}.{metric}", passed=passed, value=measured, dataset=dataset)
+
+
+def _offset(value: Any) -> Any:
+    """Parse an offset: Spark embeds its JSON as it is, or as a string where it doesn't look like JSON."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except json.JSONDecodeError:
+        return value
+
+
+def _non_negative(rows: int | None) -> int | None:
+    return None if rows is None or rows < 0 else rows
+
+
+def _time(text: str) -> datetime:
+    return datetime.fromisoformat(text).astimezone(UTC)
 
 
 class SinkCommits:
@@ -46,7 +247,8 @@ class SinkCommits:
 
     def __init__(self, sink: str, query_id: str, files: TextFiles, log: StreamLog | None = None) -> None:
         self._query_id = query_id
-        self._log = REGISTRY.stream_log(StreamSink(description=sink, files=files)) or log
+        described = StreamSink(description=sink, files=files)
+        self._log = first_answer(each.stream_log(described) for each in REGISTRY.named(described.name)) or log
 
     def use(self, output: PlanOutput, batch_id: int, rows: int | None) -> DatasetUse:
         """Return a micro-batch's use of the sink's one dataset; without a position where its log can't be read.
@@ -93,7 +295,7 @@ class SinkCommits:
 def sink_at(files: TextFiles, path: str) -> str:
     """Return the description of a sink that writes to `path`, by the log there; empty where that can't be read."""
     try:
-        return REGISTRY.sink_at(path, files) or ""
+        return first_answer(each.sink_at(path, files) for each in REGISTRY) or ""
     except Exception:
         # A topic, or a table of another machine: these files can't show it.
         logger.debug("no sink's log at %s", path, exc_info=True)
@@ -105,7 +307,6 @@ class MicroBatchFacts:
     """Facts of a micro-batch that aren't in its progress.
 
     Attributes:
-        logged: the sources' own logs in the checkpoint, by source.
         outputs: outputs, one use a dataset.
         watermark_after: the watermark that the batch set.
         plan_digest: the PlanEvent with its column lineage.
@@ -114,7 +315,6 @@ class MicroBatchFacts:
             read, and its number of rows is unknown.
     """
 
-    logged: Mapping[int, LoggedSource] = field(default_factory=dict)
     outputs: tuple[DatasetUse, ...] = ()
     watermark_after: datetime | None = None
     plan_digest: str | None = None
@@ -123,12 +323,13 @@ class MicroBatchFacts:
 
 
 def interval_entry(
-    progress: Progress,
+    progress: QueryProgress,
     inputs: Iterable[PlanInput],
     facts: MicroBatchFacts,
     topics: ObservedTopics | None = None,
     *,
     read_often: bool = False,
+    checkpoint: TextFolder | None = None,
 ) -> IntervalEntry:
     """Build the entry of a micro-batch.
 
@@ -142,17 +343,17 @@ def interval_entry(
         topics: the states of topics when it ran; None: nobody asked for them then.
         read_often: True if its rows may have been read more than once: each action inside foreachBatch reads them, and
             Spark adds these reads up. Offsets bound the true count; without them it is unknown.
+        checkpoint: root of the query's checkpoint, with the logs of its sources; None: unknown.
     """
     inputs = tuple(inputs)
     by_source = _by_source(inputs)
     uses: list[DatasetUse] = []
     rows: list[int | None] = []
-    for index, source in enumerate(source_offsets(progress, inputs)):
-        asked = replace(source, logged=facts.logged.get(index, source.logged))
-        ranges = REGISTRY.read_range(asked)
+    for index, source in enumerate(source_offsets(progress, inputs, checkpoint)):
+        ranges = _ranges(source)
         counted = None if facts.skipped else source_rows(ranges, progress.sources[index].rows, read_often=read_often)
         if (read := by_source.get(index)) is not None:
-            uses += _uses(counted, read, ranges or (_opaque(asked),))
+            uses += _uses(counted, read, ranges or (RangeRead.opaque(source.start, source.end),))
         rows.append(counted)
     if topics is not None and any(each.kind is SourceKind.KAFKA for each in inputs):
         uses = [topics.identified(use, progress) for use in uses]
@@ -174,6 +375,13 @@ def interval_entry(
     )
 
 
+def _ranges(source: SourceOffsets) -> tuple[RangeRead, ...] | None:
+    for connector in REGISTRY.of_source(source):
+        if (ranges := connector.read_range(source)) is not None:
+            return ranges
+    return None
+
+
 def _by_source(inputs: Iterable[PlanInput]) -> dict[int, list[PlanInput]]:
     found: dict[int, list[PlanInput]] = {}
     for each in inputs:
@@ -182,8 +390,16 @@ def _by_source(inputs: Iterable[PlanInput]) -> dict[int, list[PlanInput]]:
     return found
 
 
-def source_offsets(progress: Progress, inputs: Iterable[PlanInput]) -> list[SourceOffsets]:
-    """Build connectors' questions about the sources of a micro-batch; `inputs` are of the query's plan."""
+def source_offsets(
+    progress: QueryProgress, inputs: Iterable[PlanInput], checkpoint: TextFolder | None = None
+) -> list[SourceOffsets]:
+    """Build connectors' questions about the sources of a micro-batch.
+
+    Args:
+        progress: progress of the micro-batch.
+        inputs: inputs of the query's plan.
+        checkpoint: root of the query's checkpoint; None: unknown.
+    """
     by_source = _by_source(inputs)
     found: list[SourceOffsets] = []
     for index, source in enumerate(progress.sources):
@@ -195,6 +411,8 @@ def source_offsets(progress: Progress, inputs: Iterable[PlanInput]) -> list[Sour
                 description=source.description,
                 kind=read.kind if read is not None else None,
                 from_beginning=read is not None and read.from_beginning,
+                index=index,
+                checkpoint=checkpoint,
             )
         )
     return found
@@ -241,19 +459,6 @@ def _uses(rows: int | None, inputs: list[PlanInput], ranges: Sequence[RangeRead]
             )
 
 
-def _opaque(source: SourceOffsets) -> RangeRead:
-    """Return the range of offsets that no connector reads, as opaque JSON."""
-    if source.end is None:
-        return RangeRead(position=None, certainty=Certainty.UNKNOWN)
-    start = source.logged.first if source.start is None else source.start
-    position = Position(opaque=OpaqueRange(from_json=_json(start), to_json=_json(source.end)))
-    return RangeRead(position=position, certainty=Certainty.EXACT)
-
-
-def _json(offset: Any) -> str | None:
-    return None if offset is None else json.dumps(offset, sort_keys=True, separators=(",", ":"))
-
-
 def _distinct(uses: list[DatasetUse]) -> tuple[DatasetUse, ...]:
     """Remove duplicate uses. Two sources that read one topic at their own pace are two uses: both are true."""
     by_position: dict[tuple[DatasetRef, Position | None], DatasetUse] = {}
@@ -263,9 +468,9 @@ def _distinct(uses: list[DatasetUse]) -> tuple[DatasetUse, ...]:
 
 
 def micro_batch_facts(
-    progress: Progress,
+    progress: QueryProgress,
     description: PlanDescription | None,
-    checkpoint: Checkpoint | None,
+    checkpoint: StreamCheckpoint | None,
     writes: Sequence[Write],
     digest: str | None,
     commits: SinkCommits,
@@ -292,11 +497,9 @@ def micro_batch_facts(
         outputs = outputs_inside(writes)
     else:
         outputs = sink_outputs(described, commits, progress.batch_id, progress.rows_out)
-    outputs = tuple(observed.bounded(use, progress) if use.dataset in topics else use for use in outputs)
-    if progress.rows_out is not None and topics:
-        outputs = counted(outputs, progress.rows_out)
+    if topics:
+        outputs = observed.written(outputs, topics, progress, progress.rows_out)
     return MicroBatchFacts(
-        logged=checkpoint.logged(source_offsets(progress, inputs)) if checkpoint is not None else {},
         outputs=outputs,
         watermark_after=(
             checkpoint.watermark_after(progress.batch_id) if checkpoint is not None and progress.has_watermark else None
@@ -307,7 +510,7 @@ def micro_batch_facts(
     )
 
 
-def _is_skipped(progress: Progress, commits: SinkCommits) -> bool:
+def _is_skipped(progress: QueryProgress, commits: SinkCommits) -> bool:
     """Return True if a micro-batch was in the sink before it began. Asks the sink only if no row was read."""
     if not progress.sources or any(source.rows != 0 for source in progress.sources):
         return False

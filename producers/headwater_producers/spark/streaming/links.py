@@ -4,7 +4,7 @@ Never decided by the clock. Spark gives each streaming query a session of its ow
 the other, and each query plan a number that only grows: so a write in that session belongs to the last foreachBatch
 call whose frame has a smaller number. A write through another session is identified by the frame itself: its plan ends
 in the frame's RDD, or in one that was made of it. Any other write is identified by the thread that ran it, as far as
-Spark records that: see `execution.batch_thread`.
+Spark records that: see `driver.attribution`.
 """
 
 from __future__ import annotations

@@ -10,26 +10,20 @@ import weakref
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache
-from typing import Final, Protocol
+from typing import Final
 
 from prometheus_client import REGISTRY, CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from headwater_producers.spark.connectors.kafka.connector import kafka_offsets
-from headwater_producers.spark.streaming.progress import Progress, SourceProgress, total
-from headwater_producers.spark.streaming.run import StreamRun
+from headwater_producers.spark.streaming.flow import StreamFlow
+from headwater_producers.spark.streaming.interval import QueryProgress, SourceProgress, total
+from headwater_producers.spark.streaming.stream_run import StreamRun
 from headwater_schemas.redaction import redact
 
 LABELS: Final = ("query",)
 _MAX_NAME: Final = 200
-
-
-class QueryRuns(Protocol):
-    """Source of the runs of an application's queries."""
-
-    def runs(self) -> tuple[StreamRun, ...]:
-        """Return the runs that haven't ended; from any thread."""
 
 
 class QueryMetrics(Collector):
@@ -40,14 +34,14 @@ class QueryMetrics(Collector):
     """
 
     def __init__(self, registry: CollectorRegistry = REGISTRY) -> None:
-        self._applications: weakref.WeakSet[QueryRuns] = weakref.WeakSet()
+        self._applications: weakref.WeakSet[StreamFlow] = weakref.WeakSet()
         registry.register(self)
 
-    def watch(self, application: QueryRuns) -> None:
+    def watch(self, application: StreamFlow) -> None:
         """Show the queries of an application, for as long as it lives."""
         self._applications.add(application)
 
-    def forget(self, application: QueryRuns) -> None:
+    def forget(self, application: StreamFlow) -> None:
         """Hide the queries of an application: nothing more is emitted for them, even if they run on."""
         self._applications.discard(application)
 
@@ -99,10 +93,10 @@ def _families(runs: Mapping[str, StreamRun]) -> list[Metric]:
     now = datetime.now(UTC)
     for name, run in runs.items():
         labels = [name]
-        batches.add_metric(labels, run.batches)
-        rows.add_metric(labels, run.rows_read)
+        batches.add_metric(labels, run.batches.count)
+        rows.add_metric(labels, run.batches.rows_read)
         buffered.add_metric(labels, len(run.buffer))
-        if (progress := run.last) is None:
+        if (progress := run.batches.last) is None:
             continue
         batch.add_metric(labels, progress.batch_id)
         age.add_metric(labels, (now - progress.started_at).total_seconds())
@@ -115,11 +109,11 @@ def _families(runs: Mapping[str, StreamRun]) -> list[Metric]:
         if progress.operators:
             state_rows.add_metric(labels, progress.state_rows or 0)
             state_bytes.add_metric(labels, progress.state_bytes or 0)
-            late.add_metric(labels, run.state.dropped_late or 0)
+            late.add_metric(labels, run.batches.state.dropped_late or 0)
     return [batch, batches, rows, trigger, age, behind, delay, state_rows, state_bytes, late, buffered]
 
 
-def offsets_behind(progress: Progress) -> int | None:
+def offsets_behind(progress: QueryProgress) -> int | None:
     """Return the number of Kafka records that a micro-batch left unread; None where unknown, or it read no topic."""
     return total(_behind(source) for source in progress.sources)
 

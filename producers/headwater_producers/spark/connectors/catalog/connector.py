@@ -10,9 +10,9 @@ from headwater_producers.spark.connectors.catalog.writes import (
     view_altered,
 )
 from headwater_producers.spark.connectors.connector import Connector
-from headwater_producers.spark.connectors.question import JvmCommand
-from headwater_producers.spark.plan.description import DatasetChange
-from headwater_producers.spark.plan.written import Written
+from headwater_producers.spark.connectors.connector_questions import JvmCommand
+from headwater_producers.spark.plan.description import DdlChange
+from headwater_producers.spark.plan.written import WrittenOutputs
 
 
 class Catalogs(Connector):
@@ -28,7 +28,7 @@ class Catalogs(Connector):
         }
     )
 
-    def write(self, command: JvmCommand) -> Written | None:
+    def write(self, command: JvmCommand) -> WrittenOutputs | None:
         match command.name:
             case "CreateDataSourceTableAsSelectCommand":
                 return v1_table_as_select(command, command.plan.table())
@@ -40,6 +40,6 @@ class Catalogs(Connector):
                 return insert_into_source(command)
         return None
 
-    def change(self, command: JvmCommand) -> tuple[DatasetChange, ...] | None:
+    def change(self, command: JvmCommand) -> tuple[DdlChange, ...] | None:
         rule = DDL.get(command.name)
         return rule(command) if rule is not None else None

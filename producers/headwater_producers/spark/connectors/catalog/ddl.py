@@ -1,7 +1,7 @@
 """DDL: changes of a table, view or schema without writing rows.
 
 A command that creates or alters is reported with the schema that the table has afterwards. A DROP has its table's name
-alone: `events.known_tables` remembers the location, if the table was seen before.
+alone: `events.datasets.KnownTables` has the location, if the table was seen before.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from typing import Any, Final
 from headwater_producers.spark.connectors.catalog.made import is_first_version, v2_was_made, was_made, was_there
 from headwater_producers.spark.connectors.catalog.partitions import partition_change
 from headwater_producers.spark.connectors.catalog.tables import named, v1_name
-from headwater_producers.spark.connectors.context import Context
-from headwater_producers.spark.connectors.question import JvmCommand, loaded
+from headwater_producers.spark.connectors.connector_questions import JvmCommand, loaded
+from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.jvm.scala import class_name, items, option
 from headwater_producers.spark.plan.column import ELEMENT, VALUE
-from headwater_producers.spark.plan.description import DatasetChange
+from headwater_producers.spark.plan.description import DdlChange
 from headwater_producers.spark.plan.schema import path_text, schema_definition
 from headwater_schemas.events import DatasetRef, LifecycleChange
 from headwater_schemas.facets import ColumnChanges, RenamedColumn
 
 logger = logging.getLogger(__name__)
 
-Change = tuple[DatasetChange, ...]
+Change = tuple[DdlChange, ...]
 
 
 def _created_v2(command: JvmCommand) -> Change:
@@ -137,7 +137,7 @@ def _relocated_v1(command: JvmCommand) -> Change:
     return (_moved(change, v1_name(command.plan.tableName(), command.context).ref),)
 
 
-def _moved(change: DatasetChange, name: DatasetRef) -> DatasetChange:
+def _moved(change: DdlChange, name: DatasetRef) -> DdlChange:
     """Mark a change as a RENAME of the table's former location, if its name in the catalog was seen before."""
     return change if change.dataset == name else replace(change, previous=name, previous_by_name=True)
 
@@ -186,9 +186,9 @@ def _dropped_v1(command: JvmCommand) -> Change:
     return (_dropped(v1_name(identifier, command.context).ref, kind, plan),)
 
 
-def _dropped(dataset: DatasetRef, kind: str, plan: Any) -> DatasetChange:
+def _dropped(dataset: DatasetRef, kind: str, plan: Any) -> DdlChange:
     if_exists = bool(plan.ifExists())
-    return DatasetChange(dataset=dataset, type=kind, lifecycle=LifecycleChange.DROP, by_name=True, if_exists=if_exists)
+    return DdlChange(dataset=dataset, type=kind, lifecycle=LifecycleChange.DROP, by_name=True, if_exists=if_exists)
 
 
 def _renamed_v2(command: JvmCommand) -> Change:
@@ -221,25 +221,25 @@ def _renamed_v1(command: JvmCommand) -> Change:
     return (_renamed(of_v1(found, command.context, LifecycleChange.RENAME), before.ref, by_name=True),)
 
 
-def _renamed(change: DatasetChange, before: DatasetRef, *, by_name: bool = False) -> DatasetChange:
+def _renamed(change: DdlChange, before: DatasetRef, *, by_name: bool = False) -> DdlChange:
     if change.dataset == before:
         # The data stays: the dataset is the same, under another name in the catalog.
         return replace(change, lifecycle=LifecycleChange.ALTER)
     return replace(change, previous=before, previous_by_name=by_name)
 
 
-def of_v2(catalog: Any, identifier: Any, context: Context, lifecycle: LifecycleChange) -> DatasetChange:
+def of_v2(catalog: Any, identifier: Any, context: SessionContext, lifecycle: LifecycleChange) -> DdlChange:
     """Describe the change of a table of a V2 catalog, with its schema there now."""
     return _of_table(catalog, identifier, loaded(catalog, identifier), context, lifecycle)
 
 
 def _of_table(
-    catalog: Any, identifier: Any, table: Any | None, context: Context, lifecycle: LifecycleChange
-) -> DatasetChange:
+    catalog: Any, identifier: Any, table: Any | None, context: SessionContext, lifecycle: LifecycleChange
+) -> DdlChange:
     """Describe the DDL change of a V2 table as its catalog has it; `table` is None where the catalog has none."""
     entry = named(context, catalog, identifier, table)
     described = REGISTRY.v2_table(table) if table is not None else None
-    return DatasetChange(
+    return DdlChange(
         dataset=entry.dataset,
         type=entry.type,
         schema=schema_definition(described.schema()) if described is not None else None,
@@ -251,12 +251,12 @@ def _of_table(
     )
 
 
-def of_v1(identifier: Any, context: Context, lifecycle: LifecycleChange) -> DatasetChange:
+def of_v1(identifier: Any, context: SessionContext, lifecycle: LifecycleChange) -> DdlChange:
     """Describe the change of a table or view of Spark's own catalog, with its schema there now."""
     table = context.catalog.getTableMetadata(identifier)
     described = REGISTRY.v1_table(table)
     name = context.catalog_table(table)
-    return DatasetChange(
+    return DdlChange(
         dataset=name.ref,
         type="VIEW" if str(table.tableType().name()) == "VIEW" else "TABLE",
         schema=schema_definition(json.loads(str(described.schema(context).json()))),
@@ -267,7 +267,7 @@ def of_v1(identifier: Any, context: Context, lifecycle: LifecycleChange) -> Data
     )
 
 
-def resolved(name: Any, context: Context) -> tuple[Any, Any]:
+def resolved(name: Any, context: SessionContext) -> tuple[Any, Any]:
     """Resolve a table's written name, a Scala `Seq` of parts, to the JVM's catalog and `Identifier`."""
     parts = [str(part) for part in items(name)]
     catalogs = context.session._jsparkSession.sessionState().catalogManager()
@@ -279,7 +279,7 @@ def resolved(name: Any, context: Context) -> tuple[Any, Any]:
     return catalog, _identifier(namespace, parts[-1], context)
 
 
-def _identifier(namespace: list[str], name: str, context: Context) -> Any:
+def _identifier(namespace: list[str], name: str, context: SessionContext) -> Any:
     """Return the JVM's `Identifier` of a table."""
     jvm = context.session._jvm
     array = context.session.sparkContext._gateway.new_array(jvm.java.lang.String, len(namespace))

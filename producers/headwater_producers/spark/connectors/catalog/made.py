@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.jvm.scala import option
 
@@ -18,7 +18,7 @@ def was_made(catalog: Any, table: Any) -> bool:
     return _not_before(int(catalog.getTableMetadata(identifier).createTime()), int(table.createTime()))
 
 
-def view_was_made(context: Context, plan: Any) -> bool:
+def view_was_made(context: SessionContext, plan: Any) -> bool:
     """Return True if a `CreateViewCommand` IF NOT EXISTS created its view."""
     catalog = context.catalog
     if not catalog.tableExists(plan.name()):
@@ -27,7 +27,7 @@ def view_was_made(context: Context, plan: Any) -> bool:
     return option(there.viewText()) == option(plan.originalText()) and _since_start(context, int(there.createTime()))
 
 
-def was_there(context: Context, name: Any) -> bool:
+def was_there(context: SessionContext, name: Any) -> bool:
     """Return True if a table of that name (a V1 identifier) existed in the session's catalog before the command.
 
     For commands IF NOT EXISTS that hold the name of the table that they create, but not the table.
@@ -36,7 +36,7 @@ def was_there(context: Context, name: Any) -> bool:
     return table.was_there(context, partial(_since_start, context))
 
 
-def v2_was_made(context: Context, table: Any | None) -> bool:
+def v2_was_made(context: SessionContext, table: Any | None) -> bool:
     """Return True if the command created a V2 table, as its catalog has it; also where that is unknown."""
     return table is None or REGISTRY.v2_table(table).was_made(partial(_since_start, context))
 
@@ -46,7 +46,7 @@ def is_first_version(table: Any | None) -> bool:
     return table is None or REGISTRY.v2_table(table).is_first_version()
 
 
-def _since_start(context: Context, made: int) -> bool:
+def _since_start(context: SessionContext, made: int) -> bool:
     """Return True if a time in milliseconds is at or after the command's planning."""
     if context.execution is None:
         return True

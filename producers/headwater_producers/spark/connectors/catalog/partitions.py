@@ -7,9 +7,9 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.question import JvmCommand
+from headwater_producers.spark.connectors.connector_questions import JvmCommand
 from headwater_producers.spark.jvm.scala import class_name, items, option, pairs
-from headwater_producers.spark.plan.column import CONSTANT, Column
+from headwater_producers.spark.plan.column import CONSTANT, ValueLineage
 from headwater_producers.spark.plan.partition import MAX_PARTITIONS, Partition, PartitionChange, partition_value
 
 _PLAIN: Final = frozenset({"string", "integer", "long", "short", "byte", "boolean", "date"})
@@ -45,7 +45,7 @@ def written_partition(named: Partition, partition_columns: Iterable[str], comman
     return tuple(found)
 
 
-def _is_literal(column: Column) -> bool:
+def _is_literal(column: ValueLineage) -> bool:
     # A CASE may also be null, and a cast may write the value in another way: only a literal itself counts.
     alone = column.direct == CONSTANT and not column.indirect and len(column.constants or ()) == 1
     return alone and column.type in _PLAIN and "(" not in column.text

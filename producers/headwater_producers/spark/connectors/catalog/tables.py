@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from headwater_producers.spark.connectors.context import Context
-from headwater_producers.spark.connectors.question import JvmLeaf, unwrapped
-from headwater_producers.spark.connectors.registry import REGISTRY
+from headwater_producers.spark.connectors.connector_questions import JvmLeaf, unwrapped
+from headwater_producers.spark.connectors.context import SessionContext
+from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_producers.spark.jvm.scala import class_name, items, kept, option, setting
 from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind, WriteMode
 from headwater_producers.spark.plan.leaves import Leaf
@@ -24,7 +24,6 @@ class CatalogEntry:
     Attributes:
         dataset, symlinks: identity of the table.
         provider: `iceberg`, `delta`, `parquet` …
-        storage: storage of its rows.
         type: TABLE, VIEW, or FILE of one that has no name but its path.
         catalog: name of the catalog in the session; None for Spark's own.
     """
@@ -37,10 +36,10 @@ class CatalogEntry:
     catalog: str | None = None
 
 
-def named(context: Context, catalog: Any, identifier: Any, table: Any) -> CatalogEntry:
+def named(context: SessionContext, catalog: Any, identifier: Any, table: Any) -> CatalogEntry:
     """Name a V2 table by catalog (None: the session's), identifier, and loaded table (None: nothing)."""
     catalog_name = str(catalog.name()) if catalog is not None else None
-    names = REGISTRY.catalog(context, catalog_name) if catalog_name is not None else None
+    names = first_answer(each.catalog(context, catalog_name) for each in REGISTRY) if catalog_name is not None else None
     name = str(identifier.toString())
     if table is None:
         found = context.table(name, None, catalog=catalog_name, names=names)
@@ -55,7 +54,7 @@ def named(context: Context, catalog: Any, identifier: Any, table: Any) -> Catalo
     return CatalogEntry(found.ref, found.symlinks, provider, storage, catalog=catalog_name)
 
 
-def relation_table(context: Context, relation: Any) -> CatalogEntry | None:
+def relation_table(context: SessionContext, relation: Any) -> CatalogEntry | None:
     """Return the table of a JVM `DataSourceV2Relation`; None where no catalog names it."""
     identifier, catalog = option(relation.identifier()), option(relation.catalog())
     if identifier is None:
@@ -63,7 +62,7 @@ def relation_table(context: Context, relation: Any) -> CatalogEntry | None:
     return named(context, catalog, identifier, unwrapped(kept(relation, "table")))
 
 
-def v1_name(identifier: Any, context: Context) -> NamedTable:
+def v1_name(identifier: Any, context: SessionContext) -> NamedTable:
     """Name a table or view of Spark's own catalog by its JVM `TableIdentifier` alone."""
     return context.table(f"{option(identifier.database()) or 'default'}.{identifier.table()}", None)
 
@@ -74,7 +73,7 @@ def v1_partition_columns(table: Any) -> tuple[str, ...]:
 
 
 def v1_output(
-    context: Context, table: Any | None, path: str, mode: WriteMode, file_format: str | None, storage: Storage
+    context: SessionContext, table: Any | None, path: str, mode: WriteMode, file_format: str | None, storage: Storage
 ) -> PlanOutput:
     """Build the output for a write to a JVM `CatalogTable`, or to a path without a table (None)."""
     found = context.catalog_table(table) if table is not None else None

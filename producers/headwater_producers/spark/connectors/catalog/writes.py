@@ -17,15 +17,15 @@ from headwater_producers.spark.connectors.catalog.tables import (
     v1_name,
     v1_partition_columns,
 )
-from headwater_producers.spark.connectors.context import Context
-from headwater_producers.spark.connectors.question import JvmCommand
+from headwater_producers.spark.connectors.connector_questions import JvmCommand
+from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.jvm.paths import of_uri
 from headwater_producers.spark.jvm.scala import class_name, option, setting
 from headwater_producers.spark.jvm.versions import streamed_relation
 from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind, StreamingLink, WriteMode
 from headwater_producers.spark.plan.replaced import replaced_by
-from headwater_producers.spark.plan.written import LIFECYCLES, Written
+from headwater_producers.spark.plan.written import LIFECYCLES, WrittenOutputs
 from headwater_schemas import naming
 from headwater_schemas.events import LifecycleChange
 
@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 _OVERWRITE_MODE: Final = "partitionOverwriteMode"
 
 
-def write_other(command: JvmCommand) -> Written | None:
+def write_other(command: JvmCommand) -> WrittenOutputs | None:
     """Describe a command's write to a table, source or sink without a connector; None where it is no such command."""
     match command.name:
         case "AppendData" | "OverwriteByExpression" | "OverwritePartitionsDynamic":
@@ -50,14 +50,14 @@ def write_other(command: JvmCommand) -> Written | None:
         case "WriteToMicroBatchDataSourceV1":
             name = class_name(command.subject)
             problem = f"what {name} writes isn't known"
-            return Written(problem=problem, streaming=streaming_link(command, SourceKind.UNKNOWN))
+            return WrittenOutputs(problem=problem, streaming=streaming_link(command, SourceKind.UNKNOWN))
         case "WriteToContinuousDataSource":
             # Among them is foreach, which writes no dataset.
-            return Written(streaming=StreamingLink(sink=continuous_sink(command), sink_kind=SourceKind.CALLBACK))
+            return WrittenOutputs(streaming=StreamingLink(sink=continuous_sink(command), sink_kind=SourceKind.CALLBACK))
     return None
 
 
-def write_table(command: JvmCommand, mode: WriteMode | None = None, *, is_checked: bool = False) -> Written:
+def write_table(command: JvmCommand, mode: WriteMode | None = None, *, is_checked: bool = False) -> WrittenOutputs:
     """Describe `writeTo(…)` and `save()` to a V2 table: append, overwrite by a condition, overwrite partitions.
 
     Args:
@@ -69,12 +69,12 @@ def write_table(command: JvmCommand, mode: WriteMode | None = None, *, is_checke
     table, mode = relation.table(), mode or command.mode
     entry = relation_table(command.context, relation)
     if entry is None:
-        return Written((unnamed(command, table, mode),))
+        return WrittenOutputs((unnamed(command, table, mode),))
     staged = is_staged(table)
     output = table_output(entry, mode, table)
     if mode is WriteMode.OVERWRITE_PARTITIONS and not command.replaces_by_condition:
         output = replace(output, overwritten=())
-    written = Written((output,), staged=staged)
+    written = WrittenOutputs((output,), staged=staged)
     if command.replaces_by_condition and not staged:
         written = with_replaced(command, written, command.condition)
         if not is_checked:
@@ -83,7 +83,7 @@ def write_table(command: JvmCommand, mode: WriteMode | None = None, *, is_checke
     return written
 
 
-def write_made(command: JvmCommand, mode: WriteMode | None = None) -> Written:
+def write_made(command: JvmCommand, mode: WriteMode | None = None) -> WrittenOutputs:
     """Describe CREATE TABLE … AS SELECT and its like in a V2 catalog, which has the table by then."""
     plan, table = command.plan, command.subject
     name = plan.name()
@@ -91,7 +91,7 @@ def write_made(command: JvmCommand, mode: WriteMode | None = None) -> Written:
     output = table_output(entry, mode or made_mode(command), table)
     if output.mode is WriteMode.CREATE and plan.ignoreIfExists():
         output = replace(output, mode=WriteMode.IGNORE)
-    return Written((output,))
+    return WrittenOutputs((output,))
 
 
 def made_mode(command: JvmCommand) -> WriteMode:
@@ -99,14 +99,14 @@ def made_mode(command: JvmCommand) -> WriteMode:
     return WriteMode.CREATE if command.name == "CreateTableAsSelect" else WriteMode.REPLACE
 
 
-def row_level(command: JvmCommand) -> Written:
+def row_level(command: JvmCommand) -> WrittenOutputs:
     """Describe MERGE, UPDATE and DELETE of a V2 table, as Spark rewrites them."""
     relation = command.plan.originalTable()
     entry = relation_table(command.context, relation)
     if entry is None:
-        return Written(problem="a table without a name is changed")
+        return WrittenOutputs(problem="a table without a name is changed")
     schema = json.loads(str(relation.schema().json()))
-    return Written((table_output(entry, WriteMode.UPDATE, relation.table()),), schema=schema)
+    return WrittenOutputs((table_output(entry, WriteMode.UPDATE, relation.table()),), schema=schema)
 
 
 def unnamed(command: JvmCommand, table: Any, mode: WriteMode, *, part: str | None = None) -> PlanOutput:
@@ -141,24 +141,24 @@ def continuous_sink(command: JvmCommand) -> str:
     return class_name(command.subject).removesuffix("Write").removesuffix("Streaming")
 
 
-def _micro_batch(command: JvmCommand) -> Written:
+def _micro_batch(command: JvmCommand) -> WrittenOutputs:
     """Describe a micro-batch's write to a V2 sink."""
     table, entry = command.subject, streamed_table(command)
     if entry is not None:
-        return Written((table_output(entry, command.mode, table),))
-    return Written((unnamed(command, table, command.mode),))
+        return WrittenOutputs((table_output(entry, command.mode, table),))
+    return WrittenOutputs((unnamed(command, table, command.mode),))
 
 
-def _save(command: JvmCommand) -> Written:
+def _save(command: JvmCommand) -> WrittenOutputs:
     """Describe `save()` to a V1 source."""
     source, path, mode = class_name(command.subject), command.path(), command.mode
     if path:
         output = PlanOutput(dataset=naming.path(path), kind=SourceKind.UNKNOWN, mode=mode, format=source)
-        return Written((replace(output, lifecycle=LIFECYCLES.get(mode)),))
-    return Written(problem=f"what {source} writes isn't known")
+        return WrittenOutputs((replace(output, lifecycle=LIFECYCLES.get(mode)),))
+    return WrittenOutputs(problem=f"what {source} writes isn't known")
 
 
-def is_dynamic_overwrite(options: Any, context: Context | None = None) -> bool:
+def is_dynamic_overwrite(options: Any, context: SessionContext | None = None) -> bool:
     """Return True if an overwrite is dynamic: it replaces the partitions that get rows.
 
     The write's options decide, then the settings of the session of `context`.
@@ -170,8 +170,8 @@ def is_dynamic_overwrite(options: Any, context: Context | None = None) -> bool:
 
 
 def with_replaced(
-    command: JvmCommand, written: Written, condition: Any, columns: tuple[str, ...] | None = None
-) -> Written:
+    command: JvmCommand, written: WrittenOutputs, condition: Any, columns: tuple[str, ...] | None = None
+) -> WrittenOutputs:
     """Add the condition that selects the replaced rows of the table; the table counts as read then, too.
 
     Args:
@@ -194,7 +194,7 @@ def with_replaced(
     return replace(written, outputs=(replace(output, overwritten=()),))
 
 
-def unread_condition(written: Written, error: Exception) -> Written:
+def unread_condition(written: WrittenOutputs, error: Exception) -> WrittenOutputs:
     """Add the problem that an overwrite's condition couldn't be read."""
     logger.debug("lineage capture: the condition of an overwrite couldn't be read", exc_info=error)
     return replace(written, problem=f"which rows are replaced couldn't be read ({type(error).__name__})")
@@ -210,7 +210,7 @@ def _read(output: PlanOutput) -> PlanInput:
     )
 
 
-def v1_table_as_select(command: JvmCommand, table: Any) -> Written:
+def v1_table_as_select(command: JvmCommand, table: Any) -> WrittenOutputs:
     """Describe CREATE TABLE … AS SELECT, and `saveAsTable`. Without a location, Spark's default one is the dataset."""
     mode = command.mode
     location = table.storage().locationUri()
@@ -218,7 +218,7 @@ def v1_table_as_select(command: JvmCommand, table: Any) -> Written:
     database = option(identifier.database()) or "default"
     catalog = command.context.catalog
     if mode is WriteMode.IGNORE and not was_made(catalog, table):
-        return Written()
+        return WrittenOutputs()
     uri = of_uri(location.get() if location.isDefined() else catalog.defaultTablePath(identifier))
     found = command.context.table(f"{database}.{identifier.table()}", uri)
     storage = REGISTRY.v1_table(table).storage()
@@ -234,23 +234,23 @@ def v1_table_as_select(command: JvmCommand, table: Any) -> Written:
         symlinks=found.symlinks,
         lifecycle=LIFECYCLES.get(mode),
     )
-    return Written((output,))
+    return WrittenOutputs((output,))
 
 
-def view(command: JvmCommand) -> Written:
+def view(command: JvmCommand) -> WrittenOutputs:
     """Describe CREATE VIEW; a temporary view is no dataset."""
     plan = command.plan
     if class_name(plan.viewType()) != "PersistedView":
-        return Written()
+        return WrittenOutputs()
     if plan.allowExisting() and not view_was_made(command.context, plan):
-        return Written()
+        return WrittenOutputs()
     mode = WriteMode.REPLACE if plan.replace() else WriteMode.CREATE
-    return Written((_view(command, mode, LifecycleChange.CREATE),))
+    return WrittenOutputs((_view(command, mode, LifecycleChange.CREATE),))
 
 
-def view_altered(command: JvmCommand) -> Written:
+def view_altered(command: JvmCommand) -> WrittenOutputs:
     """Describe ALTER VIEW … AS."""
-    return Written((_view(command, WriteMode.REPLACE, LifecycleChange.ALTER),))
+    return WrittenOutputs((_view(command, WriteMode.REPLACE, LifecycleChange.ALTER),))
 
 
 def _view(command: JvmCommand, mode: WriteMode, lifecycle: LifecycleChange) -> PlanOutput:
@@ -258,13 +258,13 @@ def _view(command: JvmCommand, mode: WriteMode, lifecycle: LifecycleChange) -> P
     return PlanOutput(dataset=dataset, kind=SourceKind.TABLE, type="VIEW", mode=mode, lifecycle=lifecycle)
 
 
-def insert_into_source(command: JvmCommand) -> Written:
+def insert_into_source(command: JvmCommand) -> WrittenOutputs:
     """Describe INSERT INTO a table that a V1 source writes itself."""
     plan = command.plan
     mode = WriteMode.OVERWRITE if plan.overwrite() else WriteMode.APPEND
     table = option(plan.logicalRelation().catalogTable())
     if table is None:
-        return Written(problem="an insert into a source without a table's name isn't known")
+        return WrittenOutputs(problem="an insert into a source without a table's name isn't known")
     found = command.context.catalog_table(table)
     output = PlanOutput(dataset=found.ref, kind=SourceKind.TABLE, type="TABLE", mode=mode, symlinks=found.symlinks)
-    return Written((replace(output, lifecycle=LIFECYCLES.get(mode)),))
+    return WrittenOutputs((replace(output, lifecycle=LIFECYCLES.get(mode)),))

@@ -15,16 +15,16 @@ from typing import Any, Final
 from headwater_producers.spark.connectors.catalog.ddl import altered_v2, of_v1
 from headwater_producers.spark.connectors.catalog.made import was_there
 from headwater_producers.spark.connectors.catalog.tables import v1_output
-from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.connector_questions import JvmCommand, write_mode
+from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.connectors.delta.reads import version
 from headwater_producers.spark.connectors.delta.tables import STORAGE, is_made, latest_snapshot, table_path
-from headwater_producers.spark.connectors.question import JvmCommand, write_mode
 from headwater_producers.spark.jvm.paths import of_uri
 from headwater_producers.spark.jvm.scala import class_name, items, option, private
 from headwater_producers.spark.plan.column import DataType
-from headwater_producers.spark.plan.description import DatasetChange, PlanInput, PlanOutput, SourceKind, WriteMode
+from headwater_producers.spark.plan.description import DdlChange, PlanInput, PlanOutput, SourceKind, WriteMode
 from headwater_producers.spark.plan.schema import schema_definition
-from headwater_producers.spark.plan.written import LIFECYCLES, Written
+from headwater_producers.spark.plan.written import LIFECYCLES, WrittenOutputs
 from headwater_schemas import naming
 from headwater_schemas.events import Certainty, LifecycleChange, Position
 from headwater_schemas.naming.tables import NamedTable
@@ -78,18 +78,18 @@ def batches(execution: Any) -> int | None:
     return int(rows.head().getStruct(index, metrics.size()).getLong(metrics.fieldIndex("numBatches")))
 
 
-def changed_rows(command: JvmCommand) -> Written:
+def changed_rows(command: JvmCommand) -> WrittenOutputs:
     """Describe MERGE, UPDATE and DELETE, which Delta runs itself."""
     plan = command.plan
     target, relation = plan.target(), _target(plan)
     if relation is None:
-        return Written(problem=f"which table a {command.name} changes isn't known")
+        return WrittenOutputs(problem=f"which table a {command.name} changes isn't known")
     table = option(relation.catalogTable())
     output = v1_output(command.context, table, _root(relation), WriteMode.UPDATE, "delta", STORAGE)
     # With autoMerge it may add columns.
     grown = option(plan.migratedSchema()) if command.name == "MergeIntoCommand" else None
     schema = grown if grown is not None else target.schema()
-    return Written((output,), schema=json.loads(str(schema.json())))
+    return WrittenOutputs((output,), schema=json.loads(str(schema.json())))
 
 
 def _target(plan: Any) -> Any | None:
@@ -101,24 +101,24 @@ def _root(relation: Any) -> str:
     return str(relation.relation().location().rootPaths().head().toString())
 
 
-def optimize(command: JvmCommand) -> Written:
+def optimize(command: JvmCommand) -> WrittenOutputs:
     """Describe OPTIMIZE, with ZORDER BY or without. Its commit has the version that it began with."""
     return _rewritten(command.context, command.plan.child().table(), None)
 
 
-def reorg(command: JvmCommand) -> Written:
+def reorg(command: JvmCommand) -> WrittenOutputs:
     """Describe REORG TABLE … APPLY (PURGE), which rewrites files with deleted rows or columns."""
     return _rewritten(command.context, command.plan.target().table(), None)
 
 
-def vacuum(command: JvmCommand) -> Written:
+def vacuum(command: JvmCommand) -> WrittenOutputs:
     """Describe VACUUM. Without a logged version (a DRY RUN, or by Delta's settings) it is no run."""
     table = command.plan.child().table()
     named = _named(command.context, table.catalogTable(), table_path(table))
-    return Written((_output(named, WriteMode.UPDATE),), schema=json.loads(str(table.schema().json())))
+    return WrittenOutputs((_output(named, WriteMode.UPDATE),), schema=json.loads(str(table.schema().json())))
 
 
-def convert(command: JvmCommand) -> Written:
+def convert(command: JvmCommand) -> WrittenOutputs:
     """Describe CONVERT TO DELTA, of a folder or a table. Its commit has the files that it took over."""
     session = command.context.session
     path, table = _converted(command.plan, command.context)
@@ -126,10 +126,10 @@ def convert(command: JvmCommand) -> Written:
     schema = json.loads(str(latest_snapshot(session, path).schema().json()))
     read = replace(_input(named, None, schema), kind=SourceKind.TABLE if table is not None else SourceKind.FILE)
     output = replace(_output(named, WriteMode.UPDATE), lifecycle=LifecycleChange.ALTER)
-    return Written((output,), schema=schema, read=(read,))
+    return WrittenOutputs((output,), schema=schema, read=(read,))
 
 
-def _converted(plan: Any, context: Context) -> tuple[str, Any | None]:
+def _converted(plan: Any, context: SessionContext) -> tuple[str, Any | None]:
     """Return the path that CONVERT TO DELTA converts, and its entry in the catalog."""
     identifier = plan.tableIdentifier()
     catalog = context.catalog
@@ -141,19 +141,19 @@ def _converted(plan: Any, context: Context) -> tuple[str, Any | None]:
     return of_uri(table.location()) if table is not None else str(identifier.table()), table
 
 
-def restore(command: JvmCommand) -> Written:
+def restore(command: JvmCommand) -> WrittenOutputs:
     """Describe RESTORE TABLE … TO VERSION or TIMESTAMP AS OF."""
     table = command.plan.sourceTable()
     # The table as it was at that version.
     return _rewritten(command.context, table, version(table.initialSnapshot().version()))
 
 
-def clone(command: JvmCommand) -> Written:
+def clone(command: JvmCommand) -> WrittenOutputs:
     """Describe CREATE [OR REPLACE] TABLE … SHALLOW CLONE: of a Delta table, or of a table that Delta can convert."""
     plan, made = command.plan, cloned_by(command.plan)
     if made is None:
         # CREATE TABLE: a DDL change.
-        return Written()
+        return WrittenOutputs()
     source, context = made.sourceTable(), command.context
     schema = json.loads(str(source.schema().json()))
     snapshot = option(source.snapshot()) if class_name(source) == "CloneDeltaSource" else None
@@ -166,18 +166,18 @@ def clone(command: JvmCommand) -> Written:
     mode = WriteMode.CREATE if class_name(plan.operation()) == "Create" else WriteMode.REPLACE
     if write_mode(plan.mode()) is WriteMode.IGNORE:
         mode = WriteMode.IGNORE
-    return Written((_output(named, mode),), schema=schema, read=(read,), copied=True)
+    return WrittenOutputs((_output(named, mode),), schema=schema, read=(read,), copied=True)
 
 
-def _rewritten(context: Context, table: Any, position: Position | None) -> Written:
+def _rewritten(context: SessionContext, table: Any, position: Position | None) -> WrittenOutputs:
     """Describe a JVM `DeltaTableV2` that is rewritten from itself."""
     named = _named(context, table.catalogTable(), table_path(table))
     schema = json.loads(str(table.schema().json()))
     read = _input(named, position, schema)
-    return Written((_output(named, WriteMode.UPDATE),), schema=schema, read=(read,))
+    return WrittenOutputs((_output(named, WriteMode.UPDATE),), schema=schema, read=(read,))
 
 
-def _named(context: Context, table: Any, path: str) -> NamedTable:
+def _named(context: SessionContext, table: Any, path: str) -> NamedTable:
     """Name a table by its catalog's entry (an `Option`), else by its path."""
     entry = option(table)
     return context.catalog_table(entry) if entry is not None else NamedTable(naming.path(path))
@@ -208,7 +208,7 @@ def _output(named: NamedTable, mode: WriteMode) -> PlanOutput:
     )
 
 
-COMMANDS: Final[dict[str, Callable[[JvmCommand], Written]]] = {
+COMMANDS: Final[dict[str, Callable[[JvmCommand], WrittenOutputs]]] = {
     **dict.fromkeys(("MergeIntoCommand", "UpdateCommand", "DeleteCommand"), changed_rows),
     "OptimizeTableCommand": optimize,
     "DeltaReorgTableCommand": reorg,
@@ -220,7 +220,7 @@ COMMANDS: Final[dict[str, Callable[[JvmCommand], Written]]] = {
 """Descriptions of the writes of Delta's own commands."""
 
 
-def created(command: JvmCommand) -> tuple[DatasetChange, ...]:
+def created(command: JvmCommand) -> tuple[DdlChange, ...]:
     """Describe `CreateDeltaTableCommand` as DDL; a clone is a write."""
     plan, context = command.plan, command.context
     if cloned_by(plan) is not None:
@@ -231,7 +231,7 @@ def created(command: JvmCommand) -> tuple[DatasetChange, ...]:
     return (of_v1(name, context, LifecycleChange.CREATE),)
 
 
-CHANGES: Final[dict[str, Callable[[JvmCommand], tuple[DatasetChange, ...]]]] = {
+CHANGES: Final[dict[str, Callable[[JvmCommand], tuple[DdlChange, ...]]]] = {
     "CreateDeltaTableCommand": created,
     **dict.fromkeys(
         (

@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.answer import Committed, SinkCommit
+from headwater_producers.spark.connectors.connector_answers import CommittedVersion, SinkCommit
+from headwater_producers.spark.connectors.connector_questions import CommandRun, JvmCommand, StreamSink, is_ignoring
 from headwater_producers.spark.connectors.delta.commands import batches, path_written
 from headwater_producers.spark.connectors.delta.log import (
     DeltaFiles,
@@ -31,7 +32,6 @@ from headwater_producers.spark.connectors.delta.log import (
 )
 from headwater_producers.spark.connectors.delta.reads import version
 from headwater_producers.spark.connectors.delta.tables import latest_snapshot
-from headwater_producers.spark.connectors.question import CommandRun, JvmCommand, StreamSink, is_ignoring
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.jvm.files import JvmFiles, TextFolder
 from headwater_producers.spark.jvm.paths import qualified
@@ -92,12 +92,7 @@ def transaction_of(command: JvmCommand) -> tuple[str, int] | None:
 
 
 class DeltaCommits:
-    """Log of a Delta table after a batch command; see `BatchLog`.
-
-    Args:
-        path: path of the table.
-        run: the command.
-    """
+    """Log of a Delta table after a batch command; see `BatchLog`."""
 
     def __init__(self, path: str, run: CommandRun) -> None:
         self._path = qualified(run.session.sparkContext, path)
@@ -116,13 +111,13 @@ class DeltaCommits:
         """Return the table's newest schema, as Spark's JSON."""
         return json.loads(str(latest_snapshot(self._run.session, self._path).schema().json()))
 
-    def committed(self, columns: Collection[str]) -> Committed | None:
+    def committed(self, columns: Collection[str]) -> CommittedVersion | None:
         """Return the version that the command has committed; None where it made none, or its commit isn't kept."""
         found = self._found()
         if not found:
             return None
         if len(found) > 1 and (self._name not in _BATCHED or batches(self._run.execution) != len(found)):
-            return Committed(None, Certainty.UNKNOWN, Counts())
+            return CommittedVersion(None, Certainty.UNKNOWN, Counts())
         made = self._described(found, columns)
         if self._name not in _ALWAYS_COMMIT:
             return made
@@ -152,7 +147,7 @@ class DeltaCommits:
                 found.append(_Commit(number, info, text, Certainty.INFERRED))
         return found
 
-    def _described(self, found: list[_Commit], columns: Collection[str]) -> Committed:
+    def _described(self, found: list[_Commit], columns: Collection[str]) -> CommittedVersion:
         """Describe the commits, given newest first, as one."""
         newest = found[0]
         changed = functools.reduce(DeltaFiles.plus, (delta_files(each.text) for each in found))
@@ -162,7 +157,7 @@ class DeltaCommits:
         added = changed.added if doubtful else None
         there = files_of_version(self._table, newest.version) if added is not None else None
         counts = [delta_counts(each.info.get("operationMetrics", {})) for each in found]
-        return Committed(
+        return CommittedVersion(
             delta_snapshot(newest.version, newest.info, changed.paths(columns)),
             newest.certainty,
             functools.reduce(Counts.plus, counts),

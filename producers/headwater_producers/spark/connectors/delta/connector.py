@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.answer import BatchLog, RangeRead, Scanned, StreamLog
 from headwater_producers.spark.connectors.connector import Connector
-from headwater_producers.spark.connectors.delta import commits, reads, writes
-from headwater_producers.spark.connectors.delta.commands import CHANGES, COMMANDS
-from headwater_producers.spark.connectors.delta.rows import OPERATORS
-from headwater_producers.spark.connectors.delta.tables import TABLES, DeltaTable, DeltaV1Table
-from headwater_producers.spark.connectors.question import (
+from headwater_producers.spark.connectors.connector_answers import BatchLog, RangeRead, Scanned, StreamLog
+from headwater_producers.spark.connectors.connector_questions import (
     CommandRun,
     JvmCommand,
     JvmLeaf,
@@ -19,13 +15,17 @@ from headwater_producers.spark.connectors.question import (
     SourceOffsets,
     StreamSink,
 )
+from headwater_producers.spark.connectors.delta import commits, reads, writes
+from headwater_producers.spark.connectors.delta.commands import CHANGES, COMMANDS
+from headwater_producers.spark.connectors.delta.rows import OPERATORS
+from headwater_producers.spark.connectors.delta.tables import TABLES, DeltaTable, DeltaV1Table
 from headwater_producers.spark.events.left_writes import mark_of
 from headwater_producers.spark.events.writes import Write
 from headwater_producers.spark.jvm.files import TextFiles, TextFolder
 from headwater_producers.spark.jvm.scala import class_name
-from headwater_producers.spark.plan.description import DatasetChange
+from headwater_producers.spark.plan.description import DdlChange
 from headwater_producers.spark.plan.leaves import Leaf
-from headwater_producers.spark.plan.written import Written
+from headwater_producers.spark.plan.written import WrittenOutputs
 
 SINK: Final = "DeltaSink"
 _USER_METADATA: Final = "spark.databricks.delta.commitInfo.userMetadata"
@@ -60,7 +60,7 @@ class Delta(Connector):
             return reads.read_changes(leaf)
         return reads.read_stream(leaf) if name == "DeltaSource" else reads.read_version(leaf)
 
-    def write(self, command: JvmCommand) -> Written | None:
+    def write(self, command: JvmCommand) -> WrittenOutputs | None:
         if (rule := COMMANDS.get(command.name)) is not None:
             return rule(command)
         match command.name:
@@ -74,7 +74,7 @@ class Delta(Connector):
                 return writes.to_stream(command)
         return None
 
-    def change(self, command: JvmCommand) -> tuple[DatasetChange, ...] | None:
+    def change(self, command: JvmCommand) -> tuple[DdlChange, ...] | None:
         rule = CHANGES.get(command.name)
         return rule(command) if rule is not None else None
 

@@ -21,13 +21,13 @@ import json
 from dataclasses import replace
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.answer import RangeRead, Scanned
+from headwater_producers.spark.connectors.connector_answers import RangeRead, Scanned
+from headwater_producers.spark.connectors.connector_questions import JvmLeaf, JvmScan, SourceOffsets
 from headwater_producers.spark.connectors.delta.tables import STORAGE
 from headwater_producers.spark.connectors.files.reads import chosen_files, read_files, whole_schema
-from headwater_producers.spark.connectors.question import JvmLeaf, JvmScan, SourceOffsets
 from headwater_producers.spark.jvm.scala import class_name, kept, option
 from headwater_producers.spark.jvm.versions import if_there
-from headwater_producers.spark.plan.column import Column, Direct, Field
+from headwater_producers.spark.plan.column import DirectSource, FieldRef, ValueLineage
 from headwater_producers.spark.plan.description import PlanInput, SourceKind
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.relation import Attribute, Relation
@@ -116,12 +116,12 @@ def read_changes(leaf: JvmLeaf) -> Leaf:
     return Leaf(inputs=(read,), relation=replace(Relation().with_output(pairs), rows=frozenset({read.dataset})))
 
 
-def _column(attribute: Attribute, read: PlanInput) -> Column:
+def _column(attribute: Attribute, read: PlanInput) -> ValueLineage:
     if attribute.name in ADDED:
-        direct = Direct(Field(read.dataset), Kind.DERIVE)
+        direct = DirectSource(FieldRef(read.dataset), Kind.DERIVE)
     else:
-        direct = Direct(Field(read.dataset, (attribute.name,)), whole=True)
-    return Column(frozenset({direct}), text=attribute.name, type=attribute.type)
+        direct = DirectSource(FieldRef(read.dataset, (attribute.name,)), whole=True)
+    return ValueLineage(frozenset({direct}), text=attribute.name, type=attribute.type)
 
 
 def read_range(source: SourceOffsets) -> tuple[RangeRead, ...] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from headwater_producers.spark.plan.column import influences
-from headwater_producers.spark.plan.expressions import Scope, read_expression
+from headwater_producers.spark.plan.expressions import ExpressionScope, read_expression
 from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule
 from headwater_producers.spark.plan.operators.row_level import Branch, changed, children
 from headwater_producers.spark.plan.relation import Attribute, Relation, side_by_side
@@ -66,7 +66,7 @@ def _inner(operator: Operator, field: str) -> Relation:
     return operator.reader.read(tree, operator.outer)
 
 
-def _clause(clause: Nodes, when: str, target: Relation, scope: Scope) -> Branch:
+def _clause(clause: Nodes, when: str, target: Relation, scope: ExpressionScope) -> Branch:
     root = clause[0]
     name = simple_name(str(root["class"])).removesuffix("Clause")
     action = next(each for each in ("UPDATE", "INSERT", "DELETE") if name.lower().endswith(each.lower()))

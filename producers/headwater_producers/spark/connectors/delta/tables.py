@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from pyspark.sql import DataFrame
 
-from headwater_producers.spark.connectors.answer import V1Table, V2Table
-from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.connector_answers import V1Table, V2Table
+from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.jvm.paths import of_uri
 from headwater_producers.spark.jvm.scala import class_name, kept, option, statics
 from headwater_producers.spark.plan.generated import GeneratedColumns
@@ -77,21 +77,21 @@ class DeltaV1Table(V1Table):
     def storage(self) -> Storage:
         return Storage("delta", self.provider)
 
-    def schema(self, context: Context) -> Any:
+    def schema(self, context: SessionContext) -> Any:
         schema = self.table.schema()
         # The catalog has none of Delta's columns.
         return self._snapshot(context).schema() if schema.isEmpty() else schema
 
-    def was_there(self, context: Context, is_since_start: Callable[[int], bool]) -> bool:
+    def was_there(self, context: SessionContext, is_since_start: Callable[[int], bool]) -> bool:
         # CREATE TABLE LIKE copies the creation time of the other table.
         snapshot = self._snapshot(context)
         return int(snapshot.version()) > 0 or not is_since_start(int(snapshot.timestamp()))
 
-    def _snapshot(self, context: Context) -> Any:
+    def _snapshot(self, context: SessionContext) -> Any:
         return latest_snapshot(context.session, of_uri(self.table.location()))
 
 
-def generated_columns(context: Context, table: Any, written: Collection[str]) -> GeneratedColumns | None:
+def generated_columns(context: SessionContext, table: Any, written: Collection[str]) -> GeneratedColumns | None:
     """Return the generated columns that a JVM `DeltaTableV2` adds to a write; None where it adds none.
 
     Args:
@@ -118,7 +118,7 @@ def generated_columns(context: Context, table: Any, written: Collection[str]) ->
     )
 
 
-def _analyzed(context: Context, schema: dict[str, Any], expressions: list[str]) -> str:
+def _analyzed(context: SessionContext, schema: dict[str, Any], expressions: list[str]) -> str:
     session = context.session
     jvm = session._jvm
     struct = jvm.org.apache.spark.sql.types.DataType.fromJson(json.dumps(schema))

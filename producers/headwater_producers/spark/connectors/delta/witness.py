@@ -17,7 +17,7 @@ from headwater_producers.spark.connectors.delta.commits import operations_of
 from headwater_producers.spark.connectors.delta.log import delta_actions, delta_counts, delta_snapshot, delta_text
 from headwater_producers.spark.events.left_writes import (
     LeftWrite,
-    Verdict,
+    WriteFate,
     WriteOutcome,
     marked_run,
     nothing,
@@ -57,7 +57,7 @@ def left_in_delta(table: TextFolder, write: LeftWrite) -> WriteOutcome:
         number, actions = mine[0]
         info = actions.get("commitInfo", {})
         return WriteOutcome(
-            verdict=Verdict.COMMITTED,
+            verdict=WriteFate.COMMITTED,
             at=instant(int(info["timestamp"])),
             position=delta_snapshot(number, info),
             certainty=Certainty.INFERRED if write.transaction is None else Certainty.EXACT,

@@ -16,7 +16,8 @@ from headwater_producers.spark.connectors.catalog.writes import (
     write_made,
     write_table,
 )
-from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.connector_questions import JvmCommand
+from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.connectors.delta.tables import (
     STORAGE,
     generated_columns,
@@ -24,11 +25,10 @@ from headwater_producers.spark.connectors.delta.tables import (
     latest_snapshot,
     table_path,
 )
-from headwater_producers.spark.connectors.question import JvmCommand
 from headwater_producers.spark.jvm.paths import qualified
 from headwater_producers.spark.jvm.scala import items, option, setting
 from headwater_producers.spark.plan.description import PlanOutput, SourceKind, WriteMode
-from headwater_producers.spark.plan.written import LIFECYCLES, Written
+from headwater_producers.spark.plan.written import LIFECYCLES, WrittenOutputs
 from headwater_schemas import naming
 
 logger = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ _CHECKED: Final = "spark.databricks.delta.replaceWhere.constraintCheck.enabled"
 _REPLACES: Final = (WriteMode.OVERWRITE, WriteMode.REPLACE)
 
 
-def to_table(command: JvmCommand) -> Written:
+def to_table(command: JvmCommand) -> WrittenOutputs:
     """Describe `writeTo(…)` and INSERT to a table of a catalog."""
     # Delta makes an overwrite of partitions a command of its own.
     mode = WriteMode.OVERWRITE_PARTITIONS if command.name == DYNAMIC else command.mode
@@ -56,14 +56,14 @@ def to_table(command: JvmCommand) -> Written:
         return replace(written, problem=f"which columns the table generates couldn't be read ({type(error).__name__})")
 
 
-def of_query(command: JvmCommand) -> Written:
+def of_query(command: JvmCommand) -> WrittenOutputs:
     """Describe CREATE TABLE … AS SELECT and its like, for a table that its catalog has by now."""
     options = command.plan.writeOptions()
     written = write_made(command, _overwritten(made_mode(command), options))
     return _with_replaced(command, written, options, table_path(command.subject))
 
 
-def to_path(command: JvmCommand) -> Written | None:
+def to_path(command: JvmCommand) -> WrittenOutputs | None:
     """Describe `save()` to a path; None without one."""
     path, options, context = command.path(), command.options, command.context
     if not path:
@@ -80,10 +80,10 @@ def to_path(command: JvmCommand) -> Written | None:
         storage=STORAGE,
         lifecycle=LIFECYCLES.get(mode),
     )
-    return _with_replaced(command, Written((output,)), options, path)
+    return _with_replaced(command, WrittenOutputs((output,)), options, path)
 
 
-def to_stream(command: JvmCommand) -> Written:
+def to_stream(command: JvmCommand) -> WrittenOutputs:
     """Describe a streaming query's write."""
     # DeltaSink[file:/data/flights], or as the program wrote it: DeltaSink[flights]
     path = qualified(
@@ -91,10 +91,10 @@ def to_stream(command: JvmCommand) -> Written:
     )
     table = option(command.plan.catalogTable())
     output = v1_output(command.context, table, path, command.mode, "delta", STORAGE)
-    return Written((replace(output, kind=SourceKind.TABLE),))
+    return WrittenOutputs((replace(output, kind=SourceKind.TABLE),))
 
 
-def _overwritten(mode: WriteMode, options: Any, context: Context | None = None) -> WriteMode:
+def _overwritten(mode: WriteMode, options: Any, context: SessionContext | None = None) -> WriteMode:
     """Return the mode of an overwrite, whole or partial, by its options, then by the session of `context`."""
     if mode not in _REPLACES:
         return mode
@@ -108,7 +108,7 @@ def _partitioned(options: Any) -> tuple[str, ...]:
     return tuple(json.loads(columns)) if columns else ()
 
 
-def _with_replaced(command: JvmCommand, written: Written, options: Any, path: str) -> Written:
+def _with_replaced(command: JvmCommand, written: WrittenOutputs, options: Any, path: str) -> WrittenOutputs:
     """Add the condition of `replaceWhere`, which selects the replaced rows of the table at a path."""
     if written.outputs[0].mode is not WriteMode.OVERWRITE_PARTITIONS:
         return written

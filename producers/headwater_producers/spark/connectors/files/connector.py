@@ -8,21 +8,12 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from headwater_producers.spark.common.errors import UnknownOriginError
-from headwater_producers.spark.connectors.answer import Committed, LoggedSource, RangeRead, Scanned, StreamLog
 from headwater_producers.spark.connectors.catalog.partitions import specification, written_partition
 from headwater_producers.spark.connectors.catalog.tables import v1_output
 from headwater_producers.spark.connectors.catalog.writes import is_dynamic_overwrite
 from headwater_producers.spark.connectors.connector import Connector
-from headwater_producers.spark.connectors.files.log import SOURCE, SinkLog, a_file, log_offset, source_files
-from headwater_producers.spark.connectors.files.manifest import Manifests
-from headwater_producers.spark.connectors.files.reads import (
-    chosen_files,
-    format_name,
-    listed_files,
-    read_files,
-    whole_schema,
-)
-from headwater_producers.spark.connectors.question import (
+from headwater_producers.spark.connectors.connector_answers import CommittedVersion, RangeRead, Scanned, StreamLog
+from headwater_producers.spark.connectors.connector_questions import (
     CheckpointSource,
     CommandRun,
     JvmCommand,
@@ -33,14 +24,23 @@ from headwater_producers.spark.connectors.question import (
     is_ignoring,
     write_mode,
 )
+from headwater_producers.spark.connectors.files.log import SOURCE, SinkLog, a_file, log_offset, source_files
+from headwater_producers.spark.connectors.files.manifest import Manifests
+from headwater_producers.spark.connectors.files.reads import (
+    chosen_files,
+    format_name,
+    listed_files,
+    read_files,
+    whole_schema,
+)
 from headwater_producers.spark.events.writes import Counts, Write
-from headwater_producers.spark.jvm.files import TextFiles, TextFolder
+from headwater_producers.spark.jvm.files import TextFiles
 from headwater_producers.spark.jvm.paths import qualified
 from headwater_producers.spark.jvm.scala import class_name, items, option, private, setting
 from headwater_producers.spark.plan.description import PlanInput, SourceKind, WriteMode
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.partition import path_partition
-from headwater_producers.spark.plan.written import LIFECYCLES, Written
+from headwater_producers.spark.plan.written import LIFECYCLES, WrittenOutputs
 from headwater_schemas import naming
 from headwater_schemas.events import Certainty, DatasetRef, Position, Storage
 
@@ -54,7 +54,7 @@ _INSERT: Final = "InsertIntoHadoopFsRelationCommand"
 _LISTINGS: Final = frozenset({"InMemoryFileIndex", "CatalogFileIndex", "MetadataLogFileIndex"})
 
 
-class Files(Connector):
+class FileFolders(Connector):
     """Connector of folders of files, and of tables of Spark's own catalog in such folders."""
 
     classes = frozenset({SINK, _RELATION, SOURCE, _UNSTARTED, _STREAM, _INSERT, *_LISTINGS})
@@ -80,23 +80,19 @@ class Files(Connector):
             return Leaf(problem=f"what a stream of {leaf.plan.sourceName()} reads isn't known")
         return _streamed(leaf, qualified(leaf.context.session.sparkContext, path))
 
-    def write(self, command: JvmCommand) -> Written | None:
+    def write(self, command: JvmCommand) -> WrittenOutputs | None:
         return _insert(command) if command.name == _INSERT else _sink(command)
 
     def scanned(self, scan: JvmScan) -> Scanned | None:
         return Scanned(chosen=chosen_files(scan))
 
     def read_range(self, source: SourceOffsets) -> tuple[RangeRead, ...] | None:
-        if source.logged.files is None:
-            return None
-        return (RangeRead(position=Position(files=source.logged.files), certainty=Certainty.EXACT),)
-
-    def logged(self, source: SourceOffsets, folder: TextFolder) -> LoggedSource | None:
         # A user's own source may count in `logOffset`, too.
         is_own = not source.description or source.description.startswith(SOURCE)
-        if not is_own or (up_to := log_offset(source.end)) is None:
+        if not is_own or (up_to := log_offset(source.end)) is None or (folder := source.folder) is None:
             return None
-        return LoggedSource(files=source_files(folder, log_offset(source.start), up_to))
+        files = source_files(folder, log_offset(source.start), up_to)
+        return (RangeRead(position=Position(files=files), certainty=Certainty.EXACT),) if files is not None else None
 
     def origin(self, source: CheckpointSource) -> tuple[PlanInput, ...] | None:
         if source.given is not None or (up_to := log_offset(source.end)) is None:
@@ -104,7 +100,7 @@ class Files(Connector):
         dataset = _folder(source, a_file(source.folder, up_to))
         return (PlanInput(dataset=dataset, kind=SourceKind.FILE, source_index=source.index),)
 
-    def manifest(self, run: CommandRun, counts: Counts) -> Committed | None:
+    def manifest(self, run: CommandRun, counts: Counts) -> CommittedVersion | None:
         return self._manifests.of_run(run, counts) if run.command.name == _INSERT else None
 
     def left_alone(self, write: Write, *, staged: bool) -> bool | None:
@@ -148,7 +144,7 @@ def _streamed(leaf: JvmLeaf, path: str) -> Leaf:
     return Leaf(inputs=(read,))
 
 
-def _insert(command: JvmCommand) -> Written:
+def _insert(command: JvmCommand) -> WrittenOutputs:
     """Describe a batch write of files to a folder, which may be a table's."""
     plan = command.plan
     table = option(plan.catalogTable())
@@ -166,10 +162,10 @@ def _insert(command: JvmCommand) -> Written:
         overwritten=() if is_dynamic else (*folder, *spec) or None,
         lifecycle=LIFECYCLES.get(mode),
     )
-    return Written((output,))
+    return WrittenOutputs((output,))
 
 
-def _sink(command: JvmCommand) -> Written:
+def _sink(command: JvmCommand) -> WrittenOutputs:
     """Describe a streaming query's write to files."""
     sink = command.subject
     # FileSink[file:/data/flights]
@@ -178,7 +174,7 @@ def _sink(command: JvmCommand) -> Written:
     file_format = format_name(private(sink, "fileFormat"))
     output = v1_output(command.context, table, path, command.mode, file_format, Storage("file", file_format))
     columns = tuple(str(name) for name in items(private(sink, "partitionColumnNames")))
-    return Written((replace(output, partition_columns=columns),))
+    return WrittenOutputs((replace(output, partition_columns=columns),))
 
 
 def _mode(command: JvmCommand, dataset: DatasetRef, *, static: bool, partitioned: bool) -> tuple[WriteMode, bool]:

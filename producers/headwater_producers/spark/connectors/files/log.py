@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from headwater_producers.spark.connectors.answer import SinkCommit
+from headwater_producers.spark.connectors.connector_answers import SinkCommit
 from headwater_producers.spark.events.writes import Counts
 from headwater_producers.spark.jvm.files import TextFolder
 from headwater_producers.spark.jvm.scala import instant

@@ -21,8 +21,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.answer import Committed
-from headwater_producers.spark.connectors.question import CommandRun
+from headwater_producers.spark.connectors.connector_answers import CommittedVersion
+from headwater_producers.spark.connectors.connector_questions import CommandRun
 from headwater_producers.spark.events.writes import Counts
 from headwater_producers.spark.plan.partition import MAX_PARTITIONS, Partition, path_partition
 from headwater_producers.spark.plan.settings import PlanSettings
@@ -47,7 +47,7 @@ _GLOB: Final = re.compile(r"[\\*?\[\]{}]")
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedPath:
     """Entry of a listing; `length` is None for a folder, `time` in milliseconds, 0 where there is none."""
 
     path: str
@@ -67,7 +67,7 @@ class Manifests:
     def __init__(self) -> None:
         self._known: OrderedDict[str, None] = OrderedDict()
 
-    def of_run(self, run: CommandRun, counts: Counts) -> Committed | None:
+    def of_run(self, run: CommandRun, counts: Counts) -> CommittedVersion | None:
         """Return the files of an `InsertIntoHadoopFsRelationCommand` that has succeeded.
 
         Args:
@@ -88,8 +88,8 @@ class Manifests:
         return self.chosen(ours, counts, run.command.context.settings, root=folder.root, depth=depth)
 
     def chosen(
-        self, listed: Sequence[Listed], counts: Counts, settings: PlanSettings, *, root: str, depth: int
-    ) -> Committed:
+        self, listed: Sequence[ListedPath], counts: Counts, settings: PlanSettings, *, root: str, depth: int
+    ) -> CommittedVersion:
         """Choose a write's own files among those that are as recent as the write.
 
         Args:
@@ -101,7 +101,7 @@ class Manifests:
         """
         # The folders of partitions hold values of the rows, which literals may have chosen.
         shown = settings.max_paths if settings.literals or not depth else 0
-        by_id: dict[str, list[Listed]] = {}
+        by_id: dict[str, list[ListedPath]] = {}
         for each in listed:
             if each.write_id is not None and each.write_id not in self._known:
                 by_id.setdefault(each.write_id, []).append(each)
@@ -123,22 +123,22 @@ class Manifests:
             self._known.popitem(last=False)
 
 
-def parse_listing(text: str) -> list[Listed]:
+def parse_listing(text: str) -> list[ListedPath]:
     """Parse an array of Hadoop's `FileStatus`, as text, into entries."""
     return [
-        Listed(found["path"], None if found["length"] is None else int(found["length"]), int(found["time"]))
+        ListedPath(found["path"], None if found["length"] is None else int(found["length"]), int(found["time"]))
         for found in _STATUS.finditer(text)
     ]
 
 
-def _fits(files: Iterable[Listed], counts: Counts) -> bool:
+def _fits(files: Iterable[ListedPath], counts: Counts) -> bool:
     sizes = [each.length or 0 for each in files]
     return len(sizes) == counts.files and sum(sizes) == counts.bytes
 
 
 def _committed(
-    files: Sequence[Listed], certainty: Certainty, counts: Counts, shown: int, pattern: str | None = None
-) -> Committed:
+    files: Sequence[ListedPath], certainty: Certainty, counts: Counts, shown: int, pattern: str | None = None
+) -> CommittedVersion:
     paths = sorted(each.path for each in files)
     found = FileSet(
         count=len(paths),
@@ -147,10 +147,10 @@ def _committed(
         paths=tuple(paths[:shown]),
         pattern=pattern,
     )
-    return Committed(Position(files=found), certainty, counts)
+    return CommittedVersion(Position(files=found), certainty, counts)
 
 
-def _partitions(files: Iterable[Listed], depth: int) -> tuple[Partition, ...]:
+def _partitions(files: Iterable[ListedPath], depth: int) -> tuple[Partition, ...]:
     """List the partitions of files; none where there are too many to list."""
     if not depth:
         return ()
@@ -158,9 +158,11 @@ def _partitions(files: Iterable[Listed], depth: int) -> tuple[Partition, ...]:
     return tuple(sorted(found, key=str)) if len(found) <= MAX_PARTITIONS else ()
 
 
-def _counted_alone(counts: Counts) -> Committed:
+def _counted_alone(counts: Counts) -> CommittedVersion:
     """Return a commit with the plan's counts and without paths, where the files can't be told apart any more."""
-    return Committed(Position(files=FileSet(count=counts.files or 0, bytes=counts.bytes)), Certainty.EXACT, counts)
+    return CommittedVersion(
+        Position(files=FileSet(count=counts.files or 0, bytes=counts.bytes)), Certainty.EXACT, counts
+    )
 
 
 class _Folder:
@@ -172,7 +174,7 @@ class _Folder:
         self.root = str(self._system.makeQualified(path).toString()).rstrip("/")
         self.is_local = self.root.startswith("file:")
 
-    def files(self, depth: int, since: int) -> list[Listed] | None:
+    def files(self, depth: int, since: int) -> list[ListedPath] | None:
         """List the files in the folders `depth` levels below; None where there are too many folders.
 
         Args:
@@ -195,16 +197,16 @@ class _Folder:
             paths[index] = self._jvm.org.apache.hadoop.fs.Path(each.path)
         return _visible(self._parsed(self._system.listStatus(paths)))
 
-    def _glob(self, pattern: str) -> list[Listed]:
+    def _glob(self, pattern: str) -> list[ListedPath]:
         statuses = self._system.globStatus(self._jvm.org.apache.hadoop.fs.Path(pattern))
         return self._parsed(statuses) if statuses is not None else []
 
-    def _parsed(self, statuses: Any) -> list[Listed]:
+    def _parsed(self, statuses: Any) -> list[ListedPath]:
         # One round trip for all of them; py4j takes an array's elements one by one.
         return parse_listing(str(self._jvm.scala.Predef.genericWrapArray(statuses).mkString("\n")))
 
 
-def _visible(entries: Iterable[Listed]) -> list[Listed]:
+def _visible(entries: Iterable[ListedPath]) -> list[ListedPath]:
     """Keep the files among entries that Spark reads: not `_SUCCESS`, nor a checksum."""
     return [each for each in entries if each.length is not None and each.path.rsplit("/", 1)[-1][0] not in "._"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.question import JvmLeaf, JvmScan
+from headwater_producers.spark.connectors.connector_questions import JvmLeaf, JvmScan
 from headwater_producers.spark.events.writes import PartitionsRead
 from headwater_producers.spark.jvm.scala import class_name, items, kept, option, pairs, private, setting
 from headwater_producers.spark.jvm.versions import selected_directories

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.context import SessionContext
 from headwater_schemas.naming.tables import Catalog, HiveCatalog, RestCatalog
 
 CLASSES: Final = frozenset({"org.apache.iceberg.spark.SparkCatalog", "org.apache.iceberg.spark.SparkSessionCatalog"})
 """Classes of Iceberg's catalogs in a session."""
 
 
-def iceberg_catalog(context: Context, name: str) -> Catalog | None:
+def iceberg_catalog(context: SessionContext, name: str) -> Catalog | None:
     """Return the naming of tables in an Iceberg catalog that isn't a folder.
 
     Args:

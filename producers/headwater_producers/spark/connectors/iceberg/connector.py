@@ -19,7 +19,6 @@ from typing import Any, Final
 
 from py4j.java_gateway import is_instance_of
 
-from headwater_producers.spark.connectors.answer import BatchLog, LoggedSource, RangeRead, Scanned, StreamLog, V2Table
 from headwater_producers.spark.connectors.catalog.ddl import of_v2, resolved
 from headwater_producers.spark.connectors.catalog.tables import (
     CatalogEntry,
@@ -29,10 +28,8 @@ from headwater_producers.spark.connectors.catalog.tables import (
 )
 from headwater_producers.spark.connectors.catalog.writes import streamed_table
 from headwater_producers.spark.connectors.connector import Connector
-from headwater_producers.spark.connectors.context import Context
-from headwater_producers.spark.connectors.iceberg.catalogs import iceberg_catalog
-from headwater_producers.spark.connectors.iceberg.snapshots import MARK, IcebergCommits, IcebergSnapshots
-from headwater_producers.spark.connectors.question import (
+from headwater_producers.spark.connectors.connector_answers import BatchLog, RangeRead, Scanned, StreamLog, V2Table
+from headwater_producers.spark.connectors.connector_questions import (
     CommandRun,
     JvmCommand,
     JvmLeaf,
@@ -41,11 +38,13 @@ from headwater_producers.spark.connectors.question import (
     StreamSink,
     unwrapped,
 )
-from headwater_producers.spark.jvm.files import TextFolder
+from headwater_producers.spark.connectors.context import SessionContext
+from headwater_producers.spark.connectors.iceberg.catalogs import iceberg_catalog
+from headwater_producers.spark.connectors.iceberg.snapshots import MARK, IcebergCommits, IcebergSnapshots
 from headwater_producers.spark.jvm.scala import class_name, kept, private, statics
-from headwater_producers.spark.plan.description import DatasetChange
+from headwater_producers.spark.plan.description import DdlChange
 from headwater_producers.spark.plan.leaves import Leaf
-from headwater_producers.spark.plan.written import Written
+from headwater_producers.spark.plan.written import WrittenOutputs
 from headwater_schemas import naming
 from headwater_schemas.events import (
     Certainty,
@@ -135,17 +134,17 @@ class Iceberg(Connector):
             return batch.table(dataset, entry.storage, entry.symlinks, batch.schema())
         return read_table(leaf, entry, is_whole=table.snapshotId() is None)
 
-    def write(self, command: JvmCommand) -> Written | None:
+    def write(self, command: JvmCommand) -> WrittenOutputs | None:
         if command.name == "WriteToMicroBatchDataSource":
             table = command.subject
             entry = streamed_table(command) or iceberg_table(command.context, table)
-            return Written((table_output(entry, command.mode, table),))
+            return WrittenOutputs((table_output(entry, command.mode, table),))
         if command.name in ("AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic"):
             written = relation_table(command.context, command.plan.table())
-            return Written() if written is not None and written.catalog == _REWRITES else None
+            return WrittenOutputs() if written is not None and written.catalog == _REWRITES else None
         return None
 
-    def change(self, command: JvmCommand) -> tuple[DatasetChange, ...] | None:
+    def change(self, command: JvmCommand) -> tuple[DdlChange, ...] | None:
         if command.name not in _ALTERS:
             return None
         catalog, identifier = resolved(command.plan.table(), command.context)
@@ -159,19 +158,13 @@ class Iceberg(Connector):
     def read_range(self, source: SourceOffsets) -> tuple[RangeRead, ...] | None:
         if not is_offset(source.end):
             return None
-        start, to = source.logged.first if source.start is None else source.start, _bound(source.end)
+        start, to = _start(source), _bound(source.end)
         if to is None:
-            return None
+            return (RangeRead.opaque(start, source.end),)
         changes = TableRange(format="iceberg", from_=_bound(start) if is_offset(start) else None, to=to)
         known = start is not None or source.from_beginning
         certainty = Certainty.EXACT if known else Certainty.UPPER_BOUND
         return (RangeRead(position=Position(table_range=changes), certainty=certainty),)
-
-    def logged(self, source: SourceOffsets, folder: TextFolder) -> LoggedSource | None:
-        if source.start is not None or not is_offset(source.end):
-            return None
-        text = folder.read("offsets/0")
-        return LoggedSource(first=json.loads(text)) if text is not None else None
 
     def batch_log(self, run: CommandRun) -> BatchLog | None:
         table = run.command.subject
@@ -187,14 +180,14 @@ class Iceberg(Connector):
         if (environment := statics(session, _ENVIRONMENT)).get().get(MARK) == run_id:
             environment.remove(MARK)
 
-    def catalog(self, context: Context, name: str) -> Catalog | None:
+    def catalog(self, context: SessionContext, name: str) -> Catalog | None:
         return iceberg_catalog(context, name)
 
     def v2_table(self, table: Any) -> V2Table | None:
         return IcebergTable(table) if class_name(table) == TABLE else None
 
 
-def iceberg_table(context: Context, table: Any) -> CatalogEntry:
+def iceberg_table(context: SessionContext, table: Any) -> CatalogEntry:
     """Name an Iceberg table by its own metadata: a stream's plan doesn't name it."""
     catalog, _, name = str(table.name()).partition(".")
     names = iceberg_catalog(context, catalog)
@@ -207,6 +200,14 @@ def is_offset(offset: Any) -> bool:
     return isinstance(offset, dict) and offset.keys() >= _OFFSET
 
 
+def _start(source: SourceOffsets) -> Any:
+    """Return the start offset of a micro-batch; of the first one by the source's log in the checkpoint."""
+    if source.start is not None or (folder := source.folder) is None:
+        return source.start
+    text = folder.read("offsets/0")
+    return json.loads(text) if text is not None else None
+
+
 def _bound(offset: dict[str, Any]) -> str | None:
     snapshot, position = int(offset["snapshot_id"]), int(offset["position"])
     if snapshot < 0 or (position == 0 and offset["scan_all_files"]):
@@ -214,7 +215,7 @@ def _bound(offset: dict[str, Any]) -> str | None:
     return f"{snapshot}:{position}"
 
 
-def _is_metadata(context: Context, table: Any) -> bool:
+def _is_metadata(context: SessionContext, table: Any) -> bool:
     """Return True if a V2 table is one of Iceberg's metadata tables: `db.flights.snapshots`."""
     gateway = context.session.sparkContext._gateway
     return bool(is_instance_of(gateway, table.table(), "org.apache.iceberg.BaseMetadataTable"))

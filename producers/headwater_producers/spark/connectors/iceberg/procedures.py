@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from headwater_producers.spark.connectors.connector_questions import unwrapped, written_table
 from headwater_producers.spark.connectors.iceberg.connector import TABLE
 from headwater_producers.spark.connectors.iceberg.snapshots import iceberg_counts, iceberg_snapshot
-from headwater_producers.spark.connectors.question import unwrapped, written_table
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.events.writes import Counts
 from headwater_producers.spark.jvm.scala import class_name, instant

@@ -12,8 +12,8 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterator
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.answer import Committed, SinkCommit
-from headwater_producers.spark.connectors.question import CommandRun
+from headwater_producers.spark.connectors.connector_answers import CommittedVersion, SinkCommit
+from headwater_producers.spark.connectors.connector_questions import CommandRun
 from headwater_producers.spark.events.writes import Counts
 from headwater_producers.spark.jvm.scala import statics
 from headwater_producers.spark.plan.column import DataType
@@ -40,7 +40,6 @@ class IcebergCommits:
 
     Args:
         table: the JVM's `SparkTable`.
-        run: the command.
     """
 
     is_counted = True
@@ -55,7 +54,7 @@ class IcebergCommits:
         convert = statics(self._run.session, "org.apache.iceberg.spark.SparkSchemaUtil").convert
         return json.loads(str(convert(self._table.table().schema()).json()))
 
-    def committed(self, columns: Collection[str]) -> Committed | None:
+    def committed(self, columns: Collection[str]) -> CommittedVersion | None:
         """Return the snapshot that the command has committed; None where it made none, or there are several."""
         iceberg, (begin, end) = self._table.table(), self._run.window
         application = str(self._run.session.sparkContext.applicationId)
@@ -68,7 +67,7 @@ class IcebergCommits:
                 found.append(snapshot)
         if len(found) != 1:
             return None
-        return Committed(
+        return CommittedVersion(
             iceberg_snapshot(iceberg, found[0]),
             Certainty.EXACT,
             iceberg_counts(found[0]),

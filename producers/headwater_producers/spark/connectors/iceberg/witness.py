@@ -20,7 +20,7 @@ from typing import Any, Final, Protocol
 from headwater_producers.spark.connectors.iceberg.snapshots import MARK
 from headwater_producers.spark.events.left_writes import (
     LeftWrite,
-    Verdict,
+    WriteFate,
     WriteOutcome,
     WriteTarget,
     nothing,
@@ -90,7 +90,7 @@ def left_in_metadata(metadata: dict[str, Any], write: LeftWrite) -> WriteOutcome
         return nothing("no snapshot of the table is of it")
     [made] = mine
     return WriteOutcome(
-        verdict=Verdict.COMMITTED,
+        verdict=WriteFate.COMMITTED,
         at=instant(int(made["timestamp-ms"])),
         position=_position(made),
         certainty=Certainty.INFERRED,

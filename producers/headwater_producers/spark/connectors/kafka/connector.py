@@ -13,16 +13,22 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from headwater_producers.spark.common.errors import UnknownOriginError
-from headwater_producers.spark.connectors.answer import LoggedSource, RangeRead, Scanned
 from headwater_producers.spark.connectors.connector import Connector
+from headwater_producers.spark.connectors.connector_answers import RangeRead, Scanned
+from headwater_producers.spark.connectors.connector_questions import (
+    CheckpointSource,
+    JvmCommand,
+    JvmLeaf,
+    JvmScan,
+    SourceOffsets,
+)
 from headwater_producers.spark.connectors.kafka.topics import read_topics, write_continuously, write_topics
-from headwater_producers.spark.connectors.question import CheckpointSource, JvmCommand, JvmLeaf, JvmScan, SourceOffsets
 from headwater_producers.spark.connectors.rdd import made_of
 from headwater_producers.spark.jvm.files import TextFolder
 from headwater_producers.spark.jvm.scala import class_name, items, private
 from headwater_producers.spark.plan.description import PlanInput, SourceKind
 from headwater_producers.spark.plan.leaves import Leaf
-from headwater_producers.spark.plan.written import Written
+from headwater_producers.spark.plan.written import WrittenOutputs
 from headwater_schemas.events import Certainty, DatasetRef, KafkaRanges, OffsetRange, Position
 
 # Reading a topic of more partitions isn't worth so many round trips: its position stays unknown.
@@ -44,7 +50,7 @@ class Kafka(Connector):
         options = private(leaf.subject, "sourceOptions") if class_name(leaf.subject) == _V1 else leaf.options
         return read_topics(leaf, options)
 
-    def write(self, command: JvmCommand) -> Written | None:
+    def write(self, command: JvmCommand) -> WrittenOutputs | None:
         return write_continuously(command) if class_name(command.subject) == _WRITE else write_topics(command)
 
     def scanned(self, scan: JvmScan) -> Scanned | None:
@@ -58,7 +64,9 @@ class Kafka(Connector):
         end = kafka_offsets(source.end)
         if end is None:
             return None
-        read = kafka_ranges(kafka_offsets(source.start), end, source.logged.first)
+        folder = source.folder if source.start is None else None
+        first = first_offsets(folder, end) if folder is not None else None
+        read = kafka_ranges(kafka_offsets(source.start), end, first)
         return tuple(
             RangeRead(
                 position=Position(kafka=found.ranges),
@@ -69,11 +77,6 @@ class Kafka(Connector):
             )
             for topic, found in sorted(read.items())
         )
-
-    def logged(self, source: SourceOffsets, folder: TextFolder) -> LoggedSource | None:
-        if source.start is not None or (end := kafka_offsets(source.end)) is None:
-            return None
-        return LoggedSource(first=first_offsets(folder, end))
 
     def subscribed(self, offset: Any, folder: TextFolder | None) -> frozenset[str] | None:
         offsets = [offset] if folder is None else [folder.logged_json("0"), offset]

@@ -56,7 +56,7 @@ class BatchTimes(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class TopicState:
+class TopicSnapshot:
     """State of a topic at one time.
 
     Attributes:
@@ -79,7 +79,7 @@ class AskedTopic:
 class TopicStates(Protocol):
     """Client that asks clusters for their topics' states."""
 
-    def states(self, asked: Sequence[AskedTopic]) -> list[TopicState | None]:
+    def states(self, asked: Sequence[AskedTopic]) -> list[TopicSnapshot | None]:
         """Return the state of each topic now; None for one that can't be read quickly. Never raises."""
 
 
@@ -89,7 +89,7 @@ class Observation:
 
     asked_at: datetime
     answered_at: datetime
-    state: TopicState
+    state: TopicSnapshot
 
 
 class ObservedTopics:
@@ -170,6 +170,20 @@ class ObservedTopics:
         position = Position(kafka=KafkaRanges(use.dataset.name, ranges, after.topic_id))
         return msgspec.structs.replace(use, position=position, certainty=Certainty.UPPER_BOUND)
 
+    def written(
+        self, uses: tuple[DatasetUse, ...], topics: Collection[DatasetRef], progress: BatchTimes, rows: int | None
+    ) -> tuple[DatasetUse, ...]:
+        """Add the offset ranges that a micro-batch wrote, to those of its outputs that are topics.
+
+        Args:
+            uses: all datasets that the micro-batch wrote.
+            topics: the topics among them.
+            progress: times of the micro-batch.
+            rows: number of written rows, by the sink's count; None: unknown.
+        """
+        bounded = tuple([self.bounded(use, progress) if use.dataset in topics else use for use in uses])
+        return counted(bounded, rows) if rows is not None else bounded
+
     def identified(self, use: DatasetUse, progress: BatchTimes) -> DatasetUse:
         """Add the id of a topic that a micro-batch read, where the id was equal before and after."""
         if use.position is None or (kafka := use.position.kafka) is None:
@@ -209,7 +223,7 @@ class ObservedTopics:
         )
 
 
-def _bounding_states(seen: Collection[Observation], progress: BatchTimes) -> tuple[TopicState, TopicState] | None:
+def _bounding_states(seen: Collection[Observation], progress: BatchTimes) -> tuple[TopicSnapshot, TopicSnapshot] | None:
     """Return the last state before any read or write, and the first after all of them."""
     began, ended = writing_began(progress), writing_ended(progress)
     before = [each for each in seen if each.answered_at <= began]
@@ -219,7 +233,7 @@ def _bounding_states(seen: Collection[Observation], progress: BatchTimes) -> tup
     return max(before, key=lambda each: each.answered_at).state, min(after, key=lambda each: each.asked_at).state
 
 
-def _is_same(before: TopicState, after: TopicState) -> bool:
+def _is_same(before: TopicSnapshot, after: TopicSnapshot) -> bool:
     """Return True if the topic wasn't recreated in between, as far as its ids show."""
     return before.topic_id == after.topic_id
 

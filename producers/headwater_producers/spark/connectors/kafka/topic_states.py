@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from headwater_producers.spark.common.settings import CaptureSettings
-from headwater_producers.spark.connectors.kafka.observed_topics import AskedTopic, TopicState
+from headwater_producers.spark.connectors.kafka.observed_topics import AskedTopic, TopicSnapshot
 from headwater_producers.spark.plan import PlanInput, PlanOutput
 from headwater_schemas.kafka.settings import KafkaSettings
 from headwater_schemas.naming import kafka_topic
@@ -62,7 +62,7 @@ class KafkaTopicStates:
         self._paused_until: dict[_Key, float] = {}
         self._logged: set[str] = set()
 
-    def states(self, asked: Sequence[AskedTopic]) -> list[TopicState | None]:
+    def states(self, asked: Sequence[AskedTopic]) -> list[TopicSnapshot | None]:
         """Return the state of each topic now; None where it can't be read within TIMEOUT_SECONDS.
 
         All topics of a cluster are asked for together: a request takes half a millisecond of processor time, and
@@ -75,7 +75,7 @@ class KafkaTopicStates:
         for each in asked:
             if (key := self._key(each.topic)) is not None:
                 by_cluster.setdefault(key, []).append(each)
-        found: dict[tuple[_Key, str], TopicState] = {}
+        found: dict[tuple[_Key, str], TopicSnapshot] = {}
         for key, topics in by_cluster.items():
             found |= {(key, name): state for name, state in self._states_in(key, topics).items()}
         return [found.get((self._key(each.topic) or (), each.topic.dataset.name)) for each in asked]
@@ -91,7 +91,7 @@ class KafkaTopicStates:
             self._keys[topic.connection] = tuple(sorted(config.items())) if config is not None else None
         return self._keys[topic.connection]
 
-    def _states_in(self, key: _Key, asked: Sequence[AskedTopic]) -> dict[str, TopicState]:
+    def _states_in(self, key: _Key, asked: Sequence[AskedTopic]) -> dict[str, TopicSnapshot]:
         if time.monotonic() < self._paused_until.get(key, 0.0):
             return {}
         try:
@@ -105,7 +105,7 @@ class KafkaTopicStates:
         """Close the clients."""
         self._clients.clear()
 
-    def _ask(self, key: _Key, asked: Mapping[str, bool]) -> dict[str, TopicState]:
+    def _ask(self, key: _Key, asked: Mapping[str, bool]) -> dict[str, TopicSnapshot]:
         """Return the states of one cluster's topics by name, with or without end offsets as `asked`."""
         from confluent_kafka import TopicCollection
         from confluent_kafka.admin import AdminClient
@@ -127,7 +127,7 @@ class KafkaTopicStates:
         written = {name: found[name].partitions for name, offsets in asked.items() if offsets and name in found}
         ends = _ends(client, written, deadline)
         return {
-            name: TopicState(_id_of(description), ends.get(name))
+            name: TopicSnapshot(_id_of(description), ends.get(name))
             for name, description in found.items()
             if not asked[name] or name in ends
         }

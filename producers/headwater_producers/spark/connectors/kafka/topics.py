@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from py4j.java_collections import JavaMap
 
-from headwater_producers.spark.connectors.context import Context
-from headwater_producers.spark.connectors.question import JvmCommand, JvmLeaf
+from headwater_producers.spark.connectors.connector_questions import JvmCommand, JvmLeaf
+from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.jvm.scala import option, pairs, private, setting
 from headwater_producers.spark.plan.description import PlanInput, PlanOutput, SourceKind, StreamingLink, WriteMode
 from headwater_producers.spark.plan.leaves import Leaf
-from headwater_producers.spark.plan.written import Written
+from headwater_producers.spark.plan.written import WrittenOutputs
 from headwater_schemas.naming import NamedTable
 
 SERVERS = "kafka.bootstrap.servers"
@@ -82,16 +82,16 @@ def _topics(options: Any, known: Collection[str]) -> list[str]:
     return sorted(json.loads(assigned)) if assigned else sorted(known)
 
 
-def write_topics(command: JvmCommand) -> Written:
+def write_topics(command: JvmCommand) -> WrittenOutputs:
     """Describe a write to topics: the option's, else those that the column `topic` can hold."""
     topic = setting(command.options, "topic")
     names = [topic] if topic else sorted(command.topics or ())
     outputs = topics_written(command.options, command.context, names, command.mode)
-    return Written(outputs, None if names else CHOSEN_BY_ROWS)
+    return WrittenOutputs(outputs, None if names else CHOSEN_BY_ROWS)
 
 
 def topics_written(
-    options: Any, context: Context, names: Iterable[str], mode: WriteMode = WriteMode.UNKNOWN
+    options: Any, context: SessionContext, names: Iterable[str], mode: WriteMode = WriteMode.UNKNOWN
 ) -> tuple[PlanOutput, ...]:
     """Build the outputs for the topics that a writer with these options (a Scala map) writes."""
     servers = setting(options, SERVERS) or ""
@@ -104,7 +104,7 @@ def _connection(options: Any) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name in CONNECTION if (value := setting(options, f"kafka.{name}")) is not None)
 
 
-def write_continuously(command: JvmCommand) -> Written:
+def write_continuously(command: JvmCommand) -> WrittenOutputs:
     """Describe the write of a query with a continuous trigger, whose plan has the write, and no options."""
     write, context = command.subject, command.context
     params = private(write, "producerParams")
@@ -114,7 +114,7 @@ def write_continuously(command: JvmCommand) -> Written:
     names = [str(topic)] if topic is not None else sorted(command.topics or ())
     outputs = tuple(_written(context.topic(servers, name, cluster_id), WriteMode.APPEND) for name in names)
     link = StreamingLink(sink="Kafka", sink_kind=SourceKind.KAFKA)
-    return Written(outputs, None if names else CHOSEN_BY_ROWS, streaming=link)
+    return WrittenOutputs(outputs, None if names else CHOSEN_BY_ROWS, streaming=link)
 
 
 def _written(topic: NamedTable, mode: WriteMode, connection: tuple[tuple[str, str], ...] = ()) -> PlanOutput:

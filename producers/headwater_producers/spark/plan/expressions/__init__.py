@@ -6,7 +6,7 @@ expression without a rule is computed from all its arguments: DERIVE if it is Sp
 
 from __future__ import annotations
 
-from headwater_producers.spark.plan.expressions.call import Call, Rule, Scope
+from headwater_producers.spark.plan.expressions.call import Call, ExpressionScope, Rule
 from headwater_producers.spark.plan.expressions.reader import read_expression
 
-__all__ = ["Call", "Rule", "Scope", "read_expression"]
+__all__ = ["Call", "ExpressionScope", "Rule", "read_expression"]

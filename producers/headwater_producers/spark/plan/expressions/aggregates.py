@@ -9,10 +9,10 @@ from headwater_producers.spark.plan.column import (
     CONSTANT,
     ELEMENT,
     LENGTH,
-    Column,
-    Direct,
-    Field,
+    DirectSource,
+    FieldRef,
     Indirect,
+    ValueLineage,
     clip,
     combine,
     influences,
@@ -31,7 +31,7 @@ COUNTS = "Count CountIf HyperLogLogPlusPlus HllSketchAgg CountMinSketchAgg RegrC
 """Counting functions. The values counted, or hashed to be counted, can't be read back."""
 
 
-def aggregate_expression(call: Call) -> Column:
+def aggregate_expression(call: Call) -> ValueLineage:
     """Read the frame around an aggregate function, with its FILTER: `sum(x) FILTER (WHERE y)`."""
     function, *conditions = call.arguments
     by = influences(conditions, Kind.FILTER_DEPENDENCY)
@@ -41,28 +41,28 @@ def aggregate_expression(call: Call) -> Column:
     return influenced(stepped(function, Kind.AGGREGATE, text), by)
 
 
-def aggregate(call: Call) -> Column:
+def aggregate(call: Call) -> ValueLineage:
     """Read a function of many rows. Over constants (`count(*)`, `sum(1)`) it is one of the rows themselves."""
     return _aggregate(call, masking=False)
 
 
-def count(call: Call) -> Column:
+def count(call: Call) -> ValueLineage:
     """Aggregate to a count: only the number of rows comes through."""
     return _aggregate(call, masking=True)
 
 
-def _aggregate(call: Call, *, masking: bool) -> Column:
+def _aggregate(call: Call, *, masking: bool) -> ValueLineage:
     result = call.step(Kind.AGGREGATE, masking=masking)
     if any(d.kind is not Kind.CONSTANT for d in result.direct) or call.node.name.startswith("Grouping"):
         return result
     return replace(result, direct=_rows(call, Kind.AGGREGATE, masking=masking))
 
 
-def _rows(call: Call, kind: Kind, *, masking: bool = False) -> frozenset[Direct]:
-    return frozenset(Direct(Field(dataset), kind, masking=masking) for dataset in call.scope.rows) or CONSTANT
+def _rows(call: Call, kind: Kind, *, masking: bool = False) -> frozenset[DirectSource]:
+    return frozenset(DirectSource(FieldRef(dataset), kind, masking=masking) for dataset in call.scope.rows) or CONSTANT
 
 
-def collected(call: Call) -> Column:
+def collected(call: Call) -> ValueLineage:
     """Read `collect_list(x)` and `freqItems`: an array whose elements are the values; in a set, each once."""
     value = call.arguments[0]
     element = stepped(value, Kind.AGGREGATE)
@@ -71,25 +71,25 @@ def collected(call: Call) -> Column:
     parts = {ELEMENT: element}
     if call.node.name == "CollectList" and value.text.startswith("struct("):
         # A collected array is never null: its length is the number of rows.
-        parts[LENGTH] = Column(_rows(call, Kind.AGGREGATE, masking=True))
+        parts[LENGTH] = ValueLineage(_rows(call, Kind.AGGREGATE, masking=True))
     data_type = {"type": "array", "elementType": value.type}
     return replace(call.step(Kind.AGGREGATE), parts=parts, type=data_type)
 
 
-def one_of(call: Call) -> Column:
+def one_of(call: Call) -> ValueLineage:
     """Read `first(x)`, `max_by(x, y)`: the value of one row, which `y` picks."""
     value, *order = call.arguments
     return influenced(stepped(value, Kind.AGGREGATE, call.text), influences(order, Kind.CONDITIONAL))
 
 
-def row_at_offset(call: Call) -> Column:
+def row_at_offset(call: Call) -> ValueLineage:
     """Read `lag(x, 1, y)`, `nth_value(x, 2)`: the value of another row, `y` where there is none."""
     value, _, *default = call.arguments
     values = [value, *(column for column in default if column.direct != CONSTANT)]
     return stepped(merge(values, call.text), Kind.DERIVE, call.text)
 
 
-def extreme(call: Call) -> Column:
+def extreme(call: Call) -> ValueLineage:
     """Read `max(x)`: the value of one row; parts of a struct or an array are those of the row whose value it is."""
     value = call.arguments[0]
     if not any(True for _ in value.sources):
@@ -97,19 +97,19 @@ def extreme(call: Call) -> Column:
     return as_one(stepped(value, Kind.AGGREGATE, call.text), influences([value], Kind.CONDITIONAL, call.text))
 
 
-def listed(call: Call) -> Column:
+def listed(call: Call) -> ValueLineage:
     """Read `listagg(x, ',') WITHIN GROUP (ORDER BY y)`."""
     value, delimiter, *order = call.arguments
     result = call.step(Kind.AGGREGATE, [value, delimiter])
     return replace(result, indirect=result.indirect | influences(order, Kind.SORT_DEPENDENCY))
 
 
-def rank(call: Call) -> Column:
+def rank(call: Call) -> ValueLineage:
     """Read a rank, which comes from the order of rows alone; the window has the ordering columns."""
-    return Column(text=f"{function_name(call.node.name)}()")
+    return ValueLineage(text=f"{function_name(call.node.name)}()")
 
 
-def window(call: Call) -> Column:
+def window(call: Call) -> ValueLineage:
     """Read `function OVER (PARTITION BY … ORDER BY …)`."""
     function, specification = call.arguments
     if not function.direct and not specification.indirect:
@@ -119,7 +119,7 @@ def window(call: Call) -> Column:
     return replace(influenced(function, specification.indirect), text=text)
 
 
-def window_specification(call: Call) -> Column:
+def window_specification(call: Call) -> ValueLineage:
     """Read partition and order: influences of this one column, each by way of its clause."""
     *keys, bounds = call.arguments
     parted = len(call.node.get("partitionSpec") or ())
@@ -131,17 +131,17 @@ def window_specification(call: Call) -> Column:
         by = by.union(*(influences([c], Kind.WINDOW_DEPENDENCY, f"{clause} {c.text}") for c in varying))
         parts += [f"{clause} {', '.join(column.text for column in varying)}"] if varying else []
     parts += [bounds.text] if bounds.text else []
-    return Column(indirect=by, text=f"over({' '.join(parts)})")
+    return ValueLineage(indirect=by, text=f"over({' '.join(parts)})")
 
 
-def frame(call: Call) -> Column:
+def frame(call: Call) -> ValueLineage:
     """Read `ROWS BETWEEN …`: no columns, and no text where it is Spark's default."""
     kind = "rows" if call.node.object_name("frameType") == "RowFrame" else "range"
     bounds = [_bound_text(argument.text) for argument in call.arguments]
     usual = bounds[:1] == ["unbounded preceding"] and bounds[1] in ("current row", "unbounded following")
     # Equal bounds: `lag` and `lead`, which have the offset themselves.
     plain = len(bounds) != 2 or usual or bounds[0] == bounds[1]
-    return Column(CONSTANT, text="" if plain else f"{kind} between {bounds[0]} and {bounds[1]}")
+    return ValueLineage(CONSTANT, text="" if plain else f"{kind} between {bounds[0]} and {bounds[1]}")
 
 
 def _bound_text(text: str) -> str:
@@ -151,12 +151,12 @@ def _bound_text(text: str) -> str:
     return f"{back['some'] or back['number']} preceding" if back else f"{text} following"
 
 
-def frame_bound(call: Call) -> Column:
+def frame_bound(call: Call) -> ValueLineage:
     """Read `UNBOUNDED PRECEDING`, `CURRENT ROW`."""
-    return Column(CONSTANT, text=function_name(call.node.name).replace("_", " "))
+    return ValueLineage(CONSTANT, text=function_name(call.node.name).replace("_", " "))
 
 
-def pivot_first(call: Call) -> Column:
+def pivot_first(call: Call) -> ValueLineage:
     """Read the aggregate of `pivot`: the value of the row whose pivot column has this column's value."""
     pivot_column, value, *_ = call.arguments
     result = combine([value], Kind.AGGREGATE, value.text)

@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from headwater_producers.spark.plan.binding import bind
-from headwater_producers.spark.plan.column import CONSTANT, Column, Direct, Field, Variable, clip, combine
+from headwater_producers.spark.plan.column import (
+    CONSTANT,
+    DirectSource,
+    FieldRef,
+    ValueLineage,
+    Variable,
+    clip,
+    combine,
+)
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
 from headwater_producers.spark.plan.names import shown_name
 from headwater_producers.spark.plan.schema import type_text
@@ -24,18 +32,18 @@ _COMMON_TEXT = "\ue000"
 """Text of a common expression until then: a private-use character, so that it can be found again."""
 
 
-def attribute(call: Call) -> Column:
+def attribute(call: Call) -> ValueLineage:
     """Read a column of the operators below; an unknown one is reported, and may be any of theirs."""
     column = call.scope.find(expression_id(call.node.fields))
     if column is None:
         name = shown_name(str(call.node.get("name")))
         call.scope.report(f"column {name} comes from nowhere that was understood")
         column = combine(call.scope.columns.values(), Kind.UNKNOWN, str(name))
-        return column if column.direct else replace(column, direct=frozenset({Direct(None, Kind.UNKNOWN)}))
+        return column if column.direct else replace(column, direct=frozenset({DirectSource(None, Kind.UNKNOWN)}))
     return column if column.type is not None else replace(column, type=call.node.get("dataType"))
 
 
-def outer_reference(call: Call) -> Column:
+def outer_reference(call: Call) -> ValueLineage:
     """Read a column of the query around a subquery."""
     tree = call.node.tree("e")
     if tree is None or call.scope.outer is None:
@@ -43,20 +51,20 @@ def outer_reference(call: Call) -> Column:
     return call.scope.outer.find(expression_id(tree[0])) or call.step(Kind.UNKNOWN)
 
 
-def literal(call: Call) -> Column:
+def literal(call: Call) -> ValueLineage:
     """Read a constant."""
     value, data_type = call.node.get("value"), call.node.get("dataType")
     text = literal_text(value, data_type, call.scope.literals)
     constants = frozenset({str(value)}) if value is not None else frozenset()
-    return Column(CONSTANT, text=text, type=data_type, constants=constants)
+    return ValueLineage(CONSTANT, text=text, type=data_type, constants=constants)
 
 
-def same(call: Call) -> Column:
+def same(call: Call) -> ValueLineage:
     """Return the first argument, unchanged."""
-    return call.arguments[0] if call.arguments else Column(CONSTANT, text=call.text)
+    return call.arguments[0] if call.arguments else ValueLineage(CONSTANT, text=call.text)
 
 
-def cast(call: Call) -> Column:
+def cast(call: Call) -> ValueLineage:
     """Read a cast: another type, the same value. An encoding stays the encoding of its value, as text or bytes."""
     (value,) = call.arguments
     data_type = call.node.get("dataType")
@@ -68,51 +76,51 @@ def cast(call: Call) -> Column:
     return replace(result, encoded=encoded, constants=value.constants)
 
 
-def ordered(call: Call) -> Column:
+def ordered(call: Call) -> ValueLineage:
     """Read a key of ORDER BY: its value; the text shows its direction."""
     value = call.arguments[0]
     return replace(value, text=clip(order_text(value.text, call.node)))
 
 
-def transcode(call: Call) -> Column:
+def transcode(call: Call) -> ValueLineage:
     """Read a conversion of text to bytes and back (`encode`, `decode`): a cast."""
     value = call.arguments[0]
     return replace(combine([value], Kind.CAST, call.text), encoded=value.encoded)
 
 
-def collate(call: Call) -> Column:
+def collate(call: Call) -> ValueLineage:
     """Pass a text through that is compared by another collation."""
     value = call.arguments[0]
     return replace(combine([value], Kind.CAST, call.text), encoded=value.encoded, constants=value.constants)
 
 
-def no_input(call: Call) -> Column:
+def no_input(call: Call) -> ValueLineage:
     """Return a constant, for expressions without an input column: the clock, ids, the type of an expression."""
-    return Column(CONSTANT, text=call.text)
+    return ValueLineage(CONSTANT, text=call.text)
 
 
-def random(call: Call) -> Column:
+def random(call: Call) -> ValueLineage:
     """Read a random value. The seed, which Spark may choose anew in every run, isn't part of the text."""
     shown = call.arguments[: _BEFORE_SEED.get(call.node.name, 0)]
-    return Column(CONSTANT, text=f"{function_name(call.node.name)}({', '.join(a.text for a in shown)})")
+    return ValueLineage(CONSTANT, text=f"{function_name(call.node.name)}({', '.join(a.text for a in shown)})")
 
 
-def named_constant(call: Call) -> Column:
+def named_constant(call: Call) -> ValueLineage:
     """Read a session's variable (its name, as its value is another in every run), or a collation."""
     name = call.node.get("collationName") or str(call.node.get("originalNameParts")).strip("[]").replace(", ", ".")
-    return Column(CONSTANT, text=str(name))
+    return ValueLineage(CONSTANT, text=str(name))
 
 
-def of_rows(call: Call) -> Column:
+def of_rows(call: Call) -> ValueLineage:
     """Return a column derived from the row's dataset, not from a column of it: `input_file_name()`."""
-    direct = frozenset(Direct(Field(dataset), Kind.DERIVE) for dataset in call.scope.rows)
-    return Column(direct or CONSTANT, text=call.text)
+    direct = frozenset(DirectSource(FieldRef(dataset), Kind.DERIVE) for dataset in call.scope.rows)
+    return ValueLineage(direct or CONSTANT, text=call.text)
 
 
-def common_expression(call: Call) -> Column:
+def common_expression(call: Call) -> ValueLineage:
     """Read `With(child, definitions)`: the child, each reference in it replaced by its definition."""
     child, *definitions = call.arguments
-    definition = merge(definitions, "…") if definitions else Column(CONSTANT)
+    definition = merge(definitions, "…") if definitions else ValueLineage(CONSTANT)
     if len(definitions) > 1:
         definition = stepped(definition, Kind.UNKNOWN)
     bound = bind(child, {COMMON: definition})
@@ -121,12 +129,12 @@ def common_expression(call: Call) -> Column:
     return replace(bound, indirect=frozenset(shown.values()), text=clip(text))
 
 
-def common_reference(_call: Call) -> Column:
+def common_reference(_call: Call) -> ValueLineage:
     """Read a reference to a definition of the `With` around; Spark's JSON lacks its target, so perhaps any of them."""
-    return Column(frozenset({Direct(Variable(COMMON), Kind.COPY, whole=True)}), text=_COMMON_TEXT)
+    return ValueLineage(frozenset({DirectSource(Variable(COMMON), Kind.COPY, whole=True)}), text=_COMMON_TEXT)
 
 
-def field_of_struct(call: Call) -> Column:
+def field_of_struct(call: Call) -> ValueLineage:
     """Read `struct.field`; by ordinal where the JSON has no name."""
     (struct,) = call.arguments
     name, ordinal = call.node.get("name"), call.node.get("ordinal")

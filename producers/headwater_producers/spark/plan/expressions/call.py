@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from headwater_producers.spark.plan.column import Column, combine
+from headwater_producers.spark.plan.column import ValueLineage, combine
 from headwater_producers.spark.plan.relation import Relation
 from headwater_producers.spark.plan.text import Literals, expression_text
-from headwater_producers.spark.plan.tree import Node, Nodes
+from headwater_producers.spark.plan.tree import Nodes, PlanNode
 from headwater_schemas.events import DatasetRef
 from headwater_schemas.events import TransformationKind as Kind
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class ExpressionScope:
     """Scope in which an expression is evaluated.
 
     Attributes:
@@ -26,16 +26,16 @@ class Scope:
         literals: display of literals in texts.
     """
 
-    columns: Mapping[int, Column]
+    columns: Mapping[int, ValueLineage]
     rows: frozenset[DatasetRef]
-    subquery: Callable[[Nodes, Scope], Relation]
+    subquery: Callable[[Nodes, ExpressionScope], Relation]
     report: Callable[[str], None]
-    outer: Scope | None = None
+    outer: ExpressionScope | None = None
     literals: Literals = Literals.SHOWN
 
-    def find(self, attribute: int | None) -> Column | None:
+    def find(self, attribute: int | None) -> ValueLineage | None:
         """Return the attribute's column, in this scope or an outer one."""
-        scope: Scope | None = self
+        scope: ExpressionScope | None = self
         while scope is not None:
             if attribute is not None and attribute in scope.columns:
                 return scope.columns[attribute]
@@ -47,21 +47,23 @@ class Scope:
 class Call:
     """Expression with the columns of its arguments."""
 
-    node: Node
-    arguments: tuple[Column, ...]
-    scope: Scope
+    node: PlanNode
+    arguments: tuple[ValueLineage, ...]
+    scope: ExpressionScope
 
     @property
     def text(self) -> str:
         """Text of the expression."""
         return expression_text(self.node, self.arguments)
 
-    def step(self, kind: Kind, arguments: Iterable[Column] | None = None, *, masking: bool = False) -> Column:
+    def step(
+        self, kind: Kind, arguments: Iterable[ValueLineage] | None = None, *, masking: bool = False
+    ) -> ValueLineage:
         """Return the column of a value computed from the arguments (or these of them) in one step of `kind`."""
         return combine(self.arguments if arguments is None else arguments, kind, self.text, masking=masking)
 
 
-Rule = Callable[[Call], Column]
+Rule = Callable[[Call], ValueLineage]
 
 
 def rules(rule: Rule, names: str) -> dict[str, Rule]:

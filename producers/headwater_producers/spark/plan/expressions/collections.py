@@ -11,8 +11,8 @@ from headwater_producers.spark.plan.column import (
     KEY,
     PRESENCE,
     VALUE,
-    Column,
     Indirect,
+    ValueLineage,
     combine,
     influences,
 )
@@ -33,7 +33,7 @@ from headwater_producers.spark.plan.structure import (
 from headwater_schemas.events import TransformationKind as Kind
 
 
-def concatenated(call: Call) -> Column:
+def concatenated(call: Call) -> ValueLineage:
     """Read `concat`, `array_union`: elements of any of the arrays; text has none."""
     arrays = [a for a in call.arguments if part_type(a.type, ELEMENT) is not None or ELEMENT in a.parts]
     if not arrays:
@@ -46,7 +46,7 @@ def concatenated(call: Call) -> Column:
     return _array(call, elements, items=items, length=length_of(arrays))
 
 
-def selected(call: Call) -> Column:
+def selected(call: Call) -> ValueLineage:
     """Read `slice`, `reverse`: some or all of the first array's elements, chosen by the other arguments."""
     array, *others = call.arguments
     if part_type(array.type, ELEMENT) is None and ELEMENT not in array.parts:
@@ -59,37 +59,37 @@ def selected(call: Call) -> Column:
     return _array(call, [part(array, ELEMENT)], by=others, length=length)
 
 
-def compared(call: Call) -> Column:
+def compared(call: Call) -> ValueLineage:
     """Read `array_distinct`, `array_except`: some elements, which are compared as a whole."""
     array, *others = call.arguments
     return _array(call, [part(array, ELEMENT)], by=others, whole=Kind.CONDITIONAL)
 
 
-def in_order(call: Call) -> Column:
+def in_order(call: Call) -> ValueLineage:
     """Read `sort_array(array)`: the same elements, ordered by the whole of each."""
     array = call.arguments[0]
     return _array(call, [part(array, ELEMENT)], whole=Kind.SORT_DEPENDENCY, length=length_of([array]))
 
 
-def with_item(call: Call) -> Column:
+def with_item(call: Call) -> ValueLineage:
     """Read `array_append(array, item)`, `array_prepend`; `array_insert(array, position, item)`."""
     array, *position, item = call.arguments
     length = combine([length_of([array]), *position], Kind.DERIVE, "size")
     return _array(call, [part(array, ELEMENT), item], by=position, length=length)
 
 
-def repeated(call: Call) -> Column:
+def repeated(call: Call) -> ValueLineage:
     """Read `array_repeat(item, count)`."""
     item, count = call.arguments
     return _array(call, [item], by=[count], length=count)
 
 
-def flattened(call: Call) -> Column:
+def flattened(call: Call) -> ValueLineage:
     """Read `flatten(array of arrays)`."""
     return _array(call, [part(part(call.arguments[0], ELEMENT), ELEMENT)])
 
 
-def zipped(call: Call) -> Column:
+def zipped(call: Call) -> ValueLineage:
     """Read `arrays_zip(a, b)`: an array of structs, a field for each array."""
     names = [str(tree[0].get("value")) for tree in call.node.trees("names")]
     if len(names) != len(call.arguments):
@@ -98,29 +98,29 @@ def zipped(call: Call) -> Column:
     return _array(call, [_struct(fields)], length=length_of(call.arguments))
 
 
-def size(call: Call) -> Column:
+def size(call: Call) -> ValueLineage:
     """Read `size(array)`, `size(map)`."""
     return replace(combine([length_of(call.arguments)], Kind.DERIVE, call.text), type=call.node.get("dataType"))
 
 
-def map_values(call: Call) -> Column:
+def map_values(call: Call) -> ValueLineage:
     """Read `map_values(m)`."""
     return _array(call, [part(call.arguments[0], VALUE)], length=length_of(call.arguments))
 
 
-def map_keys(call: Call) -> Column:
+def map_keys(call: Call) -> ValueLineage:
     """Read `map_keys(m)`."""
     return _array(call, [key_of(call.arguments[0])], length=length_of(call.arguments))
 
 
-def map_entries(call: Call) -> Column:
+def map_entries(call: Call) -> ValueLineage:
     """Read `map_entries(m)`: an array of structs of key and value."""
     source = call.arguments[0]
     entry = _struct({"key": key_of(source), "value": part(source, VALUE)})
     return _array(call, [entry], length=length_of(call.arguments))
 
 
-def from_entries(call: Call) -> Column:
+def from_entries(call: Call) -> ValueLineage:
     """Read `map_from_entries(array of structs)`: the second field of each is a value."""
     entry = part(call.arguments[0], ELEMENT)
     names = field_names(entry)
@@ -133,7 +133,7 @@ def from_entries(call: Call) -> Column:
     return map_of(part(entry, value), call.step(Kind.DERIVE), keys, known, length_of(call.arguments))
 
 
-def from_arrays(call: Call) -> Column:
+def from_arrays(call: Call) -> ValueLineage:
     """Read `map_from_arrays(keys, values)`."""
     keys, values = call.arguments
     known_keys, known_values = array_items(keys), array_items(values)
@@ -141,7 +141,7 @@ def from_arrays(call: Call) -> Column:
     return map_of(part(values, ELEMENT), call.step(Kind.DERIVE), part(keys, ELEMENT), known, length_of([keys]))
 
 
-def united(call: Call) -> Column:
+def united(call: Call) -> ValueLineage:
     """Read `map_concat(a, b)`: values of any of them."""
     maps = call.arguments
     if not maps:
@@ -154,12 +154,12 @@ def united(call: Call) -> Column:
 
 def _array(
     call: Call,
-    elements: Iterable[Column],
-    by: Iterable[Column] = (),
-    items: Sequence[Column] | None = None,
+    elements: Iterable[ValueLineage],
+    by: Iterable[ValueLineage] = (),
+    items: Sequence[ValueLineage] | None = None,
     whole: Kind | None = None,
-    length: Column | None = None,
-) -> Column:
+    length: ValueLineage | None = None,
+) -> ValueLineage:
     # `by` picks the elements, each of which is compared as a whole where `whole` names the dependency.
     picked = _picked(by)
     element = influenced(merge(elements, call.text), picked)
@@ -173,13 +173,13 @@ def _array(
     return array_of(element, call.step(Kind.DERIVE), None if items is None else array_members(items), length)
 
 
-def _struct(fields: dict[str, Column]) -> Column:
+def _struct(fields: dict[str, ValueLineage]) -> ValueLineage:
     types = [{"name": name, "type": field.type} for name, field in fields.items()]
     base = combine(fields.values(), Kind.DERIVE, f"struct({', '.join(fields)})")
-    return replace(base, parts={**fields, PRESENCE: Column(CONSTANT)}, type={"type": "struct", "fields": types})
+    return replace(base, parts={**fields, PRESENCE: ValueLineage(CONSTANT)}, type={"type": "struct", "fields": types})
 
 
-def _picked(by: Iterable[Column]) -> frozenset[Indirect]:
+def _picked(by: Iterable[ValueLineage]) -> frozenset[Indirect]:
     return influences([column for column in by if column.direct != CONSTANT], Kind.CONDITIONAL)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from headwater_producers.spark.plan.column import Column, combine, influences
+from headwater_producers.spark.plan.column import ValueLineage, combine, influences
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
 from headwater_producers.spark.plan.structure import as_one, influenced, merge, stepped
 from headwater_schemas.events import TransformationKind as Kind
 
 
-def case_when(call: Call) -> Column:
+def case_when(call: Call) -> ValueLineage:
     """Read `CASE`: conditions and values in turn, then perhaps ELSE."""
     arguments = call.arguments
     conditions = arguments[: len(arguments) - len(arguments) % 2 : 2]
@@ -21,30 +21,30 @@ def case_when(call: Call) -> Column:
     return choose(call, conditions, values)
 
 
-def if_else(call: Call) -> Column:
+def if_else(call: Call) -> ValueLineage:
     """Read `IF(condition, value, other)`."""
     condition, *values = call.arguments
     return choose(call, [condition], values)
 
 
-def null_if(call: Call) -> Column:
+def null_if(call: Call) -> ValueLineage:
     """Read `NULLIF` of Spark 4.3 or later: a comparison of both, and the first, which is the value unless equal."""
     equal, value = call.arguments
     return choose(call, [equal], [value])
 
 
-def coalesce(call: Call) -> Column:
+def coalesce(call: Call) -> ValueLineage:
     """Read `COALESCE`: the first value that isn't null. The choice depends on those before it, sources already."""
     return choose(call, [], call.arguments)
 
 
-def extreme(call: Call) -> Column:
+def extreme(call: Call) -> ValueLineage:
     """Read `GREATEST`, `LEAST`: values are compared whole, so the fields before a struct's field choose it, too."""
     one = choose(call, [], call.arguments)
     return as_one(one, influences(call.arguments, Kind.CONDITIONAL, call.text))
 
 
-def choose(call: Call, conditions: Sequence[Column], values: Sequence[Column]) -> Column:
+def choose(call: Call, conditions: Sequence[ValueLineage], values: Sequence[ValueLineage]) -> ValueLineage:
     """Return a column that is one of `values`, chosen by `conditions`."""
     result = combine(values, Kind.DERIVE, call.text, whole=True)
     # Structure and possible constants live on; each part is derived, since another branch may have given it.

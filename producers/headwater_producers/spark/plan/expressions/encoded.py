@@ -14,8 +14,8 @@ from headwater_producers.spark.plan.column import (
     ELEMENT,
     REST,
     VALUE,
-    Column,
     DataType,
+    ValueLineage,
     combine,
     container_step,
     member_step,
@@ -31,7 +31,7 @@ from headwater_schemas.events import TransformationKind as Kind
 _JSON_STEP = re.compile(r"\.(?P<name>[^.\[]+)|\['(?P<quoted>[^']+)'\]|\[(?P<index>\d+|\*)\]")
 
 
-def decode(call: Call) -> Column:
+def decode(call: Call) -> ValueLineage:
     """Read `from_json` and its like: the value that was encoded, where that is known."""
     encoded = call.arguments[0]
     data_type = call.node.get("schema") or call.node.get("dataType")
@@ -43,7 +43,7 @@ def decode(call: Call) -> Column:
     return replace(influenced(value, encoded.indirect), type=data_type or value.type)
 
 
-def _by_name(value: Column, data_type: DataType) -> Column:
+def _by_name(value: ValueLineage, data_type: DataType) -> ValueLineage:
     """Return an encoded value under its decoded type: a struct may be read as a map, a map as a struct.
 
     An encoding without known fields (a topic's payload) has those that are asked for.
@@ -67,27 +67,27 @@ def _by_name(value: Column, data_type: DataType) -> Column:
     return replace(value, parts=parts)
 
 
-def encode(call: Call) -> Column:
+def encode(call: Call) -> ValueLineage:
     """Read `to_json` and its like: text derived from all fields, which can be decoded into each."""
     value = call.arguments[0]
     return replace(call.step(Kind.DERIVE, [value]), encoded=stepped(value, Kind.CAST))
 
 
-def json_path(call: Call) -> Column:
+def json_path(call: Call) -> ValueLineage:
     """Read `get_json_object(text, '$.a.b')`: the field of the payload, where the path is a constant."""
     text, *path = call.arguments
     found = step_into(text, next(iter(path[0].constants), "") if path and path[0].constants else "")
     return replace(found, text=call.text) if found else call.step(Kind.DERIVE)
 
 
-def variant_path(call: Call) -> Column:
+def variant_path(call: Call) -> ValueLineage:
     """Read `variant_get(variant, '$.a.b', type)`: that part, cast."""
     variant, path = call.arguments[:2]
     found = step_into(replace(variant, encoded=variant), next(iter(path.constants or ()), ""))
     return combine([found], Kind.CAST, call.text) if found else call.step(Kind.DERIVE)
 
 
-def step_into(text: Column, path: str) -> Column | None:
+def step_into(text: ValueLineage, path: str) -> ValueLineage | None:
     """Return the part of an encoded value at a JSON path; None where either isn't known."""
     if text.encoded is None or not path.startswith("$"):
         return None
@@ -102,7 +102,7 @@ def step_into(text: Column, path: str) -> Column | None:
     return value
 
 
-def json_tuple(call: Call) -> Column:
+def json_tuple(call: Call) -> ValueLineage:
     """Read `json_tuple(text, 'a', 'b')`, a generator (see `generators.py`)."""
     text, *names = call.arguments
     found = []

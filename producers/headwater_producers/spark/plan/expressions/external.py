@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headwater_producers.spark.plan.column import CONSTANT, Column, Direct
+from headwater_producers.spark.plan.column import CONSTANT, DirectSource, ValueLineage
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
 from headwater_producers.spark.plan.text import inline_texts
 from headwater_schemas.events import TransformationKind as Kind
@@ -17,13 +17,13 @@ BLACK_BOXES = (
 )
 
 
-def external(call: Call) -> Column:
+def external(call: Call) -> ValueLineage:
     """Read a user-defined function: Python, Scala, Java, Hive."""
     name = call.node.get("name") or call.node.get("udfName") or call.node.name
     varying = [argument for argument in call.arguments if argument.direct != CONSTANT]
     result = replace(call.step(Kind.EXTERNAL, varying), text=f"{name}({inline_texts(call.arguments)})")
     result = replace(result, type=call.node.get("dataType"))
-    return result if result.direct else replace(result, direct=frozenset({Direct(None, Kind.EXTERNAL)}))
+    return result if result.direct else replace(result, direct=frozenset({DirectSource(None, Kind.EXTERNAL)}))
 
 
 EXTERNAL: dict[str, Rule] = rules(external, BLACK_BOXES)

@@ -5,31 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from headwater_producers.spark.plan.column import CONSTANT, ELEMENT, VALUE, Column, combine
+from headwater_producers.spark.plan.column import CONSTANT, ELEMENT, VALUE, ValueLineage, combine
 from headwater_producers.spark.plan.expressions.call import Call, Rule
 from headwater_producers.spark.plan.structure import field_names, is_map, key_of, length_of, merge, part
 from headwater_schemas.events import TransformationKind as Kind
 
 
-def explode(call: Call) -> Column:
+def explode(call: Call) -> ValueLineage:
     """Read `explode`: the elements, or a map's keys and values."""
     return as_parts(call, _exploded(call), length_of(call.arguments))
 
 
-def posexplode(call: Call) -> Column:
+def posexplode(call: Call) -> ValueLineage:
     """Read `posexplode`: the position, which depends only on the number of elements, then as `explode`."""
     (collection,) = call.arguments
     position = combine([length_of([collection])], Kind.DERIVE, f"position in {collection.text}")
     return as_parts(call, [position, *_exploded(call)], length_of(call.arguments))
 
 
-def inline(call: Call) -> Column:
+def inline(call: Call) -> ValueLineage:
     """Read `inline(array of structs)`: the fields."""
     element = part(call.arguments[0], ELEMENT)
     return as_parts(call, [part(element, name) for name in field_names(element)], length_of(call.arguments))
 
 
-def stack(call: Call) -> Column:
+def stack(call: Call) -> ValueLineage:
     """Read `stack(n, a, b, c, d)`: n rows; with two columns, each takes every second argument."""
     count, *values = call.arguments
     rows = int(next(iter(count.constants), "1")) if count.constants else 1
@@ -37,17 +37,17 @@ def stack(call: Call) -> Column:
     return as_parts(call, [merge(values[i::width], call.text) for i in range(width)])
 
 
-def _exploded(call: Call) -> list[Column]:
+def _exploded(call: Call) -> list[ValueLineage]:
     (collection,) = call.arguments
     if is_map(collection):
         return [key_of(collection), part(collection, VALUE)]
     return [part(collection, ELEMENT)]
 
 
-def as_parts(call: Call, columns: Iterable[Column], length: Column | None = None) -> Column:
+def as_parts(call: Call, columns: Iterable[ValueLineage], length: ValueLineage | None = None) -> ValueLineage:
     """Build a generator's column: these parts, in as many rows as `length` has, else always in the same number."""
     parts = {str(i): column for i, column in enumerate(columns)}
-    return replace(length or Column(CONSTANT), text=call.text, parts=parts)
+    return replace(length or ValueLineage(CONSTANT), text=call.text, parts=parts)
 
 
 GENERATORS: dict[str, Rule] = {

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headwater_producers.spark.plan.column import Column
+from headwater_producers.spark.plan.column import ValueLineage
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
 from headwater_schemas.events import TransformationKind as Kind
 
 
-def digest(call: Call) -> Column:
+def digest(call: Call) -> ValueLineage:
     """Read a hash of the arguments."""
     return call.step(Kind.HASH, masking=True)
 
 
-def mask(call: Call) -> Column:
+def mask(call: Call) -> ValueLineage:
     """Read a mask, which replaces characters, or an encryption."""
     return call.step(Kind.MASK, masking=True)
 
 
-def decrypted(call: Call) -> Column:
+def decrypted(call: Call) -> ValueLineage:
     """Read a decryption: the value in plain text, no longer masked."""
     value, *_ = call.arguments
     plain = (replace(d, kind=Kind.DERIVE, masking=False) if d.kind is Kind.MASK else d for d in value.direct)

@@ -11,9 +11,9 @@ from headwater_producers.spark.plan.column import (
     KEY,
     LENGTH,
     VALUE,
-    Column,
-    Direct,
+    DirectSource,
     Indirect,
+    ValueLineage,
     Variable,
     combine,
     influences,
@@ -43,18 +43,18 @@ _NATURAL_ORDER = "(left, right) -> if(((left is null) and (right is null))"
 """Comparison that Spark gives to an `array_sort` without one."""
 
 
-def variable(call: Call) -> Column:
+def variable(call: Call) -> ValueLineage:
     """Read a parameter of a lambda."""
     number = expression_id(call.node.fields)
     # `x_1`: Spark numbers them from the start of the driver.
     name = str(call.node.get("name")).rsplit("_", 1)[0]
     if number is None:
         return call.step(Kind.UNKNOWN)
-    direct = frozenset({Direct(Variable(number), Kind.COPY, whole=True)})
-    return Column(direct, text=name, type=call.node.get("dataType"), parameters=(number,))
+    direct = frozenset({DirectSource(Variable(number), Kind.COPY, whole=True)})
+    return ValueLineage(direct, text=name, type=call.node.get("dataType"), parameters=(number,))
 
 
-def lambda_function(call: Call) -> Column:
+def lambda_function(call: Call) -> ValueLineage:
     """Read `(x, i) -> body`."""
     body, *parameters = call.arguments
     names = ", ".join(p.text for p in parameters)
@@ -65,7 +65,7 @@ def lambda_function(call: Call) -> Column:
     )
 
 
-def transform(call: Call) -> Column:
+def transform(call: Call) -> ValueLineage:
     """Read `transform(array, x -> …)`: the elements are the lambda's."""
     array, function = call.arguments
     length = length_of([array])
@@ -73,7 +73,7 @@ def transform(call: Call) -> Column:
     return array_of(body, as_many_as(length, combine([body], Kind.DERIVE, call.text)), length=length)
 
 
-def filter_elements(call: Call) -> Column:
+def filter_elements(call: Call) -> ValueLineage:
     """Read `filter(array, x -> …)`: some of the elements."""
     array, function = call.arguments
     condition = _bound(function, [part(array, ELEMENT)])
@@ -86,7 +86,7 @@ def filter_elements(call: Call) -> Column:
     )
 
 
-def filter_values(call: Call) -> Column:
+def filter_values(call: Call) -> ValueLineage:
     """Read `map_filter(map, (k, v) -> …)`: some of the values."""
     source, function = call.arguments
     by = influences([_bound(function, [key_of(source), part(source, VALUE)])], Kind.CONDITIONAL)
@@ -100,7 +100,7 @@ def filter_values(call: Call) -> Column:
     )
 
 
-def transform_values(call: Call) -> Column:
+def transform_values(call: Call) -> ValueLineage:
     """Read `transform_values(map, (k, v) -> …)`: the keys stay, and their presence is in the values by key."""
     source, function = call.arguments
     key, length = key_of(source), length_of([source])
@@ -108,7 +108,7 @@ def transform_values(call: Call) -> Column:
     return map_of(body, combine([source, body], Kind.DERIVE, call.text), key, length=length)
 
 
-def transform_keys(call: Call) -> Column:
+def transform_keys(call: Call) -> ValueLineage:
     """Read `transform_keys(map, (k, v) -> …)`: the values stay."""
     source, function = call.arguments
     body = _bound(function, [key_of(source), part(source, VALUE)])
@@ -116,7 +116,7 @@ def transform_keys(call: Call) -> Column:
     return map_of(part(source, VALUE), base, body, length=length_of([source]))
 
 
-def zip_maps(call: Call) -> Column:
+def zip_maps(call: Call) -> ValueLineage:
     """Read `map_zip_with(a, b, (k, x, y) -> …)`."""
     left, right, function = call.arguments
     keys = [key_of(left), key_of(right)]
@@ -126,7 +126,7 @@ def zip_maps(call: Call) -> Column:
     return map_of(body, combine([left, right, body], Kind.DERIVE, call.text), key, length=length)
 
 
-def zip_arrays(call: Call) -> Column:
+def zip_arrays(call: Call) -> ValueLineage:
     """Read `zip_with(a, b, (x, y) -> …)`: the elements are the lambda's."""
     left, right, function = call.arguments
     length = length_of([left, right])
@@ -134,7 +134,7 @@ def zip_arrays(call: Call) -> Column:
     return array_of(body, as_many_as(length, combine([body], Kind.DERIVE, call.text)), length=length)
 
 
-def sort_elements(call: Call) -> Column:
+def sort_elements(call: Call) -> ValueLineage:
     """Read `array_sort(array, (a, b) -> …)`: the same elements; the sources of the comparison influence their order."""
     array, function = call.arguments
     element = part(array, ELEMENT)
@@ -149,7 +149,7 @@ def sort_elements(call: Call) -> Column:
     )
 
 
-def fold(call: Call) -> Column:
+def fold(call: Call) -> ValueLineage:
     """Read `aggregate(array, zero, (acc, x) -> …, acc -> …)`: the accumulator comes from the zero and the elements.
 
     The result of one step goes into the next, until no step adds a source.
@@ -167,13 +167,13 @@ def fold(call: Call) -> Column:
     return stepped(_bound(finish[0], [last]) if finish else last, Kind.DERIVE, call.text)
 
 
-def elements_that(call: Call) -> Column:
+def elements_that(call: Call) -> ValueLineage:
     """Read `exists(array, x -> …)`, `forall`: a test of the elements, of which there may be none."""
     array, function = call.arguments
     return combine([array, _bound(function, [part(array, ELEMENT)])], Kind.DERIVE, call.text)
 
 
-def any_of(call: Call) -> Column:
+def any_of(call: Call) -> ValueLineage:
     """Read a higher-order function without a rule: a parameter may be any part of any other argument."""
     functions = [a for a in call.arguments if a.parameters]
     values = [a for a in call.arguments if not a.parameters]
@@ -182,14 +182,14 @@ def any_of(call: Call) -> Column:
     return combine([*values, *bodies], Kind.DERIVE, call.text)
 
 
-def _parts(column: Column) -> Column:
+def _parts(column: ValueLineage) -> ValueLineage:
     known = part_type(column.type, ELEMENT) is not None or ELEMENT in column.parts
     return part(column, ELEMENT) if known else column
 
 
-def _bound(function: Column, values: list[Column]) -> Column:
+def _bound(function: ValueLineage, values: list[ValueLineage]) -> ValueLineage:
     # A parameter beyond the values is an index, which comes from no field.
-    index = Column(CONSTANT, text="index")
+    index = ValueLineage(CONSTANT, text="index")
     variables = {n: values[i] if i < len(values) else index for i, n in enumerate(function.parameters)}
     return replace(bind(function, variables), parameters=())
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from headwater_producers.spark.plan.column import CONSTANT, Column
+from headwater_producers.spark.plan.column import CONSTANT, ValueLineage
 from headwater_producers.spark.plan.expressions.aggregates import AGGREGATES, aggregate
 from headwater_producers.spark.plan.expressions.basic import BASIC
-from headwater_producers.spark.plan.expressions.call import Call, Rule, Scope
+from headwater_producers.spark.plan.expressions.call import Call, ExpressionScope, Rule
 from headwater_producers.spark.plan.expressions.collections import COLLECTIONS
 from headwater_producers.spark.plan.expressions.conditional import CONDITIONAL
 from headwater_producers.spark.plan.expressions.encoded import ENCODED
@@ -15,7 +15,7 @@ from headwater_producers.spark.plan.expressions.hashes import HASHES
 from headwater_producers.spark.plan.expressions.lambdas import LAMBDAS, any_of
 from headwater_producers.spark.plan.expressions.structured import STRUCTURED
 from headwater_producers.spark.plan.expressions.subqueries import SUBQUERIES
-from headwater_producers.spark.plan.tree import Node, Nodes, fold
+from headwater_producers.spark.plan.tree import Nodes, PlanNode, fold
 from headwater_schemas.events import TransformationKind as Kind
 
 RULES: dict[str, Rule] = {
@@ -36,14 +36,14 @@ _SPARK = "org.apache.spark.sql."
 _AGGREGATE = f"{_SPARK}catalyst.expressions.aggregate."
 
 
-def read_expression(nodes: Nodes, scope: Scope) -> Column:
+def read_expression(nodes: Nodes, scope: ExpressionScope) -> ValueLineage:
     """Return the lineage of an expression's value.
 
     Raises:
         ValueError: `nodes` isn't one whole tree.
     """
 
-    def visit(node: Node, arguments: tuple[Column, ...]) -> Column:
+    def visit(node: PlanNode, arguments: tuple[ValueLineage, ...]) -> ValueLineage:
         call = Call(node, arguments, scope)
         rule = RULES.get(node.name) or _by_package(node)
         return rule(call)
@@ -51,7 +51,7 @@ def read_expression(nodes: Nodes, scope: Scope) -> Column:
     return fold(nodes, visit)
 
 
-def _by_package(node: Node) -> Rule:
+def _by_package(node: PlanNode) -> Rule:
     name = str(node.get("class"))
     if name.startswith(_AGGREGATE):
         return aggregate
@@ -59,9 +59,9 @@ def _by_package(node: Node) -> Rule:
     return _derive if name.startswith(_SPARK) else external
 
 
-def _derive(call: Call) -> Column:
+def _derive(call: Call) -> ValueLineage:
     # A function of functions keeps its lambda in a field of this name.
     if call.node.get("function") is not None and any(argument.parameters for argument in call.arguments):
         return any_of(call)
     # Without arguments no column is a source; there is no value without a source.
-    return call.step(Kind.DERIVE) if call.arguments else Column(CONSTANT, text=call.text)
+    return call.step(Kind.DERIVE) if call.arguments else ValueLineage(CONSTANT, text=call.text)

@@ -10,7 +10,7 @@ from headwater_producers.spark.plan.column import (
     ELEMENT,
     PRESENCE,
     VALUE,
-    Column,
+    ValueLineage,
     combine,
     influences,
     inline,
@@ -35,7 +35,7 @@ from headwater_producers.spark.plan.structure import (
 from headwater_schemas.events import TransformationKind as Kind
 
 
-def named_struct(call: Call) -> Column:
+def named_struct(call: Call) -> ValueLineage:
     """Read `struct(a, b)`: arguments are names and values in turn."""
     names = [next(iter(name.constants), "") if name.constants else "" for name in call.arguments[::2]]
     values = call.arguments[1::2]
@@ -47,17 +47,17 @@ def named_struct(call: Call) -> Column:
     same = {name: [v for n, v in zip(names, values, strict=False) if n == name] for name in names}
     return replace(
         combine(values, Kind.DERIVE, text),
-        parts={**{name: merge(of_name, name) for name, of_name in same.items()}, PRESENCE: Column(CONSTANT)},
+        parts={**{name: merge(of_name, name) for name, of_name in same.items()}, PRESENCE: ValueLineage(CONSTANT)},
         type={"type": "struct", "fields": fields},
     )
 
 
-def is_time_window(names: list[str], values: Iterable[Column]) -> bool:
+def is_time_window(names: list[str], values: Iterable[ValueLineage]) -> bool:
     """Return True if this struct is the one that Spark makes for `window(…)`."""
     return names == ["start", "end"] and all(value.text.startswith("window_bound(") for value in values)
 
 
-def time_window(call: Call, names: list[str]) -> Column:
+def time_window(call: Call, names: list[str]) -> ValueLineage:
     """Read `window(time, …)`: both bounds are derived from the time, and Spark's arithmetic is nobody's condition."""
     bounds = call.arguments[1::2]
     time = bounds[0].text.removeprefix("window_bound(").removesuffix(")")
@@ -67,7 +67,7 @@ def time_window(call: Call, names: list[str]) -> Column:
     return replace(whole, parts=parts, type={"type": "struct", "fields": fields})
 
 
-def window_bound(call: Call) -> Column:
+def window_bound(call: Call) -> ValueLineage:
     """Read Spark's conversion between times and integers, which it makes time windows with."""
     (value,) = call.arguments
     if call.node.get("toType") == "long":
@@ -77,26 +77,26 @@ def window_bound(call: Call) -> Column:
     return replace(combine([value], Kind.DERIVE, f"window_bound({', '.join(times)})"), indirect=frozenset())
 
 
-def array(call: Call) -> Column:
+def array(call: Call) -> ValueLineage:
     """Read `array(a, b)`: elements may be any of the arguments."""
     if not call.arguments:
         return call.step(Kind.DERIVE)
     element, known = merge(call.arguments, call.text), array_members(call.arguments)
-    return array_of(element, call.step(Kind.DERIVE), known, Column(CONSTANT))
+    return array_of(element, call.step(Kind.DERIVE), known, ValueLineage(CONSTANT))
 
 
-def create_map(call: Call) -> Column:
+def create_map(call: Call) -> ValueLineage:
     """Read `map(k, v, …)`: keys and values in turn."""
     if not call.arguments:
         return call.step(Kind.DERIVE)
     keys, values = call.arguments[::2], call.arguments[1::2]
     key = merge(keys, f"one of({', '.join(dict.fromkeys(inline(each) for each in keys))})")
     known = map_members(keys, values)
-    length = Column(CONSTANT) if known else combine(keys, Kind.DERIVE, "size")
+    length = ValueLineage(CONSTANT) if known else combine(keys, Kind.DERIVE, "size")
     return map_of(merge(values, call.text), call.step(Kind.DERIVE), key, known, length)
 
 
-def element(call: Call) -> Column:
+def element(call: Call) -> ValueLineage:
     """Read `array[i]`, `map[key]`, `element_at`: the element; its index or key influences the value.
 
     A constant index or key selects the member of an array or a map that was built of known members.
@@ -111,12 +111,12 @@ def element(call: Call) -> Column:
     return replace(influenced(value, influences([index], Kind.CONDITIONAL)), text=call.text)
 
 
-def got(call: Call) -> Column:
+def got(call: Call) -> ValueLineage:
     """Read `get(array, i)`: a stand-in for `array[i]`, and since Spark 4.1 itself."""
     return element(call) if len(call.arguments) > 1 else call.arguments[0]
 
 
-def struct_in_array(call: Call) -> Column:
+def struct_in_array(call: Call) -> ValueLineage:
     """Read `array_of_structs.field`: an array of that field."""
     (structs,) = call.arguments
     name = call.node.get("field")
@@ -130,7 +130,7 @@ def struct_in_array(call: Call) -> Column:
     return array_of(inner, as_many_as(length, fields), known, length)
 
 
-def update_fields(call: Call) -> Column:
+def update_fields(call: Call) -> ValueLineage:
     """Read `withField`, `dropFields`: the struct, some fields replaced, added or left out.
 
     The result is null where the struct is, so that a field put into it depends on the struct, too.
@@ -151,17 +151,17 @@ def update_fields(call: Call) -> Column:
     return replace(whole, parts={**parts, PRESENCE: presence}, type={"type": "struct", "fields": fields})
 
 
-def with_field(call: Call) -> Column:
+def with_field(call: Call) -> ValueLineage:
     """Read one change of `update_fields`: a field set."""
     (value,) = call.arguments
     name = str(call.node.get("name"))
     return replace(value, parts={name: value}, constants=None, text=f"{name} = {inline(value)}")
 
 
-def drop_field(call: Call) -> Column:
+def drop_field(call: Call) -> ValueLineage:
     """Read one change of `update_fields`: a field left out."""
     name = str(call.node.get("name"))
-    return Column(constants=frozenset({name}), text=f"drop {name}")
+    return ValueLineage(constants=frozenset({name}), text=f"drop {name}")
 
 
 STRUCTURED: dict[str, Rule] = {

@@ -4,45 +4,45 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headwater_producers.spark.plan.column import CONSTANT, Column, Direct, Indirect
+from headwater_producers.spark.plan.column import CONSTANT, DirectSource, Indirect, ValueLineage
 from headwater_producers.spark.plan.expressions.call import Call, Rule, rules
 from headwater_producers.spark.plan.relation import Relation, row_dependencies
 from headwater_producers.spark.plan.structure import influenced
 from headwater_schemas.events import TransformationKind as Kind
 
 
-def scalar(call: Call) -> Column:
+def scalar(call: Call) -> ValueLineage:
     """Read `(SELECT max(x) FROM …)`: the value of its column, influenced by the choice of its row."""
     relation = _plan(call)
     if relation is None:
         return call.step(Kind.UNKNOWN)
-    column = relation.ordered()[0] if relation.output else Column(CONSTANT)
+    column = relation.ordered()[0] if relation.output else ValueLineage(CONSTANT)
     return replace(influenced(column, relation.influences), text=f"({column.text})")
 
 
-def exists(call: Call) -> Column:
+def exists(call: Call) -> ValueLineage:
     """Read `EXISTS (SELECT …)`: true or false by the presence of rows, so by the filters on them."""
     relation = _plan(call)
     if relation is None:
         return call.step(Kind.UNKNOWN)
     by = relation.influences | row_dependencies(relation.rows, relation.influences, Kind.FILTER_DEPENDENCY, "exists")
-    return Column(CONSTANT, by, text="exists(subquery)")
+    return ValueLineage(CONSTANT, by, text="exists(subquery)")
 
 
-def rows_of(call: Call) -> Column:
+def rows_of(call: Call) -> ValueLineage:
     """Read the list of `x IN (SELECT y …)`."""
     relation = _plan(call)
     if relation is None:
         return call.step(Kind.UNKNOWN)
     columns = relation.ordered()
-    direct: frozenset[Direct] = frozenset().union(*(c.direct for c in columns))
+    direct: frozenset[DirectSource] = frozenset().union(*(c.direct for c in columns))
     indirect = relation.influences.union(*(c.indirect for c in columns))
     fields = {Indirect(d.field, Kind.FILTER_DEPENDENCY) for d in direct if d.field is not None}
     indirect |= row_dependencies(relation.rows, indirect | fields, Kind.FILTER_DEPENDENCY, "in")
-    return Column(direct, indirect, text=f"select {', '.join(c.text for c in columns)}")
+    return ValueLineage(direct, indirect, text=f"select {', '.join(c.text for c in columns)}")
 
 
-def membership(call: Call) -> Column:
+def membership(call: Call) -> ValueLineage:
     """Read `x IN (SELECT y …)`."""
     return call.step(Kind.DERIVE)
 

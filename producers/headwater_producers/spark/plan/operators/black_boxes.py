@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headwater_producers.spark.plan.column import Column, Direct, combine, influences
+from headwater_producers.spark.plan.column import DirectSource, ValueLineage, combine, influences
 from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule, operator_rules, same_for_all
 from headwater_producers.spark.plan.relation import Relation
 from headwater_schemas.events import TransformationKind as Kind
@@ -56,15 +56,15 @@ def objects_back(operator: Operator) -> Relation:
     return operator.child.with_output(same_for_all(output, _anything(operator, "object")))
 
 
-def _function(operator: Operator) -> Column:
+def _function(operator: Operator) -> ValueLineage:
     # The function's own arguments, where the plan has them: it may be given fewer columns than there are.
     functions = operator.read("functionExpr") or operator.read("func")
     return functions[0] if functions else _anything(operator, operator.node.name)
 
 
-def _anything(operator: Operator, text: str) -> Column:
+def _anything(operator: Operator, text: str) -> ValueLineage:
     column = combine(operator.child.ordered(), Kind.EXTERNAL, text)
-    return column if column.direct else replace(column, direct=frozenset({Direct(None, Kind.EXTERNAL)}))
+    return column if column.direct else replace(column, direct=frozenset({DirectSource(None, Kind.EXTERNAL)}))
 
 
 BLACK_BOXES: dict[str, OperatorRule] = {

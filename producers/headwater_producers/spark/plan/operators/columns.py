@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headwater_producers.spark.plan.column import CONSTANT, Column, clip, combine, influences
+from headwater_producers.spark.plan.column import CONSTANT, ValueLineage, clip, combine, influences
 from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule
 from headwater_producers.spark.plan.relation import Attribute, Relation
 from headwater_producers.spark.plan.structure import merge
@@ -32,7 +32,7 @@ def window(operator: Operator) -> Relation:
 def numbered(operator: Operator) -> Relation:
     """Read the default index of pandas API on Spark: a row number, beside the child's columns."""
     numbers = operator.attributes("sequenceAttr")
-    number = Column(CONSTANT, text="attach_distributed_sequence()")
+    number = ValueLineage(CONSTANT, text="attach_distributed_sequence()")
     return operator.child.with_output(
         [*((each, replace(number, type=each.type)) for each in numbers), *_pairs(operator.child)]
     )
@@ -66,7 +66,7 @@ def expand(operator: Operator) -> Relation:
     )
 
 
-def _one_of(columns: list[Column]) -> Column:
+def _one_of(columns: list[ValueLineage]) -> ValueLineage:
     # Nulls of a rollup and names of an unpivot: beside a column, the constants add nothing.
     varying = [column for column in columns if column.direct != CONSTANT or column.indirect]
     distinct = list({(column.direct, column.indirect): column for column in varying}.values())
@@ -75,7 +75,7 @@ def _one_of(columns: list[Column]) -> Column:
     return merge(distinct or columns[:1], text) if distinct else replace(columns[0], text=text)
 
 
-def _pairs(relation: Relation) -> list[tuple[Attribute, Column]]:
+def _pairs(relation: Relation) -> list[tuple[Attribute, ValueLineage]]:
     return [(attribute, relation.columns[attribute.id]) for attribute in relation.output]
 
 

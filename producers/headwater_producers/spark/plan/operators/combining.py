@@ -6,7 +6,7 @@ from headwater_producers.spark.plan.column import Indirect, influences
 from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule
 from headwater_producers.spark.plan.relation import Relation, row_dependencies, side_by_side
 from headwater_producers.spark.plan.structure import merge
-from headwater_producers.spark.plan.tree import Node
+from headwater_producers.spark.plan.tree import PlanNode
 from headwater_schemas.events import TransformationKind as Kind
 
 _LEFT_ONLY = frozenset({"LeftSemi", "LeftAnti"})
@@ -34,7 +34,7 @@ def lateral_join(operator: Operator) -> Relation:
     """Read a join with a subquery that sees the left side's columns."""
     left = operator.children[0]
     subqueries = operator.node.trees("right")
-    plan = Node("LateralSubquery", dict(subqueries[0][0])).tree("plan") if subqueries else None
+    plan = PlanNode("LateralSubquery", dict(subqueries[0][0])).tree("plan") if subqueries else None
     if plan is None:
         operator.report("the subquery of a lateral join couldn't be read")
         return left

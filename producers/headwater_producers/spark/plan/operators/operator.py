@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from headwater_producers.spark.plan.column import Column, Direct
-from headwater_producers.spark.plan.expressions import Scope, read_expression
+from headwater_producers.spark.plan.column import DirectSource, ValueLineage
+from headwater_producers.spark.plan.expressions import ExpressionScope, read_expression
 from headwater_producers.spark.plan.leaves import Leaves
 from headwater_producers.spark.plan.names import shown_name
 from headwater_producers.spark.plan.relation import Attribute, Relation, side_by_side
-from headwater_producers.spark.plan.tree import Node, Nodes, expression_id
+from headwater_producers.spark.plan.tree import Nodes, PlanNode, expression_id
 from headwater_schemas.events import TransformationKind as Kind
 
 
-class Reader(Protocol):
+class RuleReader(Protocol):
     """Reader of the whole plan, as rules use it.
 
     Attributes:
@@ -28,10 +28,10 @@ class Reader(Protocol):
     ctes: dict[int, Relation]
     loops: dict[int, list[tuple[int, ...]]]
 
-    def read(self, nodes: Nodes, outer: Scope | None = None) -> Relation:
+    def read(self, nodes: Nodes, outer: ExpressionScope | None = None) -> Relation:
         """Return the relation of a plan of its own, such as a subquery's."""
 
-    def scope(self, relation: Relation, outer: Scope | None) -> Scope:
+    def scope(self, relation: Relation, outer: ExpressionScope | None) -> ExpressionScope:
         """Return the scope of expressions over `relation`."""
 
     def report(self, problem: str) -> None:
@@ -45,36 +45,35 @@ class Operator:
     Attributes:
         node: the operator.
         children: relations of its children, left to right.
-        reader: reader of the whole plan.
         outer: the scope around the subquery that this operator is in.
     """
 
-    node: Node
+    node: PlanNode
     children: tuple[Relation, ...]
-    reader: Reader
-    outer: Scope | None = None
+    reader: RuleReader
+    outer: ExpressionScope | None = None
 
     @property
     def child(self) -> Relation:
         """Only child, or all children side by side."""
         return self.children[0] if len(self.children) == 1 else side_by_side(self.children)
 
-    def scope(self, relation: Relation | None = None) -> Scope:
+    def scope(self, relation: Relation | None = None) -> ExpressionScope:
         """Return the scope of this operator's expressions: over its children, or over `relation`."""
         below = self.child if relation is None else relation
         return self.reader.scope(below, self.outer)
 
-    def read(self, field: str, relation: Relation | None = None) -> list[Column]:
+    def read(self, field: str, relation: Relation | None = None) -> list[ValueLineage]:
         """Return the columns of the expressions in a field, in order."""
         scope = self.scope(relation)
         return [read_expression(nodes, scope) for nodes in self.node.trees(field)]
 
-    def read_all(self, trees: Iterable[Nodes]) -> list[Column]:
+    def read_all(self, trees: Iterable[Nodes]) -> list[ValueLineage]:
         """Return the columns of expressions over the children."""
         scope = self.scope()
         return [read_expression(nodes, scope) for nodes in trees]
 
-    def named(self, field: str) -> list[tuple[Attribute, Column]]:
+    def named(self, field: str) -> list[tuple[Attribute, ValueLineage]]:
         """Return the named expressions in a field: aliases and attributes."""
         scope = self.scope()
         return [(_attribute(nodes), read_expression(nodes, scope)) for nodes in self.node.trees(field)]
@@ -86,7 +85,7 @@ class Operator:
 
     def from_nowhere(self) -> Relation:
         """Return the node's attributes without known sources."""
-        column = Column(frozenset({Direct(None, Kind.UNKNOWN)}))
+        column = ValueLineage(frozenset({DirectSource(None, Kind.UNKNOWN)}))
         return Relation().with_output(
             [(a, replace(column, text=shown_name(a.name), type=a.type)) for a in self.attributes()]
         )
@@ -111,6 +110,6 @@ def operator_rules(rule: OperatorRule, names: str) -> dict[str, OperatorRule]:
     return dict.fromkeys(names.split(), rule)
 
 
-def same_for_all(attributes: Iterable[Attribute], column: Column) -> list[tuple[Attribute, Column]]:
+def same_for_all(attributes: Iterable[Attribute], column: ValueLineage) -> list[tuple[Attribute, ValueLineage]]:
     """Pair every attribute with the same lineage."""
     return [(attribute, column) for attribute in attributes]

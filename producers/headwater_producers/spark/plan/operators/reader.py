@@ -6,9 +6,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from headwater_producers.spark.plan.column import CONSTANT, UNNAMED, Column, Direct, Field, combine, container_step
+from headwater_producers.spark.plan.column import (
+    CONSTANT,
+    UNNAMED,
+    DirectSource,
+    FieldRef,
+    ValueLineage,
+    combine,
+    container_step,
+)
 from headwater_producers.spark.plan.description import PlanInput
-from headwater_producers.spark.plan.expressions import Scope
+from headwater_producers.spark.plan.expressions import ExpressionScope
 from headwater_producers.spark.plan.leaves import Leaves
 from headwater_producers.spark.plan.names import shown_name
 from headwater_producers.spark.plan.operators.black_boxes import BLACK_BOXES
@@ -20,7 +28,7 @@ from headwater_producers.spark.plan.operators.row_level import ROW_LEVEL
 from headwater_producers.spark.plan.operators.rows import ROWS
 from headwater_producers.spark.plan.relation import Attribute, Relation
 from headwater_producers.spark.plan.text import Literals
-from headwater_producers.spark.plan.tree import Node, Nodes, fold, simple_name
+from headwater_producers.spark.plan.tree import Nodes, PlanNode, fold, simple_name
 from headwater_schemas.events import DatasetRef
 from headwater_schemas.events import TransformationKind as Kind
 from headwater_schemas.reasons import unknown_operator
@@ -110,7 +118,7 @@ class PlanReader:
         self._rules = rules or {}
         self._views: dict[int, str] = {}
 
-    def read(self, nodes: Nodes, outer: Scope | None = None) -> Relation:
+    def read(self, nodes: Nodes, outer: ExpressionScope | None = None) -> Relation:
         """Return the relation of a plan; for a command, the relation that it writes.
 
         Raises:
@@ -118,14 +126,14 @@ class PlanReader:
         """
         self._note_views(nodes)
 
-        def visit(node: Node, children: tuple[Relation, ...]) -> Relation:
+        def visit(node: PlanNode, children: tuple[Relation, ...]) -> Relation:
             return self._rule(node)(Operator(node, children, self, outer))
 
         return fold(nodes, visit)
 
-    def scope(self, relation: Relation, outer: Scope | None) -> Scope:
+    def scope(self, relation: Relation, outer: ExpressionScope | None) -> ExpressionScope:
         """Return the scope of expressions over `relation`."""
-        return Scope(
+        return ExpressionScope(
             columns=relation.columns,
             rows=relation.rows,
             subquery=self.read,
@@ -138,7 +146,7 @@ class PlanReader:
         """Record a part that wasn't understood."""
         self.problems.setdefault(problem)
 
-    def _rule(self, node: Node) -> OperatorRule:
+    def _rule(self, node: PlanNode) -> OperatorRule:
         if node.name == "View":
             return self._view
         known = self._rules.get(node.name) or RULES.get(node.name)
@@ -161,9 +169,9 @@ class PlanReader:
         datasets = dict.fromkeys(item.dataset for item in leaf.inputs)
         pairs = []
         for attribute in attributes:
-            direct = frozenset(Direct(Field(d, (attribute.name,)), Kind.COPY, whole=True) for d in datasets)
+            direct = frozenset(DirectSource(FieldRef(d, (attribute.name,)), Kind.COPY, whole=True) for d in datasets)
             text = shown_name(attribute.name)
-            column = Column(direct or frozenset({Direct(None, leaf.kind)}), text=text, type=attribute.type)
+            column = ValueLineage(direct or frozenset({DirectSource(None, leaf.kind)}), text=text, type=attribute.type)
             if attribute.name in leaf.payloads:
                 column = replace(column, encoded=_payload(column))
             pairs.append((attribute, column))
@@ -191,11 +199,15 @@ class PlanReader:
         return child.with_output([(a, self._degraded(a, child, anything)) for a in output])
 
     @staticmethod
-    def _degraded(attribute: Attribute, child: Relation, anything: Column) -> Column:
+    def _degraded(attribute: Attribute, child: Relation, anything: ValueLineage) -> ValueLineage:
         # The operator's effect on a column is unknown, even on one that keeps its id.
         own = child.columns.get(attribute.id)
         column = combine([own], Kind.UNKNOWN, own.text) if own else anything
-        return column if column.direct - CONSTANT else replace(column, direct=frozenset({Direct(None, Kind.UNKNOWN)}))
+        return (
+            column
+            if column.direct - CONSTANT
+            else replace(column, direct=frozenset({DirectSource(None, Kind.UNKNOWN)}))
+        )
 
     def _note_views(self, nodes: Nodes) -> None:
         # A leaf with nothing but renaming between it and a temporary view gets the view's name.
@@ -205,7 +217,7 @@ class PlanReader:
             if kind == "View" and raw.get("isTempView"):
                 name = (raw.get("desc") or {}).get("identifier", {}).get("table")
             elif name is not None and raw["num-children"] == 0:
-                output = Node(kind, raw).output()
+                output = PlanNode(kind, raw).output()
                 if output:
                     self._views[output[0][0]["exprId"]["id"]] = name
                 name = None
@@ -215,7 +227,7 @@ class PlanReader:
 
 def _keeps_names(project: dict[str, Any]) -> bool:
     # `cast(code as int) AS code`, which views put over their columns, and plain columns.
-    for expression in Node("Project", project).trees("projectList"):
+    for expression in PlanNode("Project", project).trees("projectList"):
         column = expression[-1]
         plain = all(simple_name(step["class"]) in ("Alias", "Cast", "AttributeReference") for step in expression)
         if not plain or column.get("name") != expression[0].get("name"):
@@ -223,16 +235,18 @@ def _keeps_names(project: dict[str, Any]) -> bool:
     return True
 
 
-def _of_view(column: Column, view: DatasetRef, path: tuple[str, ...]) -> Column:
+def _of_view(column: ValueLineage, view: DatasetRef, path: tuple[str, ...]) -> ValueLineage:
     # A known part of a value is that part of the view's column, too.
     parts = {
         step: item if step in UNNAMED or container_step(step) else _of_view(item, view, (*path, step))
         for step, item in column.parts.items()
     }
-    return replace(column, direct=column.direct | {Direct(Field(view, path), Kind.COPY, whole=True)}, parts=parts)
+    return replace(
+        column, direct=column.direct | {DirectSource(FieldRef(view, path), Kind.COPY, whole=True)}, parts=parts
+    )
 
 
-def _payload(column: Column) -> Column:
+def _payload(column: ValueLineage) -> ValueLineage:
     # The payload's fields are fields of the topic: whole, so that a part of it is the field of that name.
     direct = frozenset(d.then(Kind.CAST, whole=True) for d in column.direct)
-    return Column(direct, text=column.text)
+    return ValueLineage(direct, text=column.text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from headwater_producers.spark.plan.binding import bind, bind_influences
-from headwater_producers.spark.plan.column import Column, Direct, Variable, clip
+from headwater_producers.spark.plan.column import DirectSource, ValueLineage, Variable, clip
 from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule
 from headwater_producers.spark.plan.relation import Attribute, Relation, side_by_side
 from headwater_producers.spark.plan.structure import merge, same_sources
@@ -21,7 +21,7 @@ def loop_reference(operator: Operator) -> Relation:
     number = operator.node.get("loopId")
     operator.reader.loops.setdefault(number, []).append(tuple(a.id for a in attributes))
     return Relation().with_output(
-        (a, Column(frozenset({Direct(Variable(a.id), Kind.COPY, whole=True)}), text=a.name, type=a.type))
+        (a, ValueLineage(frozenset({DirectSource(Variable(a.id), Kind.COPY, whole=True)}), text=a.name, type=a.type))
         for a in attributes
     )
 
@@ -32,7 +32,7 @@ def union_loop(operator: Operator) -> Relation:
     references = operator.reader.loops.pop(operator.node.get("id"), [])
     columns, made = anchor.ordered(), step.ordered()
 
-    def variables() -> dict[int, Column]:
+    def variables() -> dict[int, ValueLineage]:
         return {number: column for ids in references for number, column in zip(ids, columns, strict=False)}
 
     texts = [clip(f"union({a.text}, {b.text})") for a, b in zip(columns, made, strict=True)]

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from headwater_producers.spark.plan.column import Column, Field, Indirect, combine, influences
-from headwater_producers.spark.plan.expressions import Scope, read_expression
+from headwater_producers.spark.plan.column import FieldRef, Indirect, ValueLineage, combine, influences
+from headwater_producers.spark.plan.expressions import ExpressionScope, read_expression
 from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule
 from headwater_producers.spark.plan.relation import Attribute, Relation
 from headwater_producers.spark.plan.tree import Nodes, simple_name
@@ -39,8 +39,8 @@ class Branch:
 
     when: str | None
     action: str
-    condition: Column | None
-    values: tuple[tuple[Attribute, Column], ...] = ()
+    condition: ValueLineage | None
+    values: tuple[tuple[Attribute, ValueLineage], ...] = ()
 
     @property
     def text(self) -> str | None:
@@ -66,7 +66,7 @@ def merged_rows(operator: Operator) -> Relation:
     for field, (when, action) in _INSTRUCTIONS.items():
         for tree in operator.node.trees(field):
             branches += _instruction(tree, when, action, output, scope)
-    values: dict[int, list[Column]] = {attribute.id: [] for attribute in output}
+    values: dict[int, list[ValueLineage]] = {attribute.id: [] for attribute in output}
     for branch in branches:
         for attribute, column in branch.values:
             values[attribute.id].append(column)
@@ -92,7 +92,9 @@ def rows_replaced(operator: Operator) -> Relation:
     return child.with_output([(a, c) for a, c in pairs if not _stays(a.name, c, target)])
 
 
-def _instruction(tree: Nodes, when: str, action: str, output: list[Attribute], scope: Scope) -> Iterator[Branch]:
+def _instruction(
+    tree: Nodes, when: str, action: str, output: list[Attribute], scope: ExpressionScope
+) -> Iterator[Branch]:
     first, *rest = children(tree)
     by = read_expression(first, scope)
     condition = None if by.text == "true" else by
@@ -114,7 +116,9 @@ def _deletes(row: list[Nodes], output: list[Attribute]) -> bool:
     return output[0].name == "__row_operation" and row[0][0].get("value") == "1"
 
 
-def _row(trees: Iterable[Nodes], output: list[Attribute], scope: Scope) -> Iterator[tuple[Attribute, Column]]:
+def _row(
+    trees: Iterable[Nodes], output: list[Attribute], scope: ExpressionScope
+) -> Iterator[tuple[Attribute, ValueLineage]]:
     for attribute, tree in zip(output, trees, strict=False):
         yield attribute, read_expression(tree, scope)
 
@@ -148,7 +152,7 @@ def changed(rows: Relation, target: Relation, branches: list[Branch], on: Iterab
     return replace(rows, output=()).with_output(_numbered(kept), [*on, *gone])
 
 
-def _numbered(branches: Iterable[Branch]) -> Iterator[tuple[Attribute, Column]]:
+def _numbered(branches: Iterable[Branch]) -> Iterator[tuple[Attribute, ValueLineage]]:
     # Several branches may set the same column, so each gets a new id. Spark's ids are positive, these are negative.
     number = -2
     for branch in branches:
@@ -160,9 +164,9 @@ def _numbered(branches: Iterable[Branch]) -> Iterator[tuple[Attribute, Column]]:
             number -= 1
 
 
-def _stays(name: str, column: Column, target: Relation) -> bool:
+def _stays(name: str, column: ValueLineage, target: Relation) -> bool:
     """Return True if a column keeps its value: it is set to itself, or to an IF with itself in both branches."""
-    own = {Field(dataset, (name,)) for dataset in target.rows}
+    own = {FieldRef(dataset, (name,)) for dataset in target.rows}
     if not own or {direct.field for direct in column.direct} - own:
         return False
     plain = re.escape(name)

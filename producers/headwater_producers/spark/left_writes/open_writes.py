@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Final
 
 from headwater_producers.outbox.locked_file import create_locked, make_private, open_locked, remove_locked
-from headwater_producers.spark.backfill.left_tables import KeptWrite
 from headwater_producers.spark.events.left_writes import left_write
+from headwater_producers.spark.left_writes.left_tables import KeptWrite, KeptWrites
 from headwater_schemas.codec import Decoder, encode
 from headwater_schemas.errors import DecodeError
 from headwater_schemas.events import JobRef, LineageEvent
@@ -38,14 +38,13 @@ _KEPT_SECONDS: Final = 400 * 24 * 3600
 """Time that the file of a dead driver waits for a new start of its job."""
 
 
-class OpenWrites:
-    """Store of this application's open writes.
+class OpenWrites(KeptWrites):
+    """Store of this application's open writes, in a file.
 
     Args:
         folder: may not exist.
         app_run: id of the application's run.
         job: the application's job.
-        tenant: tenant of the application.
     """
 
     def __init__(self, folder: Path, app_run: str, job: JobRef, tenant: str) -> None:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from headwater_producers.spark.common.errors import UnknownOriginError
-from headwater_producers.spark.connectors.question import CheckpointSource
-from headwater_producers.spark.connectors.registry import REGISTRY
+from headwater_producers.spark.connectors.connector_questions import CheckpointSource
+from headwater_producers.spark.connectors.registry import REGISTRY, first_answer
 from headwater_producers.spark.plan import PlanInput, SourceKind
 from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_schemas import naming
@@ -43,7 +43,7 @@ def origins(log: QueryLog, known: Sequence[DatasetRef], given: Mapping[int, str]
     for index, end in enumerate(ends):
         folder, stated = log.root.folder(f"sources/{index}"), given.get(index)
         source = CheckpointSource(index=index, end=end, folder=folder, known=known, given=stated)
-        if (inputs := REGISTRY.origin(source)) is not None:
+        if (inputs := first_answer(each.origin(source) for each in REGISTRY)) is not None:
             found += inputs
         elif stated is not None:
             found.append(PlanInput(dataset=_stated(stated), kind=SourceKind.UNKNOWN, source_index=index))

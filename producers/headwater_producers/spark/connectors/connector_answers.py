@@ -9,12 +9,12 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Protocol
 
-from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.events.writes import Counts, PartitionsRead
 from headwater_producers.spark.jvm.scala import class_name, option
 from headwater_producers.spark.plan.column import DataType
 from headwater_producers.spark.plan.partition import Partition
-from headwater_schemas.events import Certainty, FileSet, Position, Storage
+from headwater_schemas.events import Certainty, OpaqueRange, Position, Storage
 from headwater_schemas.facets import AddedFiles
 
 
@@ -34,19 +34,6 @@ class Scanned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoggedSource:
-    """Log entries of one micro-batch in a streaming source's own folder of the checkpoint.
-
-    Attributes:
-        first: the source's first offset, as parsed JSON; None: it isn't logged, or isn't needed.
-        files: files of the micro-batch, where the source reads files.
-    """
-
-    first: Any = None
-    files: FileSet | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RangeRead:
     """Range of one dataset of a source that a micro-batch read.
 
@@ -62,9 +49,21 @@ class RangeRead:
     dataset: str | None = None
     most_rows: int | None = None
 
+    @classmethod
+    def opaque(cls, start: Any, end: Any) -> RangeRead:
+        """Return the range of offsets whose meaning isn't known, as opaque JSON."""
+        if end is None:
+            return cls(position=None, certainty=Certainty.UNKNOWN)
+        position = Position(opaque=OpaqueRange(from_json=_json(start), to_json=_json(end)))
+        return cls(position=position, certainty=Certainty.EXACT)
+
+
+def _json(offset: Any) -> str | None:
+    return None if offset is None else json.dumps(offset, sort_keys=True, separators=(",", ":"))
+
 
 @dataclass(frozen=True, slots=True)
-class Committed:
+class CommittedVersion:
     """Version that a write has committed, its certainty, and the table's counts.
 
     Attributes:
@@ -101,7 +100,7 @@ class BatchLog(Protocol):
     def schema(self) -> DataType:
         """Return the table's newest schema, as Spark's JSON."""
 
-    def committed(self, columns: Collection[str]) -> Committed | None:
+    def committed(self, columns: Collection[str]) -> CommittedVersion | None:
         """Return the version that the command has committed; None where it made none, or that isn't known.
 
         Args:
@@ -117,7 +116,7 @@ class SinkCommit:
         position: the position written.
         counts: rows, bytes and files written.
         at: time of the last write, by the sink's clock; None where the log doesn't record it.
-        added: files that the table version added, as in `Committed`; None where unknown.
+        added: files that the table version added, as in `CommittedVersion`; None where unknown.
     """
 
     position: Position
@@ -149,11 +148,11 @@ class V1Table:
         """Return the storage of the table's rows; None where the catalog doesn't record it."""
         return Storage("file", self.provider) if self.provider is not None else None
 
-    def schema(self, _context: Context) -> Any:
+    def schema(self, _context: SessionContext) -> Any:
         """Return the table's JVM `StructType`."""
         return self.table.schema()
 
-    def was_there(self, _context: Context, is_since_start: Callable[[int], bool]) -> bool:
+    def was_there(self, _context: SessionContext, is_since_start: Callable[[int], bool]) -> bool:
         """Return True if the table existed before a command that names it was planned.
 
         Args:

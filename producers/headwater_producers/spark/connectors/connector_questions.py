@@ -10,18 +10,17 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Final
 
-from headwater_producers.spark.connectors.answer import LoggedSource
-from headwater_producers.spark.connectors.context import Context
+from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.jvm.files import TextFiles, TextFolder
 from headwater_producers.spark.jvm.scala import class_name, kept, setting
 from headwater_producers.spark.jvm.versions import streamed_table
-from headwater_producers.spark.plan.column import Column
+from headwater_producers.spark.plan.column import ValueLineage
 from headwater_producers.spark.plan.description import PlanDescription, PlanInput, SourceKind, Upstream, WriteMode
 from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.relation import Attribute
 from headwater_producers.spark.plan.schema import schema_definition
 from headwater_producers.spark.plan.settings import PlanSettings
-from headwater_producers.spark.plan.tree import Node, expression_id
+from headwater_producers.spark.plan.tree import PlanNode, expression_id
 from headwater_schemas.events import DatasetRef, SchemaDefinition, Storage, Symlink
 
 logger = logging.getLogger(__name__)
@@ -48,8 +47,7 @@ class JvmLeaf:
     """Leaf of a JVM plan.
 
     Attributes:
-        plan: the leaf.
-        context: the session's context; see `Context`.
+        context: the session's context; see `SessionContext`.
         index: index of its streaming source in `StreamingQueryProgress.sources`.
         view: the temporary view that is this leaf.
         first: the expression id of its first attribute.
@@ -58,7 +56,7 @@ class JvmLeaf:
     """
 
     plan: Any
-    context: Context
+    context: SessionContext
     index: int | None = None
     view: str | None = None
     first: int | None = None
@@ -122,7 +120,7 @@ class JvmLeaf:
 
     def attributes(self) -> list[Attribute]:
         """Return the leaf's columns with their ids, in one round trip."""
-        leaf = Node("", json.loads(str(self.plan.toJSON()))[0])
+        leaf = PlanNode("", json.loads(str(self.plan.toJSON()))[0])
         found = []
         for nodes in leaf.output():
             number = expression_id(nodes[0])
@@ -182,14 +180,13 @@ class JvmCommand:
     """Command at the root of a JVM plan.
 
     Attributes:
-        plan: the command.
-        context: the session's context; see `Context`.
+        context: the session's context; see `SessionContext`.
         columns: lineage of the query's columns by name; empty where it couldn't be read.
     """
 
     plan: Any
-    context: Context
-    columns: Mapping[str, Column] = field(default_factory=dict)
+    context: SessionContext
+    columns: Mapping[str, ValueLineage] = field(default_factory=dict)
 
     @cached_property
     def name(self) -> str:
@@ -266,7 +263,6 @@ class JvmScan:
     """Leaf of an executed JVM plan.
 
     Attributes:
-        node: the leaf.
         settings: settings of plan descriptions; None: chosen partitions aren't looked at.
     """
 
@@ -289,7 +285,7 @@ class SourceOffsets:
         description: description in a progress: `FileStreamSource[file:/in]`; empty where only a checkpoint is at hand.
         kind: kind of the source in the plan; None: no plan names it, and it may be of any kind.
         from_beginning: see `PlanInput`.
-        logged: see `Connector.logged`.
+        checkpoint: root of the query's checkpoint; None: unknown.
     """
 
     start: Any
@@ -297,7 +293,13 @@ class SourceOffsets:
     description: str = ""
     kind: SourceKind | None = None
     from_beginning: bool = False
-    logged: LoggedSource = field(default_factory=LoggedSource)
+    index: int = 0
+    checkpoint: TextFolder | None = None
+
+    @property
+    def folder(self) -> TextFolder | None:
+        """The source's own folder in the checkpoint; None: unknown."""
+        return self.checkpoint.folder(f"sources/{self.index}") if self.checkpoint is not None else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -305,7 +307,6 @@ class CheckpointSource:
     """Streaming source whose checkpoint alone is there.
 
     Attributes:
-        index: index of the source.
         end: its last offset, as its own JSON, parsed; None where it has none yet.
         folder: the source's own folder in the checkpoint: `sources/<i>`.
         known: the datasets that the query is known to read.
@@ -327,7 +328,6 @@ class CommandRun:
     Attributes:
         execution: the JVM's `QueryExecution`.
         session: the `SparkSession` that ran it.
-        command: the command.
         started_at, ended_at: start and end by this driver's clock.
     """
 

@@ -22,9 +22,8 @@ from typing import Final
 
 import msgspec
 
-from headwater_producers.spark.backfill.rebuild import QueryIdentity, Rebuilder, interval_events
 from headwater_producers.spark.common.errors import CheckpointError
-from headwater_producers.spark.common.metrics import Emitted
+from headwater_producers.spark.common.metrics import EarlierEmission
 from headwater_producers.spark.common.run_all import run_all
 from headwater_producers.spark.events.context import Emit, EventContext
 from headwater_producers.spark.events.writes import Write, outputs_inside
@@ -32,7 +31,9 @@ from headwater_producers.spark.jvm.files import TextFiles
 from headwater_producers.spark.streaming.checkpoint import QueryLog
 from headwater_producers.spark.streaming.gaps import Gap, Gaps, spans
 from headwater_producers.spark.streaming.interval import rows_of
-from headwater_producers.spark.streaming.run import LastEmittedStore, StreamRun
+from headwater_producers.spark.streaming.interval_events import LastEmittedStore
+from headwater_producers.spark.streaming.rebuild import QueryIdentity, Rebuilder, interval_events
+from headwater_producers.spark.streaming.stream_run import StreamRun
 from headwater_schemas.events import EmissionReason, IntervalEntry
 
 logger = logging.getLogger(__name__)
@@ -78,7 +79,7 @@ class BackfillTask:
             joined = bool(found) and found[0][0] == self.gone.stop
             found[: int(joined)] = [(self.gone.start, found[0][1] if joined else self.gone.stop - 1)]
         # Before a start another process may have emitted it.
-        certainty = Emitted.UNKNOWN if at_start and self.noted is None else Emitted.NEVER
+        certainty = EarlierEmission.UNKNOWN if at_start and self.noted is None else EarlierEmission.NEVER
         run = self.run
         return [
             Gap(query_id=run.query_id, name=run.name, first=first, last=last, emitted=certainty, noticed_at=now)
@@ -96,7 +97,6 @@ class Backfill:
     """Backfill tasks of all runs. For the worker's thread alone.
 
     Args:
-        context: context of the application.
         emit: takes each event; False: it was refused.
         files: reader of checkpoints.
         max_batches: number of latest micro-batches to backfill at a query's start; 0: none.
@@ -163,7 +163,7 @@ class Backfill:
 
     def _unemitted(self, run: StreamRun, log: QueryLog, reason: EmissionReason) -> None:
         emitted = run.chain.emitted_until
-        left_out = set(run.take_left_out())
+        left_out = set(run.batches.take_left_out(run.chain))
         unemitted = [batch for batch in log.committed() if emitted is None or batch > emitted or batch in left_out]
         self._add(run, log, unemitted, reason)
         for batch in unemitted:
@@ -214,7 +214,7 @@ class Backfill:
             known = msgspec.structs.replace(entry, plan_digest=work.plan if is_new else None)
             work.entries.append(self._with_writes(work, known, datetime.now(UTC)))
         else:
-            work.run.left_out.append(batch_id)
+            work.run.batches.left_out.append(batch_id)
 
     def _with_writes(self, work: BackfillTask, entry: IntervalEntry, at: datetime) -> IntervalEntry:
         """Add to an entry the writes observed inside a foreachBatch call, whose outputs the checkpoint doesn't hold.
@@ -222,9 +222,9 @@ class Backfill:
         The micro-batch in which the run failed gets none: another start may have committed it, with writes of its own.
         """
         run, batch_id = work.run, entry.batch_id
-        if work.reason is EmissionReason.FAILURE and batch_id == max(run.called, default=None):
+        if work.reason is EmissionReason.FAILURE and batch_id == max(run.batches.called, default=None):
             return entry
-        writes = run.writes.pop(batch_id, []) if work.reason is not EmissionReason.START else []
+        writes = run.batches.writes.pop(batch_id, []) if work.reason is not EmissionReason.START else []
         if not writes:
             return entry
         outputs = outputs_inside(writes)

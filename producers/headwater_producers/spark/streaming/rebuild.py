@@ -16,19 +16,21 @@ from typing import Any, Final
 import msgspec
 
 from headwater_producers.spark.common.errors import CheckpointError
+from headwater_producers.spark.connectors.connector_questions import SourceOffsets
 from headwater_producers.spark.connectors.registry import REGISTRY
-from headwater_producers.spark.events.context import fitting
 from headwater_producers.spark.jvm.files import TextFiles
 from headwater_producers.spark.plan import PlanInput, PlanOutput
-from headwater_producers.spark.streaming.checkpoint import Checkpoint, LoggedBatch, QueryLog
+from headwater_producers.spark.streaming.checkpoint import LoggedBatch, QueryLog, StreamCheckpoint
 from headwater_producers.spark.streaming.interval import (
     MicroBatchFacts,
+    QueryProgress,
     SinkCommits,
+    SourceProgress,
     interval_entry,
     sink_outputs,
     source_offsets,
 )
-from headwater_producers.spark.streaming.progress import Progress, SourceProgress
+from headwater_producers.spark.streaming.interval_events import fitting
 from headwater_schemas.events import (
     Certainty,
     DatasetUse,
@@ -76,7 +78,7 @@ class Rebuilder:
         self._outputs = outputs
         self._proven = proven
         self._commits = commits or SinkCommits("", "", files)
-        self._checkpoint = Checkpoint(log.location, files)
+        self._checkpoint = StreamCheckpoint(log.location, files)
         self._read: OrderedDict[int, LoggedBatch] = OrderedDict()
 
     def entry(self, batch_id: int) -> IntervalEntry:
@@ -96,7 +98,7 @@ class Rebuilder:
         is_exact = batch_id == 0 or before == batch_id - 1
         progress = self._progress(batch, starts)
         sources = source_offsets(progress, self._inputs)
-        if not is_exact and any(REGISTRY.needs_start(each) and each.start != each.end for each in sources):
+        if not is_exact and any(_needs_start(each) and each.start != each.end for each in sources):
             raise CheckpointError(
                 f"micro-batch {batch_id}: the offsets of the one before it are gone, so its files are unknown"
             )
@@ -104,10 +106,10 @@ class Rebuilder:
             progress,
             self._inputs,
             MicroBatchFacts(
-                logged=self._checkpoint.logged(sources),
                 outputs=self._written(batch_id),
                 watermark_after=self._checkpoint.watermark_after(batch_id),
             ),
+            checkpoint=self._checkpoint.root,
         )
         return msgspec.structs.replace(
             entry,
@@ -119,13 +121,13 @@ class Rebuilder:
         written = sink_outputs(self._outputs, self._commits, batch_id, None)
         return tuple(use for use in written if use.position is not None) if self._proven else written
 
-    def _progress(self, batch: LoggedBatch, starts: Sequence[Any]) -> Progress:
+    def _progress(self, batch: LoggedBatch, starts: Sequence[Any]) -> QueryProgress:
         ends = self._ends(batch)
         if len(starts) != len(ends):
             raise CheckpointError(
                 f"micro-batch {batch.batch_id} and the one before it have different numbers of sources"
             )
-        return Progress(
+        return QueryProgress(
             query_id="",
             run_id="",
             name=None,
@@ -164,6 +166,11 @@ class Rebuilder:
         return self._read[batch_id]
 
 
+def _needs_start(source: SourceOffsets) -> bool:
+    """Return True if the range that a micro-batch read can't be bounded without its start offset."""
+    return any(each.needs_start for each in REGISTRY.of_source(source))
+
+
 def _at_most(use: DatasetUse) -> DatasetUse:
     position = use.position
     if position is None or position.files is not None:
@@ -179,7 +186,6 @@ class QueryIdentity:
         tenant, job, query_id: the query's key in the graph.
         producer: URI of this code.
         query_name, checkpoint_location: None where unknown.
-        reason: reason of the current emission.
     """
 
     tenant: str

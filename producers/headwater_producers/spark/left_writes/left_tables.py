@@ -6,7 +6,6 @@ import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
 from py4j.protocol import Py4JError
 
@@ -14,7 +13,7 @@ from headwater_producers.spark.connectors.delta.witness import left_in_delta
 from headwater_producers.spark.connectors.iceberg.witness import CurrentMetadata, left_in_iceberg
 from headwater_producers.spark.events.left_writes import (
     LeftWrite,
-    Verdict,
+    WriteFate,
     WriteOutcome,
     application_lost,
     recovered_end,
@@ -35,8 +34,8 @@ class KeptWrite:
     plan: LineageEvent | None
 
 
-class KeptWrites(Protocol):
-    """Store of an application's open writes, for the next process of the same job."""
+class KeptWrites:
+    """Store of an application's open writes, for the next process of the same job; without an outbox it keeps none."""
 
     def add(self, start: LineageEvent, plan: LineageEvent | None) -> None:
         """Add an announced write."""
@@ -55,28 +54,6 @@ class KeptWrites(Protocol):
 
     def left(self) -> Iterator[list[KeptWrite]]:
         """Yield the writes that each dead driver of the same job has left."""
-
-
-class NothingKept:
-    """Store of open writes for an application without an outbox: keeps nothing."""
-
-    def add(self, start: LineageEvent, plan: LineageEvent | None) -> None:
-        """Do nothing."""
-
-    def seen(self, at: datetime) -> None:
-        """Do nothing."""
-
-    def claim(self, run_id: str, version: str) -> None:
-        """Do nothing."""
-
-    def remove(self, run_id: str) -> None:
-        """Do nothing."""
-
-    def close(self) -> None:
-        """Do nothing."""
-
-    def left(self) -> Iterator[list[KeptWrite]]:
-        """Yield nothing."""
         return iter(())
 
 
@@ -127,7 +104,7 @@ def ends_of(
     for kept in left:
         outcome = became_of(kept.write, files, current)
         digest = None
-        if outcome.verdict is Verdict.COMMITTED and kept.plan is not None and kept.plan.plan_event is not None:
+        if outcome.verdict is WriteFate.COMMITTED and kept.plan is not None and kept.plan.plan_event is not None:
             digest = kept.plan.plan_event.digest
             yield kept.plan
         logger.info(

@@ -1,0 +1,486 @@
+"""Interval events of a streaming query: its buffered micro-batches, and up to which one they were emitted.
+
+    batch 7 8 9 10│11 12│13 …        a new plan in 11, a stop after 12
+    event └──────┘ └───┘
+
+A completed micro-batch is sent alone or with others in one IntervalEvent, a pack. It waits for others only if the one
+before it ended within the last second; that of a slower query is sent at once. What is buffered is sent when it is many
+or old enough, when the stream stops or is flushed, and before a micro-batch that isn't the next one. A change, of the
+plan or of a quality assertion's result, doesn't wait: what came before it is sent, and so is the micro-batch that
+brought it, under the change's name.
+
+The last emitted micro-batch of each query is kept for the next process that starts it:
+
+    <outbox>/<destination>/queries/<query id>.json
+
+A checkpoint knows neither it nor its plan, quality and versions. That file decides two things alone: whether
+micro-batches that were purged from the checkpoint are a gap, and whether the first micro-batch of a start is a change
+of version. Nothing is left out because of it. It is written without waiting for the disk, and is as durable as the
+outbox's path. Where there is none, nothing is known.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import logging
+import math
+import os
+import re
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from headwater_producers.outbox.locked_file import make_private
+from headwater_producers.spark.events.context import Emit, EventContext
+from headwater_producers.spark.streaming.checkpoint import StreamCheckpoint
+from headwater_schemas.codec import encode
+from headwater_schemas.events import (
+    EmissionReason,
+    IntervalEntry,
+    IntervalEvent,
+    JobRef,
+    LineageEvent,
+    Provenance,
+    RunRef,
+    Versions,
+    build,
+)
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Coalescing:
+    """Limits within which micro-batches may wait for one another.
+
+    Attributes:
+        max_batches: largest number in one event; 1: none waits.
+        max_seconds: longest time from when the first one was added. One that ended so long after the one before it
+            doesn't wait.
+    """
+
+    max_batches: int = 64
+    max_seconds: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyInterval:
+    """Consecutive micro-batches to be sent as one event.
+
+    Attributes:
+        entries: at least one.
+        reason: reason to send them now.
+        at: time at which the last one had ended.
+    """
+
+    entries: tuple[IntervalEntry, ...]
+    reason: EmissionReason
+    at: datetime
+
+
+class IntervalBuffer:
+    """Buffer of one run's micro-batches that aren't sent yet.
+
+    Args:
+        coalescing: limits within which they may wait.
+    """
+
+    def __init__(self, coalescing: Coalescing) -> None:
+        self._coalescing = coalescing
+        self._entries: list[IntervalEntry] = []
+        self._at: datetime | None = None
+        self._since = 0.0
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def add(self, entry: IntervalEntry, at: datetime, change: EmissionReason | None, now: float) -> list[ReadyInterval]:
+        """Buffer a micro-batch.
+
+        Args:
+            entry: the micro-batch.
+            at: time of its end.
+            change: the reason to send it at once; None: it changes nothing.
+            now: monotonic seconds.
+
+        Returns:
+            The intervals to be sent, in order.
+        """
+        out = []
+        follows_fast = self._at is not None and (at - self._at).total_seconds() < self._coalescing.max_seconds
+        if self._entries and (change is not None or entry.batch_id != self._entries[-1].batch_id + 1):
+            out += self.take(EmissionReason.CHECKPOINT)
+        if not self._entries:
+            self._since = now
+        self._entries.append(entry)
+        self._at = at
+        if change is not None:
+            out += self.take(change)
+        elif not follows_fast or len(self._entries) >= self._coalescing.max_batches:
+            out += self.take(EmissionReason.CHECKPOINT)
+        return out
+
+    def overdue_in(self, now: float) -> float:
+        """Return the seconds until a micro-batch has waited long enough; infinite where none waits."""
+        return max(0.0, self._since + self._coalescing.max_seconds - now) if self._entries else math.inf
+
+    def overdue(self, now: float) -> list[ReadyInterval]:
+        """Take the micro-batches that have waited long enough."""
+        return [] if self.overdue_in(now) else self.take(EmissionReason.CHECKPOINT)
+
+    def take(self, reason: EmissionReason) -> list[ReadyInterval]:
+        """Take all micro-batches."""
+        if not self._entries or self._at is None:
+            return []
+        due = ReadyInterval(tuple(self._entries), reason, self._at)
+        self._entries = []
+        return [due]
+
+
+_ID: Final = re.compile(r"[0-9A-Za-z-]{1,64}")
+# Queries that nobody has started for so long are forgotten: their files would only grow in number.
+_KEPT_SECONDS: Final = 400 * 86_400.0
+
+Quality = tuple[tuple[str, bool], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LastEmitted:
+    """Last emitted micro-batch of one query.
+
+    Attributes:
+        last: the last micro-batch emitted.
+        plan_digest, quality, versions: facts of that one; `versions` as `version_text` has it, None where unknown.
+    """
+
+    last: int
+    plan_digest: str | None = None
+    quality: Quality = ()
+    versions: str | None = None
+
+
+class LastEmittedStore:
+    """Store of the last emitted micro-batch of each query, for one destination.
+
+    For the worker's thread alone. A disk that fails costs nothing but the records.
+
+    Args:
+        folder: folder of the records, which may not exist; None: nothing is kept.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+        self._paths: dict[str, Path] = {}
+        self._complained = False
+        if folder is not None:
+            self._forget_old(folder)
+
+    def read(self, query_id: str) -> LastEmitted | None:
+        """Read the record of the last process; None where it wrote none, or none that can be read."""
+        if (path := self._path(query_id)) is None:
+            return None
+        try:
+            known = json.loads(path.read_text(encoding="utf-8"))
+            quality = tuple((str(name), bool(passed)) for name, passed in known["quality"])
+            return LastEmitted(
+                last=int(known["last"]),
+                plan_digest=known["plan_digest"],
+                quality=quality,
+                versions=known["versions"],
+            )
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            self._complain(error)
+            return None
+
+    def write(self, query_id: str, last: LastEmitted) -> None:
+        """Replace the record of a query, all or nothing."""
+        if (path := self._path(query_id)) is None:
+            return
+        part = f"{path}.part"
+        text = json.dumps(
+            {
+                "last": last.last,
+                "plan_digest": last.plan_digest,
+                "quality": last.quality,
+                "versions": last.versions,
+            }
+        ).encode()
+        try:
+            try:
+                _write(part, text)
+            except FileNotFoundError:
+                make_private(path.parent)
+                _write(part, text)
+            os.replace(part, path)  # noqa: PTH105 - for each micro-batch, where a Path takes as long as the disk
+        except OSError as error:
+            self._complain(error)
+
+    def _path(self, query_id: str) -> Path | None:
+        if query_id not in self._paths and self._folder is not None and _ID.fullmatch(query_id):
+            if len(self._paths) >= _REMEMBERED_QUERIES:
+                self._paths.clear()
+            self._paths[query_id] = self._folder / f"{query_id}.json"
+        return self._paths.get(query_id)
+
+    def _forget_old(self, folder: Path) -> None:
+        oldest = time.time() - _KEPT_SECONDS
+        with suppress(OSError):
+            for path in folder.iterdir():
+                if path.stat().st_mtime < oldest:
+                    path.unlink()
+
+    def _complain(self, error: Exception) -> None:
+        if not self._complained:
+            self._complained = True
+            logger.warning(
+                "lineage capture: the last emitted micro-batch can't be saved (%s); after a crash, gaps are reported "
+                "as unknown",
+                error,
+            )
+
+
+def _write(path: str, content: bytes) -> None:
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        if os.write(file, content) < len(content):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
+    finally:
+        os.close(file)
+
+
+# Queries remembered after they ended, for their next start in the same application.
+_REMEMBERED_QUERIES: Final = 1_000
+
+
+@dataclass(slots=True)
+class EmittedChain:
+    """Chain of the micro-batches that this process has emitted of one query, over all its runs.
+
+    Attributes:
+        first, last: micro-batches, with all between them; None before any.
+        noted: the last micro-batch that was sent, as far as this process or the one before has recorded that.
+        plan_digest, quality, versions: facts of the last one emitted, by whichever process; `versions` is None where
+            none was observed or recorded.
+    """
+
+    first: int | None = None
+    last: int | None = None
+    noted: int | None = None
+    plan_digest: str | None = None
+    quality: frozenset[tuple[str, bool]] = frozenset()
+    versions: str | None = None
+
+    @classmethod
+    def after(cls, last: LastEmitted | None) -> EmittedChain:
+        """Return the chain before this process emits any micro-batch; `last`: the record of an earlier process."""
+        if last is None:
+            return cls()
+        return cls(
+            noted=last.last, plan_digest=last.plan_digest, quality=frozenset(last.quality), versions=last.versions
+        )
+
+    @property
+    def emitted_until(self) -> int | None:
+        """The last micro-batch emitted, by whichever process; None: not known."""
+        known = [batch for batch in (self.last, self.noted) if batch is not None]
+        return max(known, default=None)
+
+    def sent(self, last: int) -> LastEmitted:
+        """Record that micro-batches up to `last` are on their way; return the record to store."""
+        self.noted = max(last, self.noted if self.noted is not None else last)
+        return LastEmitted(
+            last=self.noted,
+            plan_digest=self.plan_digest,
+            quality=tuple(sorted(self.quality)),
+            versions=self.versions,
+        )
+
+    def set_back(self, committed: int) -> None:
+        """Go back to `committed`, whatever was emitted beyond it: somebody has set the checkpoint back."""
+        if self.first is not None and self.last is not None:
+            self.first, self.last = (self.first, committed) if self.first <= committed else (None, None)
+        if self.noted is not None:
+            self.noted = committed if committed >= 0 else None
+
+    def add(self, batch_id: int) -> range:
+        """Record an emitted micro-batch; return those right before it that weren't emitted."""
+        if self.first is None or self.last is None:
+            self.first = self.last = batch_id
+            return range(0)
+        missed = range(self.last + 1, batch_id)
+        self.last = max(self.last, batch_id)
+        return missed
+
+    def change(self, entry: IntervalEntry, versions: str) -> EmissionReason | None:
+        """Make a micro-batch the last one; return the reason to send it at once, if it differs from the one before.
+
+        Args:
+            entry: the micro-batch.
+            versions: versions that it ran with, as `version_text` has them.
+        """
+        before = (self.plan_digest, self.versions, self.quality)
+        quality = frozenset((result.assertion, result.passed) for result in entry.quality)
+        # A foreachBatch function that wrote nothing, its frame being empty, gives no plan to compare.
+        digest = entry.plan_digest or before[0]
+        self.plan_digest, self.versions, self.quality = digest, versions, quality
+        if before[1] is None:
+            return None  # the first one, or the first that was observed
+        if versions != before[1] or before[0] not in (None, digest):
+            return EmissionReason.VERSION_CHANGE
+        return EmissionReason.QUALITY_CHANGE if before[2] != quality else None
+
+    def has(self, batch_id: int) -> bool:
+        """Return True if this process has emitted the micro-batch."""
+        return self.first is not None and self.last is not None and self.first <= batch_id <= self.last
+
+
+class EmittedChains:
+    """Chains of an application's queries, by query id. Those of the latest starts are remembered.
+
+    Args:
+        store: records of earlier processes.
+    """
+
+    def __init__(self, store: LastEmittedStore) -> None:
+        self._store = store
+        self._chains: OrderedDict[str, EmittedChain] = OrderedDict()
+
+    def of(self, query_id: str) -> EmittedChain:
+        """Return the chain of a query that starts."""
+        if query_id not in self._chains:
+            self._chains[query_id] = EmittedChain.after(self._store.read(query_id))
+        self._chains.move_to_end(query_id)
+        if len(self._chains) > _REMEMBERED_QUERIES:
+            self._chains.popitem(last=False)
+        return self._chains[query_id]
+
+
+def version_text(versions: Versions) -> str:
+    """Return a query's code, configuration and engine versions as JSON; another text means another version."""
+    engine = versions.engine
+    return json.dumps([versions.code, versions.config, engine and [engine.name, engine.version]])
+
+
+@dataclass(slots=True, kw_only=True)
+class QueryRun:
+    """One start of a streaming query: its identity, and its emitted and buffered micro-batches.
+
+    Attributes:
+        query_id, run_id, name: Spark's.
+        started_at: time of the start.
+        job: its job, from when START was emitted.
+        checkpoint: None where it has none or it isn't known.
+        buffer: micro-batches that wait to be sent with others.
+        chain: the emitted micro-batches of its query, by whichever run.
+    """
+
+    query_id: str
+    run_id: str
+    name: str | None
+    started_at: datetime
+    job: JobRef | None = None
+    checkpoint: StreamCheckpoint | None = None
+    buffer: IntervalBuffer = field(default_factory=lambda: IntervalBuffer(Coalescing()))
+    chain: EmittedChain = field(default_factory=EmittedChain)
+
+    def known_job(self) -> JobRef:
+        """Return the job.
+
+        Raises:
+            RuntimeError: START wasn't emitted yet.
+        """
+        if self.job is None:
+            raise RuntimeError(f"run {self.run_id}: START must be emitted first")
+        return self.job
+
+
+class IntervalSender:
+    """Sender of micro-batches, alone or several in one event.
+
+    Args:
+        emit: takes each event; False: it was refused.
+        store: keeps the last emitted micro-batch of each query.
+    """
+
+    def __init__(self, context: EventContext, emit: Emit, store: LastEmittedStore) -> None:
+        self._context = context
+        self._versions = version_text(context.versions)
+        self._emit = emit
+        self._store = store
+
+    def add(self, run: QueryRun, entry: IntervalEntry, ended: datetime, *, now: float, waits: bool) -> None:
+        """Buffer a new micro-batch, and send what is due.
+
+        Args:
+            run: run of the query.
+            entry: the micro-batch.
+            ended: time of its end.
+            now: monotonic seconds.
+            waits: True if it may wait for others.
+        """
+        due = run.buffer.add(entry, ended, run.chain.change(entry, self._versions), now)
+        if not waits:
+            due += run.buffer.take(EmissionReason.CHECKPOINT)
+        self.send(run, due)
+
+    def add_again(self, run: QueryRun, entry: IntervalEntry, at: datetime) -> None:
+        """Send a micro-batch again, with the commits of its sinks that are known by now."""
+        due = run.buffer.take(EmissionReason.CHECKPOINT)
+        self.send(run, [*due, ReadyInterval((entry,), EmissionReason.SINK_COMMIT, at)])
+
+    def send(self, run: QueryRun, due: Iterable[ReadyInterval]) -> None:
+        """Emit the intervals that are due."""
+        for each in due:
+            taken = [self._emit(event) for event in fitting(each.entries, partial(self._event, run, each))]
+            if False not in taken:
+                self._store.write(run.query_id, run.chain.sent(each.entries[-1].batch_id))
+
+    def _event(self, run: QueryRun, due: ReadyInterval, entries: Sequence[IntervalEntry]) -> LineageEvent:
+        body = IntervalEvent(
+            query_id=run.query_id,
+            entries=tuple(entries),
+            query_name=run.name,
+            checkpoint_location=run.checkpoint.root.path if run.checkpoint is not None else None,
+            versions=self._context.versions,
+            reason=due.reason,
+            provenance=Provenance.OBSERVED,
+        )
+        return build.lineage_event(
+            body,
+            job=run.known_job(),
+            run=RunRef(run.run_id),
+            producer=self._context.producer,
+            event_time=due.at,
+            tenant=self._context.tenant,
+        )
+
+
+# A quarter of the topic's default limit: 50 micro-batches of 64 partitions, or 10 of 100 files.
+MAX_BYTES: Final = 256 * 1024
+
+
+def fitting(
+    entries: Sequence[IntervalEntry],
+    event_of: Callable[[Sequence[IntervalEntry]], LineageEvent],
+    max_bytes: int = MAX_BYTES,
+) -> Iterator[LineageEvent]:
+    """Yield consecutive micro-batches as one event, or as several where one would exceed `max_bytes`.
+
+    A micro-batch is never divided: the publisher refuses one that is too large by itself.
+    """
+    event = event_of(entries)
+    if len(entries) == 1 or len(encode(event)) <= max_bytes:
+        yield event
+        return
+    middle = len(entries) // 2
+    yield from fitting(entries[:middle], event_of, max_bytes)
+    yield from fitting(entries[middle:], event_of, max_bytes)
