@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pyspark.sql import functions as F  # noqa: N812  the name every PySpark program uses
 
 from headwater_producers.spark import attach
+from headwater_schemas.events import RunEventType
 from support.capture import Captured, RecordingSink
 
 if TYPE_CHECKING:
@@ -82,6 +84,24 @@ def test_other_writes_of_such_rows(
     }.items():
         with subtests.test(job):
             assert uses(sink, job) == (expected, True)
+
+
+def test_what_functions_may_use_is_read(captured: Captured, customers: Callable[[], DataFrame], tmp_path: Path) -> None:
+    """`udf(lambda id: mails[id])`: the plan of the write has nothing of the customers."""
+    spark = captured.spark
+    orders = str(tmp_path / "orders")
+    spark.range(2).write.parquet(orders)
+    mails = {row.id: row.email for row in customers().collect()}
+    spark.read.parquet(orders).selectExpr("id + 1 AS id").write.parquet(str(tmp_path / "plain"))
+    found = spark.read.parquet(orders).select(F.udf(mails.get, "string")("id").alias("mail"))
+    for name in ("one", "two"):
+        found.write.parquet(str(tmp_path / name))
+    sink = captured.flushed()
+    assert uses(sink, "job.plain") == ({"orders"}, False)
+    assert uses(sink, "job.two") == ({"orders"}, False)
+    assert uses(sink, "job.collect")[0] == {"customers"}
+    assert not sink.last_run("job.collect").outputs
+    assert sink.run_types("job.collect") == [RunEventType.START, RunEventType.COMPLETE], "once"
 
 
 def test_nothing_is_looked_at_where_that_is_off(

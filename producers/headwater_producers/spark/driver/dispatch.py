@@ -42,6 +42,7 @@ from headwater_producers.spark.events.context import EventContext
 from headwater_producers.spark.events.datasets import KnownTables, change_body
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.run_error import first_line, from_java_text
+from headwater_producers.spark.events.writes import Write
 from headwater_producers.spark.execution.describe import read_by
 from headwater_producers.spark.execution.executions import (
     execution_times,
@@ -271,6 +272,7 @@ class Dispatch:
             staged=staged,
         )
         if signal.error is None:
+            self._used_by_code(write, signal.at)
             write = self._program.may_be_in(write)
         if description.staged:
             self._wrapped.stage(description, StagedWrite(write.written, write.scans, started_at))
@@ -298,6 +300,12 @@ class Dispatch:
         self._ran(run, batch, signal.at)
         self._running.wrote(run)
         self._running.ended(execution)
+
+    def _used_by_code(self, write: Write, at: datetime) -> None:
+        """Emit a run that reads what functions of a write may use; with `capture_reads` runs each read is one."""
+        read = None if self._reads_are_runs else self._program.used_by_code(write)
+        if read is not None:
+            self._ran(BatchRun(write=read, started_at=at, ended_at=at), None, at)
 
     def _error(self, signal: CommandEnded) -> RunError | None:
         return from_java_text(self._printed(signal.error)) if signal.error is not None else None

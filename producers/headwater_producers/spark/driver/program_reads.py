@@ -6,24 +6,28 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from headwater_producers.spark.events.writes import Write
-from headwater_producers.spark.plan import PlanInput
-from headwater_schemas.events import DatasetRef
+from headwater_producers.spark.events.writes import Counts, Write
+from headwater_producers.spark.plan import PlanDescription, PlanInput
+from headwater_schemas.events import ColumnLineage, DatasetRef, TransformationKind
 from headwater_schemas.reasons import leaves_inputs_known
 
 MOST_DATASETS: Final = 500
 """Largest number of possible inputs, those read last. Each is one use in the event of a write."""
+
+_READ: Final = "collect"
+"""Names the job of a read that no write shows: `<app>.collect`."""
 
 
 class ProgramReads:
     """Datasets whose rows reached the program by `toPandas`, `collect`, an RDD or an iterator.
 
     Rows that the program hands over start a new plan, as in `createDataFrame(frame.toPandas())`. So a write with
-    unknown inputs has these datasets as possible inputs.
+    unknown inputs has these datasets as possible inputs, and where a function is in a write's plan, they are read.
     """
 
     def __init__(self) -> None:
         self._inputs: dict[DatasetRef, PlanInput] = {}
+        self._read: set[DatasetRef] = set()
 
     def add(self, inputs: Iterable[PlanInput]) -> None:
         """Add datasets whose rows have reached the program; the part of their rows isn't followed."""
@@ -32,6 +36,21 @@ class ProgramReads:
             self._inputs[each.dataset] = replace(each, position=None, certainty=None, source_index=None)
         for oldest in list(self._inputs)[:-MOST_DATASETS]:
             del self._inputs[oldest]
+
+    def used_by_code(self, write: Write) -> Write | None:
+        """Return a read of the datasets that functions in a write's plan may use besides its inputs, each once.
+
+        A Python function has what the program collected, as in `udf(lambda id: emails[id])`: no plan shows that. The
+        write's own inputs and edges are what they are; who makes what of the others isn't known.
+        """
+        description = write.description
+        if not any(edge.kind is TransformationKind.EXTERNAL for edge in description.lineage.edges):
+            return None
+        known = {each.dataset for each in description.inputs} | self._read
+        more = tuple(each for each in self._inputs.values() if each.dataset not in known)
+        self._read.update(each.dataset for each in more)
+        read = PlanDescription(inputs=more, outputs=(), lineage=ColumnLineage(), command=_READ)
+        return Write(description=read, written=Counts()) if more else None
 
     def may_be_in(self, write: Write) -> Write:
         """Add these datasets to a write as possible inputs, where it may have more sources than its plan shows."""
