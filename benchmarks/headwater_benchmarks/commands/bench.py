@@ -41,7 +41,7 @@ def query(  # noqa: PLR0917  Typer's options are parameters
         typer.Option(
             "--full",
             help="The sizes that the goals are about: 100,000 datasets, 1,000,000 columns, 180,000 micro-batches. "
-            "Takes 2 GB of disk, kept in the cache, and an hour to make, once.",
+            "Takes 2 GB of disk, kept in the cache; made once, through the consumer's code.",
         ),
     ] = False,
     datasets: Annotated[int | None, typer.Option(min=1_000, help="Default: 5,000.", show_default=False)] = None,
