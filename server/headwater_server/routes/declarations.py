@@ -22,7 +22,7 @@ from starlette.responses import Response
 from headwater_analysis.declaring.difference import SetResult
 from headwater_analysis.declaring.files import read_file
 from headwater_analysis.declaring.names import Names, found_in
-from headwater_analysis.declaring.problems import DeclarationError, Problem
+from headwater_analysis.declaring.problems import DeclarationError, FileProblem
 from headwater_analysis.declaring.revising import NextRevision, OlderRevisionError, next_revision, progress, result
 from headwater_analysis.declaring.sets import DeclaredSet
 from headwater_openlineage.intake.request import Outcome, Request
@@ -163,7 +163,7 @@ def _read(body: bytes, namespace: str | None, names: Names) -> DeclaredSet:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = body[: error.start].count(b"\n") + 1
-        raise DeclarationError([Problem(_BODY_NAME, line, (), "not UTF-8")]) from error
+        raise DeclarationError([FileProblem(_BODY_NAME, line, (), "not UTF-8")]) from error
     return read_file(_BODY_NAME, text, namespace=namespace, names=names)
 
 
