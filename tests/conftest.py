@@ -2,9 +2,12 @@
 
 stack            Kafka and Neo4j, started once per run when the first test asks for them
 topic_prefix     a name no other test uses; topics that begin with it are deleted afterwards
+world            topics of that name, and what happens to them
+settings         environment of commands and consumers that use them
 neo4j_driver     a driver to the stack's Neo4j, for the whole run
 clean_database   the same driver, with the database emptied first (Community has one database, so tests take turns)
-demo_graph       the same, with the graph of a recorded demo in it
+demo_graph       the same, with the graph of a recorded demo in it, to be written to
+read_demo        the driver to a database that holds the recorded demo alone, for tests that only read it: they share it
 """
 
 from __future__ import annotations
@@ -32,6 +35,8 @@ from support.waiting import factor, patience
 
 if TYPE_CHECKING:
     from neo4j import Driver
+
+    from support.materializer.worlds import RealWorld
 
 
 # How long an example takes is the machine's affair: on a busy one, the first took longer than the default deadline.
@@ -128,6 +133,22 @@ def topic_prefix(stack: StackUnderTest) -> Iterator[str]:
             deleted.result()
 
 
+@pytest.fixture
+def world(stack: StackUnderTest, topic_prefix: str, clean_database: Driver) -> Iterator[RealWorld]:
+    from support.materializer.worlds import RealWorld
+
+    world = RealWorld(stack, topic_prefix)
+    yield world
+    world.close()
+
+
+@pytest.fixture
+def settings(stack: StackUnderTest, topic_prefix: str) -> dict[str, str]:
+    from support.materializer.process import environment
+
+    return environment(stack, topic_prefix)
+
+
 @pytest.fixture(scope="session")
 def neo4j_driver(stack: StackUnderTest) -> Iterator[Driver]:
     from neo4j import GraphDatabase
@@ -157,3 +178,11 @@ def demo_graph(clean_database: Driver) -> Driver:
 
     load_demo(clean_database)
     return clean_database
+
+
+@pytest.fixture
+def read_demo(neo4j_driver: Driver) -> Driver:
+    from support.demo_graph import demo_events
+    from support.graph.writing import hold
+
+    return hold(neo4j_driver, "the demo", demo_events())

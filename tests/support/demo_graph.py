@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from headwater_analysis.declaring.files import read_file
-from headwater_graph.fold import fold
-from headwater_graph.write import GraphWriter
 from headwater_schemas.events import LineageEvent
+from support.graph.writing import store
 from support.waiting import patience
 
 if TYPE_CHECKING:
@@ -41,17 +40,15 @@ def demo_events() -> tuple[LineageEvent, ...]:
     return tuple(decoder.decode(line) for line in RECORDING.read_bytes().splitlines())
 
 
-def load_demo(driver: Driver, database: str = "neo4j") -> None:
-    """Write the demo's graph, as the materializer does, into an empty database."""
-    writer = GraphWriter(driver, database)
-    writer.ensure_schema()
-    writer.apply(fold(demo_events()))
+def load_demo(driver: Driver) -> None:
+    """Write the demo's graph into an empty database."""
+    store(driver, demo_events())
 
 
-def declare_demo(driver: Driver, file: Path = DECLARED, database: str = "neo4j") -> None:
-    """Write what a file declares of the demo's pipeline, beside the demo's graph."""
-    declared = read_file(file.name, file.read_text(encoding="utf-8"))
-    GraphWriter(driver, database).apply(fold(list(declared.events(1, tenant="default", event_time=_DECLARED_AT))))
+def declare_demo(driver: Driver) -> None:
+    """Write what the example declares of the demo's pipeline, beside the demo's graph."""
+    declared = read_file(DECLARED.name, DECLARED.read_text(encoding="utf-8"))
+    store(driver, declared.events(1, tenant="default", event_time=_DECLARED_AT))
 
 
 def record() -> int:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
 from headwater_analysis.reader import Reader, reading_driver
 from headwater_graph.connection import Neo4jTarget
+from headwater_schemas.events import LineageEvent
 from support.graph.layouts import make_segments_small
+from support.graph.writing import store
 from support.stack import StackUnderTest
 
 if TYPE_CHECKING:
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def asked_demo(demo_graph: Driver, settings_of_stack: None) -> None:
+def asked_demo(read_demo: Driver, settings_of_stack: None) -> None:
     """The demo's graph, for commands to ask."""
 
 
@@ -27,10 +30,17 @@ def target(stack: StackUnderTest) -> Neo4jTarget:
 
 
 @pytest.fixture(params=[pytest.param("8 blocks of 64", marks=pytest.mark.nightly), "2 blocks of 2"])
-def layout(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def layout(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Segments as they are, and smaller ones."""
     if request.param == "2 blocks of 2":
         make_segments_small(monkeypatch)
+    return str(request.param)
+
+
+@pytest.fixture
+def fill(clean_database: Driver) -> Callable[[Iterable[LineageEvent]], object]:
+    """Writes events into a graph that is empty before."""
+    return partial(store, clean_database)
 
 
 @pytest.fixture
@@ -47,6 +57,6 @@ def reader(quiet_driver: Driver, target: Neo4jTarget) -> Reader:
 
 
 @pytest.fixture
-def demo_reader(demo_graph: Driver, reader: Reader) -> Reader:
+def demo_reader(read_demo: Driver, reader: Reader) -> Reader:
     """Asks the demo's graph."""
     return reader

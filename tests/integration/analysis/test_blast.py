@@ -30,7 +30,7 @@ from headwater_schemas.events import (
     TableSnapshot,
 )
 from headwater_schemas.events.build import lineage_event
-from support.analysis.chains import BEGIN, Entry, Stream, files_use, kafka_use, write
+from support.analysis.chains import BEGIN, Entry, Stream, files_use, kafka_use, ran, write
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -54,19 +54,6 @@ def stream(name: str, source: str, sink: str, batches: int = 10) -> Stream:
 def replacing(dataset: DatasetRef) -> DatasetUse:
     facet = json.dumps({"lifecycleStateChange": "OVERWRITE"})
     return DatasetUse(dataset=dataset, facets={"lifecycleStateChange": facet})
-
-
-def run(name: str, uses: tuple[tuple[DatasetUse, ...], tuple[DatasetUse, ...]], at: int) -> LineageEvent:
-    ended = BEGIN + timedelta(seconds=at + 5)
-    body = RunEvent(
-        type=RunEventType.COMPLETE,
-        processing_type=ProcessingType.BATCH,
-        inputs=uses[0],
-        outputs=uses[1],
-        started_at=BEGIN + timedelta(seconds=at),
-        ended_at=ended,
-    )
-    return lineage_event(body, job=JobRef("jobs", name), run=RunRef(f"{name} {at}"), producer="test", event_time=ended)
 
 
 def tainted(found: Blast, name: str) -> Tainted:
@@ -160,13 +147,13 @@ def test_each_start_of_a_streaming_query(clean_database: Driver, reader: Reader)
 
 def test_what_a_later_run_overwrote_is_gone(clean_database: Driver, reader: Reader) -> None:
     files = stream("files", "in", "/lake/files")
-    bad = run("report", ((files_use("/lake/files", ["part-2"]),), (replacing(REPORT),)), at=200)
+    bad = ran("report", [files_use("/lake/files", ["part-2"])], [replacing(REPORT)], 200)
     write(clean_database, files, events=[bad])
     before = blast(reader, Offsets("in", 0, 25, 26))
     assert [part.kind for part in tainted(before, "/lake/report").parts] == [PartKind.UNKNOWN]
     assert before.totals.unknown == 1
 
-    good = run("report", ((files_use("/lake/files", ["part-9"]),), (replacing(REPORT),)), at=400)
+    good = ran("report", [files_use("/lake/files", ["part-9"])], [replacing(REPORT)], 400)
     write(clean_database, events=[good])
     after = blast(reader, Offsets("in", 0, 25, 26))
     report = tainted(after, "/lake/report")
@@ -182,8 +169,8 @@ def test_what_a_later_run_overwrote_is_gone(clean_database: Driver, reader: Read
 
 def test_an_overwriting_run_that_read_tainted_data_is_tainted_itself(clean_database: Driver, reader: Reader) -> None:
     files = stream("files", "in", "/lake/files")
-    uses = ((files_use("/lake/files", ["part-2"]),), (replacing(REPORT),))
-    write(clean_database, files, events=[run("report", uses, at=200), run("report", uses, at=400)])
+    uses = [files_use("/lake/files", ["part-2"])], [replacing(REPORT)]
+    write(clean_database, files, events=[ran("report", *uses, at) for at in (200, 400)])
     report = tainted(blast(reader, Offsets("in", 0, 25, 26)), "/lake/report")
     assert len(report.parts) == 1
     assert len(report.superseded) == 1
@@ -194,8 +181,8 @@ def test_partitions_that_a_later_version_replaced(clean_database: Driver, reader
     for batch in range(3):
         use = snapshot(batch, "append", ("dt=1", "dt=2"))
         table.entries.append(Entry(batch, (kafka_use("in", {0: (batch, batch + 1)}, EXACT),), (use,)))
-    changed = run("changed", ((), (snapshot(8, "overwrite", ("dt=1",)),)), at=290)  # a MERGE, say
-    repair = run("repair", ((), (overwriting(snapshot(9, "overwrite", ("dt=2",)), "dt=2"),)), at=300)
+    changed = ran("changed", [], [snapshot(8, "overwrite", ("dt=1",))], 290)  # a MERGE, say
+    repair = ran("repair", [], [overwriting(snapshot(9, "overwrite", ("dt=2",)), "dt=2")], 300)
     write(clean_database, table, events=[changed, repair])
     found = tainted(blast(reader, Offsets("in", 0, 1, 2)), "/lake/table")
     assert [(part.version, part.partitions) for part in found.parts] == [("1", ("dt=1",))]
@@ -207,12 +194,9 @@ def test_partitions_that_a_later_version_replaced(clean_database: Driver, reader
 def test_files_of_partitions_that_a_rerun_overwrote(clean_database: Driver, reader: Reader) -> None:
     files = stream("files", "in", "/lake/files", batches=2)
     both = files_use("/lake/days", ["dt=1/part-0", "dt=2/part-0"])
-    first = run("daily", ((files_use("/lake/files", ["part-1"]),), (both,)), at=200)
-    repair = run(
-        "daily",
-        ((files_use("/lake/other", ["x"]),), (overwriting(files_use("/lake/days", ["dt=2/b"]), "dt=2"),)),
-        at=300,
-    )
+    first = ran("daily", [files_use("/lake/files", ["part-1"])], [both], 200)
+    overwritten = overwriting(files_use("/lake/days", ["dt=2/b"]), "dt=2")
+    repair = ran("daily", [files_use("/lake/other", ["x"])], [overwritten], 300)
     write(clean_database, files, events=[first, repair])
     found = blast(reader, Offsets("in", 0, 15, 16))
     days = tainted(found, "/lake/days")
@@ -222,7 +206,7 @@ def test_files_of_partitions_that_a_rerun_overwrote(clean_database: Driver, read
     ]
     assert (found.totals.files, found.notes) == (2, ())
 
-    some = run("daily", ((), (overwriting(files_use("/lake/days", [], count=1)),)), at=400)
+    some = ran("daily", [], [overwriting(files_use("/lake/days", [], count=1))], 400)
     write(clean_database, events=[some])
     found = blast(reader, Offsets("in", 0, 15, 16))
     assert [part.files for part in tainted(found, "/lake/days").parts] == [("file:/lake/days/dt=1/part-0",)]
@@ -243,10 +227,7 @@ def test_runs_that_read_other_partitions_are_clean(
     unlisted = files_use("/lake/days", [], count=1)
     nothing = DatasetUse(dataset=unlisted.dataset)
     for title, read in (("files that aren't listed", unlisted), ("no position", nothing)):
-        runs = [
-            run(f"{title} {day}", ((reading(read, f"dt={day}"),), (DatasetUse(dataset=REPORT),)), at=200 + day)
-            for day in (24, 25, 26)
-        ]
+        runs = [ran(f"{title} {day}", [reading(read, f"dt={day}")], [REPORT], 200 + day) for day in (24, 25, 26)]
         write(clean_database, days, events=runs)
         with subtests.test(read=title):
             found = blast(reader, Offsets("in", 0, 25, 26))

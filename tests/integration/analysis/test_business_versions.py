@@ -11,8 +11,6 @@ from headwater.show import runs as show_runs
 from headwater_analysis.known import dataset_details
 from headwater_analysis.reader import Reader
 from headwater_analysis.runs import run
-from headwater_graph.fold import fold
-from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (
     Certainty,
     DatasetRef,
@@ -33,6 +31,7 @@ from headwater_schemas.events import (
 )
 from headwater_schemas.events.build import lineage_event
 from headwater_schemas.identity import declaration_digest
+from support.graph.writing import store
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -63,9 +62,7 @@ def declared(*references: DatasetRef) -> list[LineageEvent]:
 
 
 def write(driver: Driver, *events: LineageEvent) -> None:
-    writer = GraphWriter(driver, "neo4j")
-    writer.ensure_schema()
-    writer.apply(fold(list(events)))
+    store(driver, events)
 
 
 def test_each_output_has_those_that_it_was_made_from(clean_database: Driver, reader: Reader) -> None:

@@ -1,4 +1,7 @@
-"""Each rule has a graph that breaks it and one that nearly does; exemptions, pages, the command and its reports."""
+"""Rules over time: since when something differs, and what mends it; exemptions, pages, the command and its reports.
+
+What each rule finds, and what it nearly finds, is in test_checks_pairs.py.
+"""
 
 from __future__ import annotations
 
@@ -8,30 +11,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-import msgspec
 import pytest
 
 from headwater.cli import main
 from headwater_analysis.checks import RULES, Exemption, check, rule_named
 from headwater_analysis.errors import QuestionError
-from headwater_analysis.reader import Reader, Transaction, statement
+from headwater_analysis.reader import Reader, Transaction
 from headwater_graph.write.retention import retire
 from headwater_schemas.events import (
-    Approval,
-    ConsumerType,
     DatasetEvent,
-    DatasetRead,
     DatasetRef,
-    DatasetUse,
     DeclarationEvent,
     DeclaredColumn,
-    FileSet,
     JobEvent,
     JobRef,
-    LifecycleChange,
     Owner,
-    ParentRun,
-    Position,
     QualityResult,
     RetentionEvent,
     RetentionMode,
@@ -39,11 +33,8 @@ from headwater_schemas.events import (
     SchemaDefinition,
     SchemaField,
     Sensitivity,
-    TransformationKind,
 )
-from support.graph.estate import DAY, LOAD, NOW, ORDERS, OTHER, READ, REPORT, Estate, lineage, schema, version
-from support.graph.plans import operators, scans
-from support.worked_examples import check_page
+from support.graph.estate import DAY, LOAD, NOW, ORDERS, OTHER, READ, REPORT, Estate, lineage, schema
 
 if TYPE_CHECKING:
     from neo4j import Driver, Record
@@ -57,49 +48,6 @@ BOTH_LAYOUTS = pytest.mark.usefixtures("layout")
 @pytest.fixture
 def estate(clean_database: Driver, reader: Reader) -> Estate:
     return Estate(clean_database, reader)
-
-
-def test_a_version_that_is_read_and_that_no_run_wrote(estate: Estate) -> None:
-    estate.ran(LOAD, writes=[version(ORDERS, 1)])
-    estate.ran(READ, reads=[version(ORDERS, 1), version(OTHER, 7)])
-    # Of what no job writes, nobody expects a run.
-    assert estate.subjects("versions-without-run") == []
-    # A set of files may be of several runs.
-    files = Position(files=FileSet(count=2, manifest_digest="d1"))
-    estate.ran(READ, reads=[DatasetUse(dataset=ORDERS, position=files)], day=3)
-    assert estate.subjects("versions-without-run") == []
-    estate.ran(READ, reads=[version(ORDERS, 2)], day=1)
-    found = estate.check("versions-without-run")
-    assert [each.message for each in found.findings] == [
-        "delta version 2 is read, and no run is known to have written it."
-    ]
-    estate.ran(LOAD, writes=[version(ORDERS, 2)], day=1)
-    assert estate.subjects("versions-without-run") == []
-
-
-def test_a_commit_that_no_run_claims(estate: Estate) -> None:
-    # The table is older than its capture: what its first known version was written upon is nobody's fault.
-    estate.ran(LOAD, writes=[version(ORDERS, 5)])
-    estate.ran(LOAD, writes=[version(ORDERS, 6)], day=1)
-    assert estate.subjects("written-from-outside") == []
-    estate.ran(LOAD, writes=[version(ORDERS, 8)], day=2)
-    (finding,) = estate.check("written-from-outside").findings
-    assert finding.subject.name == "n/orders"
-    assert finding.message == "delta version 8 was written upon version 7, which no run claims."
-    assert finding.since is not None
-    assert finding.since.date() == (DAY + timedelta(days=2)).date()
-    estate.ran(READ, writes=[version(ORDERS, 7)], day=1, run="late")
-    assert estate.subjects("written-from-outside") == []
-
-
-def test_a_run_that_wrote_and_reports_no_code_version(estate: Estate) -> None:
-    estate.ran(LOAD, writes=[ORDERS])
-    estate.ran(READ, reads=[ORDERS], versions=None)
-    # What a failed run only wanted to write was not written.
-    estate.ran(LOAD, writes=[ORDERS], versions=None, day=1, kind=RunEventType.FAIL)
-    assert estate.subjects("runs-without-code-version") == []
-    estate.ran(LOAD, writes=[ORDERS], versions=None, day=2)
-    assert estate.subjects("runs-without-code-version") == ["f/load"]
 
 
 @BOTH_LAYOUTS
@@ -124,33 +72,6 @@ def test_a_run_that_is_open_too_long(estate: Estate) -> None:
     assert finding.subject.name == "f/load"
     estate.ran(LOAD, reads=[ORDERS], day=29)
     assert estate.subjects("runs-open-too-long", open_after=timedelta(0)) == []
-
-
-@BOTH_LAYOUTS
-def test_a_chain_with_a_gap(estate: Estate) -> None:
-    estate.batch(0, start=0, end=10)
-    estate.batch(1, start=10, end=20)
-    assert estate.subjects("broken-chains") == []
-    estate.batch(2, start=25, end=30)
-    estate.batch(5, start=30, end=40)
-    (finding,) = estate.check("broken-chains").findings
-    assert finding.message == ("Query enrich is broken in 2 places: 2 micro-batches missing, 1 partitions with a gap.")
-    for number, start in ((3, 30), (4, 30)):
-        estate.batch(number, start=start, end=30)
-    assert estate.check("broken-chains").findings[0].message.startswith("Query enrich is broken in 1 places")
-
-
-@BOTH_LAYOUTS
-def test_failed_quality_of_what_others_read(estate: Estate) -> None:
-    estate.batch(0, start=0, end=10, passed=True)
-    estate.batch(1, start=10, end=20, passed=False)
-    assert estate.subjects("failed-quality") == []  # nobody reads it
-    estate.ran(READ, reads=[ORDERS])
-    (finding,) = estate.check("failed-quality").findings
-    assert finding.subject.name == "n/orders"
-    assert finding.message.startswith("An assertion failed in batch 1 of query enrich, and none passed since; 1 jobs")
-    estate.batch(2, start=20, end=30, passed=True)
-    assert estate.subjects("failed-quality") == []
 
 
 def test_failed_quality_of_a_batch_write(estate: Estate) -> None:
@@ -179,20 +100,6 @@ def test_failed_quality_of_a_batch_write(estate: Estate) -> None:
     estate.ran(suite, reads=[ORDERS], quality=[QualityResult(assertion="u", passed=False, dataset=ORDERS)], day=6)
     assert estate.subjects("failed-quality") == ["n/orders"]
     assert estate.check("failed-quality", exemptions=[exemption("n/orders", rule="failed-quality")]).exempted == 1
-
-
-def test_lineage_that_is_incomplete_or_unknown(estate: Estate) -> None:
-    estate.ran(LOAD, writes=[ORDERS], plan=lineage(("a", "b")))
-    estate.ran(READ, reads=[ORDERS])
-    assert estate.subjects("lineage-incomplete") == []
-    estate.ran(LOAD, writes=[ORDERS], day=1, plan=lineage(("a", "c"), complete=False, reason="a Python function"))
-    (finding,) = estate.check("lineage-incomplete").findings
-    assert finding.message == "Its latest column lineage is incomplete: a Python function."
-    estate.ran(LOAD, writes=[ORDERS], day=2, plan=lineage(("a", "d")))
-    assert estate.subjects("lineage-incomplete") == []
-    estate.ran(READ, writes=[REPORT], day=1)
-    (finding,) = estate.check("lineage-incomplete").findings
-    assert finding.message == "It writes, and no column lineage of it is known."
 
 
 def test_drift_of_datasets(estate: Estate) -> None:
@@ -332,67 +239,6 @@ def test_drift_of_a_type(estate: Estate) -> None:
     assert estate.subjects("drift-of-schemas") == []
 
 
-def test_orphans(estate: Estate) -> None:
-    schema(estate, OTHER, "a")
-    schema(estate, REPORT, "a", lifecycle=LifecycleChange.DROP)
-    estate.ran(LOAD, writes=[ORDERS])
-    estate.add(JobEvent(), job=JobRef("f", "idle"))
-    assert estate.subjects("orphan-datasets") == ["n/other"]
-    assert estate.subjects("orphan-jobs") == ["f/idle"]
-    estate.declared(DeclarationEvent(set="s", consumer="dashboard", reads=(DatasetRead(OTHER),)))
-    estate.add(JobEvent(inputs=(OTHER,)), DAY + timedelta(days=1), JobRef("f", "idle"))
-    assert estate.subjects("orphan-datasets") == []
-    assert estate.subjects("orphan-jobs") == []
-
-
-def test_an_application_that_starts_others_is_no_orphan(estate: Estate) -> None:
-    estate.ran(JobRef("f", "app"), run="app-1")
-    assert estate.subjects("orphan-jobs") == ["f/app"]
-    estate.ran(LOAD, writes=[ORDERS], parent=ParentRun("app-1", JobRef("f", "app")))
-    assert estate.subjects("orphan-jobs") == []
-
-
-def test_a_certified_dataset_lacks_what_others_rely_on(estate: Estate) -> None:
-    estate.declared(DeclarationEvent(set="s", dataset=REPORT, certified=True))
-    estate.declared(DeclarationEvent(set="t", dataset=ORDERS, certified=False))
-    (finding,) = estate.check("certified-datasets").findings
-    assert finding.subject.name == "n/report"
-    assert finding.message == "It is certified, and has no owner, no SLO, no column lineage, no run."
-    estate.ran(LOAD, reads=[ORDERS], writes=[REPORT], plan=lineage(("a", "x")))
-    estate.declared(DeclarationEvent(set="u", dataset=REPORT, freshness_seconds=3600))
-    assert estate.check("certified-datasets").findings[0].message == "It is certified, and has no owner."
-    estate.declared(DeclarationEvent(set="v", dataset=REPORT, owners=(Owner("team:x"),)))
-    assert estate.subjects("certified-datasets") == []
-
-
-def test_a_consumer_without_owner(estate: Estate) -> None:
-    dashboard = DeclarationEvent(
-        set="s", consumer="dashboard", type=ConsumerType.DASHBOARD, reads=(DatasetRead(ORDERS),)
-    )
-    model = DeclarationEvent(set="s", consumer="model", owners=(Owner("team:x"),), reads=(DatasetRead(ORDERS),))
-    estate.declared(dashboard, model)
-    assert estate.subjects("consumers-without-owner") == ["dashboard"]
-    estate.declared(DeclarationEvent(set="t", consumer="dashboard", owners=(Owner("team:y"),)))
-    assert estate.subjects("consumers-without-owner") == []
-
-
-def test_a_sensitive_column_downstream(estate: Estate) -> None:
-    schema(estate, REPORT, "email", "hash")
-    estate.ran(LOAD, reads=[ORDERS], writes=[REPORT], plan=lineage(("email", "email")))
-    estate.ran(LOAD, reads=[ORDERS], writes=[REPORT], day=1, plan=lineage(("email", "hash"), masking=True))
-    column = DeclaredColumn(path="email", sensitivity=Sensitivity.INTERNAL)
-    estate.declared(DeclarationEvent(set="s", dataset=ORDERS, columns=(column,)))
-    assert estate.subjects("sensitive-downstream") == []
-    column = DeclaredColumn(path="email", sensitivity=Sensitivity.PII)
-    estate.declared(DeclarationEvent(set="t", dataset=ORDERS, columns=(column,)))
-    (finding,) = estate.check("sensitive-downstream").findings
-    assert (
-        finding.message == "email is made from n/orders#email, which is PII, and has no sensitivity or classification."
-    )
-    estate.declared(DeclarationEvent(set="u", dataset=REPORT, columns=(column,)))
-    assert estate.subjects("sensitive-downstream") == []
-
-
 def test_owners_are_those_that_are_declared_else_those_of_events(estate: Estate) -> None:
     for name in ("one", "two"):
         estate.add(JobEvent(owners=(Owner(name="of-events"),)), job=JobRef("f", name))
@@ -428,33 +274,6 @@ def test_of_several_sensitive_sources_one_is_named_with_its_own_word(estate: Est
         f"contact is made from n/orders#{name}, which is {word.value}, and has no sensitivity or classification."
         for name, word in words.items()
     }
-
-
-TODAY = NOW.date().isoformat()
-APPROVED = Approval(covers=Sensitivity.PII, sensitivity=Sensitivity.INTERNAL, by="jo", reason="reviewed", until=TODAY)
-
-
-@pytest.mark.parametrize(
-    ("declared", "finds"),
-    [
-        ({"smallest_group": 10}, ["hash"]),
-        ({"smallest_group": 9}, ["hash", "total"]),
-        ({"approval": APPROVED}, ["hash"]),
-        ({"approval": msgspec.structs.replace(APPROVED, until="2020-01-01")}, ["hash", "total"]),
-        ({"approval": msgspec.structs.replace(APPROVED, covers=Sensitivity.CONFIDENTIAL)}, ["hash", "total"]),
-    ],
-)
-def test_a_sensitive_column_that_somebody_looked_at(estate: Estate, declared: dict[str, Any], finds: list[str]) -> None:
-    schema(estate, REPORT, "total", "hash")
-    counted = lineage(("email", "total"), kind=TransformationKind.AGGREGATE, expression="sum(email)")
-    estate.ran(LOAD, reads=[ORDERS], writes=[REPORT], plan=counted)
-    estate.ran(LOAD, reads=[ORDERS], writes=[REPORT], day=1, plan=lineage(("email", "hash")))
-    sensitive = DeclaredColumn(path="email", sensitivity=Sensitivity.PII)
-    estate.declared(
-        DeclarationEvent(set="s", dataset=ORDERS, columns=(sensitive,)),
-        DeclarationEvent(set="s", dataset=REPORT, columns=(DeclaredColumn(path="total", **declared),)),
-    )
-    assert sorted(each.message.split()[0] for each in estate.check("sensitive-downstream").findings) == finds
 
 
 def exemption(subject: str, until: datetime = NOW, rule: str = "orphan-jobs") -> Exemption:
@@ -539,20 +358,3 @@ def test_the_command(
     assert main(["check", "--exemptions", str(exempt)]) == 2
     assert "exempt.yaml:2: until: missing" in capsys.readouterr().err.replace("\n", "")
     assert main(["check", "--exemptions", str(tmp_path / "none.yaml")]) == 2
-
-
-@pytest.mark.nightly
-@BOTH_LAYOUTS
-def test_the_examples(asked_demo: None) -> None:
-    check_page("checks.md")
-
-
-@pytest.mark.nightly
-def test_each_rule_begins_at_an_index(subtests: pytest.Subtests, estate: Estate) -> None:
-    for rule in RULES:
-        with subtests.test(rule.name):
-            estate.check("orphan-jobs")
-            given = {"tenant": "default", "exempt": [], "after": "", "limit": 2, "open_before": NOW, "segment": 512}
-            found = operators(estate.driver, statement(rule.statement), given=given)
-            assert {each for each in scans(found) if not each.startswith("NodeUniqueIndex")} == set(), found
-            assert any("Index" in each for each in found), found

@@ -1,4 +1,4 @@
-"""No rule without a pair: what breaks it, and what nearly does. One graph has all of them.
+"""No rule without a pair: what breaks it, with its finding, and what nearly does. One graph has all of them.
 
 A rule's cases are in a namespace of its name: what they are to other rules doesn't matter here.
 """
@@ -9,11 +9,13 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
-from headwater_analysis.checks import RULES, check
+from headwater_analysis.checks import RULES, CheckedRule, Finding, check
 from headwater_analysis.reader import Reader
 from headwater_schemas.events import (
+    Approval,
     Certainty,
     ColumnLineage,
     DatasetEvent,
@@ -22,6 +24,7 @@ from headwater_schemas.events import (
     DatasetUse,
     DeclarationEvent,
     DeclaredColumn,
+    FileSet,
     IntervalEntry,
     IntervalEvent,
     JobEvent,
@@ -86,11 +89,12 @@ class Cases:
                 processing_time=DAY + timedelta(minutes=number),
                 quality=(QualityResult(assertion="a", passed=passed[place]),) if passed else (),
             )
-            body = IntervalEvent(query_id=f"{self.rule} {name}", entries=(entry,))
-            self.estate.add(body, DAY, self.job(name), f"{self.rule} {name} 1")
+            query = f"{self.rule} {name}"
+            body = IntervalEvent(query_id=query, query_name=query, entries=(entry,))
+            self.estate.add(body, DAY, self.job(name), f"{query} 1")
 
 
-def versions_without_run(cases: Cases) -> set[str]:
+def versions_without_run(cases: Cases) -> dict[str, str]:
     read = cases.job("read")
     for name in ("fires", "nearly: written by a run", "nearly: written only as declared"):
         table = cases.dataset(name)
@@ -103,10 +107,16 @@ def versions_without_run(cases: Cases) -> set[str]:
         table = cases.dataset(name)
         cases.ran(cases.job(name), writes=[version(table, 1)])
         cases.ran(read, reads=[version(cases.other_name(table), number)], run=f"{cases.rule} {name}")
-    return {"fires", "fires: read by another name"}
+    files = Position(files=FileSet(count=2, manifest_digest="d1"))
+    several = DatasetUse(dataset=cases.dataset("nearly: files, which may be of several runs"), position=files)
+    cases.ran(cases.job("files"), writes=[several.dataset])
+    cases.ran(read, reads=[version(cases.dataset("nearly: no job writes it"), 7), several], run=f"{cases.rule} others")
+    return dict.fromkeys(
+        ("fires", "fires: read by another name"), "delta version 2 is read, and no run is known to have written it."
+    )
 
 
-def written_from_outside(cases: Cases) -> set[str]:
+def written_from_outside(cases: Cases) -> dict[str, str]:
     for name, written in (
         ("fires", (5, 6, 8)),
         ("nearly: without a gap", (5, 6, 7)),
@@ -126,19 +136,27 @@ def written_from_outside(cases: Cases) -> set[str]:
         for day, number in enumerate(snapshots):
             use = version(cases.dataset(name), number, format_="iceberg")
             cases.ran(cases.job(name), writes=[use], day=day)
-    return {"fires", "fires: a gap between its names", "fires: Iceberg"}
+    late = cases.dataset("nearly: a run reports it late")
+    for day, number in ((1, 6), (3, 8), (2, 7)):
+        cases.ran(cases.job("late"), writes=[version(late, number)], day=day)
+    upon = "version {} was written upon version {}, which no run claims. (day {})"
+    return {
+        "fires": f"delta {upon.format(8, 7, 2)}",
+        "fires: a gap between its names": f"delta {upon.format(7, 6, 1)}",
+        "fires: Iceberg": f"iceberg {upon.format(8, 7, 2)}",
+    }
 
 
-def runs_without_code_version(cases: Cases) -> set[str]:
+def runs_without_code_version(cases: Cases) -> dict[str, str]:
     out = cases.dataset("out")
     cases.ran(cases.job("fires"), writes=[out], versions=None)
     cases.ran(cases.job("nearly: with a version"), writes=[out])
     cases.ran(cases.job("nearly: reads only"), reads=[out], versions=None)
     cases.ran(cases.job("nearly: failed"), writes=[out], versions=None, kind=RunEventType.FAIL)
-    return {"fires"}
+    return {"fires": f"Run {cases.rule} fires 0 wrote something and reports no code version. (day 0)"}
 
 
-def runs_open_too_long(cases: Cases) -> set[str]:
+def runs_open_too_long(cases: Cases) -> dict[str, str]:
     # An event of a run is a minute after its day: those of day 29 are 23 hours and 59 minutes old.
     running = RunEventType.RUNNING
     cases.ran(cases.job("fires"), day=28, kind=running)
@@ -148,19 +166,26 @@ def runs_open_too_long(cases: Cases) -> set[str]:
     cases.ran(app, day=28, kind=running, run=f"{cases.rule} app")
     child = cases.job("nearly: the child")
     cases.ran(child, day=29, kind=running, parent=ParentRun(f"{cases.rule} app", app))
-    return {"fires"}
+    return {"fires": f"Run {cases.rule} fires 28 reported no end, and nothing was seen of it since. (day 28)"}
 
 
-def broken_chains(cases: Cases) -> set[str]:
+def broken_chains(cases: Cases) -> dict[str, str]:
     cases.batches("fires: a gap", (0, 0, 10), (1, 11, 20))
     cases.batches("fires: an overlap", (0, 0, 10), (1, 9, 20))
     cases.batches("fires: one is missing", (0, 0, 10), (2, 10, 20))
+    cases.batches("fires: several", (0, 0, 10), (1, 10, 20), (2, 25, 30), (5, 30, 40))
     cases.batches("nearly: each follows", (0, 0, 10), (1, 10, 20))
     cases.batches("nearly: an empty one between", (0, 0, 10), (1, 10, 10), (2, 10, 20))
-    return {"fires: a gap", "fires: an overlap", "fires: one is missing"}
+    faults = {
+        "fires: a gap": "1 places: 1 partitions with a gap",
+        "fires: an overlap": "1 places: 1 partitions read twice",
+        "fires: one is missing": "1 places: 1 micro-batches missing",
+        "fires: several": "2 places: 2 micro-batches missing, 1 partitions with a gap",
+    }
+    return {name: f"Query {cases.rule} {name} is broken in {fault}. (day 0)" for name, fault in faults.items()}
 
 
-def failed_quality(cases: Cases) -> set[str]:
+def failed_quality(cases: Cases) -> dict[str, str]:
     for name, passed in (
         ("fires: a job reads it", (True, False)),
         ("fires: a consumer reads it", (True, False)),
@@ -189,20 +214,28 @@ def failed_quality(cases: Cases) -> set[str]:
             quality = (QualityResult(assertion="a", passed=held),)
             cases.ran(cases.job(f"of {name}"), writes=[table], day=day, quality=quality)
         cases.ran(cases.job("read"), reads=[table], run=f"{cases.rule} {name}")
-    return {
-        "fires: a job reads it",
-        "fires: a consumer reads it",
-        "fires: a job reads it by another name",
-        "fires: a consumer reads it by another name",
-        "fires: a batch write",
+    where = {
+        name: f"batch 1 of query {cases.rule} of {name}"
+        for name in (
+            "fires: a job reads it",
+            "fires: a consumer reads it",
+            "fires: a job reads it by another name",
+            "fires: a consumer reads it by another name",
+        )
     }
+    batch_write = f"{cases.rule} of fires: a batch write"
+    where["fires: a batch write"] = f"run {batch_write} 1 of job {cases.rule}/of fires: a batch write"
+    text = "An assertion failed in {}, and none passed since; 1 jobs and consumers read it."
+    found = {name: text.format(each) for name, each in where.items()}
+    found["fires: a batch write"] += " (day 1)"
+    return found
 
 
-def lineage_incomplete(cases: Cases) -> set[str]:
+def lineage_incomplete(cases: Cases) -> dict[str, str]:
     source, out = cases.dataset("source"), cases.dataset("out")
 
     def of(*edges: tuple[str, str], complete: bool = True) -> ColumnLineage:
-        return lineage(*edges, source=source, target=out, complete=complete)
+        return lineage(*edges, source=source, target=out, complete=complete, reason="a Python function")
 
     def ran(name: str, *plans: ColumnLineage | None) -> None:
         for day, plan in enumerate(plans):
@@ -213,10 +246,13 @@ def lineage_incomplete(cases: Cases) -> set[str]:
     ran("nearly: it was incomplete", of(("a", "d"), complete=False), of(("a", "e")))
     cases.ran(cases.job("nearly: it reads only"), reads=[source])
     cases.declare(job=cases.job("nearly: it never wrote what is declared"), outputs=(out,))
-    return {"fires: the latest is incomplete", "fires: none is known"}
+    return {
+        "fires: the latest is incomplete": "Its latest column lineage is incomplete: a Python function. (day 1)",
+        "fires: none is known": "It writes, and no column lineage of it is known. (day 0)",
+    }
 
 
-def drift_of_datasets(cases: Cases) -> set[str]:
+def drift_of_datasets(cases: Cases) -> dict[str, str]:
     a, b = cases.dataset("a"), cases.dataset("b")
     for name, declared, observed in (
         ("fires: not declared", (a,), (a, b)),
@@ -232,10 +268,15 @@ def drift_of_datasets(cases: Cases) -> set[str]:
     for name, observed in (("fires: not declared by any name", (a, b)), ("nearly: declared by another name", (a,))):
         cases.declare(job=cases.job(name), inputs=(cases.other_name(a),))
         cases.ran(cases.job(name), reads=observed)
-    return {"fires: not declared", "fires: not observed", "fires: not declared by any name"}
+    not_declared = f"It was observed to read {cases.rule}/b, which isn't declared. (day 0)"
+    return {
+        "fires: not declared": not_declared,
+        "fires: not observed": f"It is declared to read {cases.rule}/b, and was never observed to. (day 0)",
+        "fires: not declared by any name": not_declared,
+    }
 
 
-def drift_of_columns(cases: Cases) -> set[str]:
+def drift_of_columns(cases: Cases) -> dict[str, str]:
     source = cases.dataset("source")
     for name, declared, observed, complete in (
         ("fires: not declared", (("a", "x"),), (("a", "x"), ("b", "x")), True),
@@ -255,10 +296,21 @@ def drift_of_columns(cases: Cases) -> set[str]:
         stated = lineage(("a", "x"), source=called, target=other)
         cases.declare(job=job, inputs=(called,), outputs=(other,), lineage=stated)
         cases.ran(job, reads=[source], writes=[out], plan=lineage(("a", "x"), *more, source=source, target=out))
-    return {"fires: not declared", "fires: not observed", "fires: not declared by any name"}
+    text = "{} is made from other columns than declared ({}: {}). (day 0)"
+    by_any = "fires: not declared by any name"
+    called_b = f"{cases.rule}/source ({called.name})#b"
+    return {
+        "fires: not declared": text.format(
+            f"{cases.rule}/fires: not declared#x", "observed and not declared", called_b
+        ),
+        "fires: not observed": text.format(
+            f"{cases.rule}/fires: not observed#x", "declared and never observed", called_b
+        ),
+        by_any: text.format(f"{cases.rule}/{by_any} ({cases.rule}.{by_any})#x", "observed and not declared", called_b),
+    }
 
 
-def drift_of_schemas(cases: Cases) -> set[str]:
+def drift_of_schemas(cases: Cases) -> dict[str, str]:
     for name, columns, declared in (
         ("fires: no such column", ("a",), "b"),
         ("fires: no such field", ("a", "value", "value.x"), "value.y"),
@@ -285,11 +337,17 @@ def drift_of_schemas(cases: Cases) -> set[str]:
     for name, declared in (("fires: by another name", "b"), ("nearly: by another name", "a")):
         schema(cases.estate, cases.dataset(name), "a")
         cases.declare(dataset=cases.other_name(cases.dataset(name)), columns=(DeclaredColumn(path=declared),))
-    types = {"fires: another type", "fires: another type by another name"}
-    return {"fires: no such column", "fires: no such field", "fires: by another name", *types}
+    text = f"Its column {{}} is declared by {cases.rule}{{}}. (day 0)"
+    return {
+        "fires: no such column": text.format("b", ", and its schema has none of that name"),
+        "fires: no such field": text.format("value.y", ", and its schema has none of that name"),
+        "fires: by another name": text.format("b", ", and its schema has none of that name"),
+        "fires: another type": text.format("a", " as int, and is string"),
+        "fires: another type by another name": text.format("A", " as int, and is string"),
+    }
 
 
-def orphan_datasets(cases: Cases) -> set[str]:
+def orphan_datasets(cases: Cases) -> dict[str, str]:
     names = "fires", "nearly: read", "nearly: written", "nearly: of a consumer", "nearly: reference data"
     for name in names:
         schema(cases.estate, cases.dataset(name), "a")
@@ -307,10 +365,10 @@ def orphan_datasets(cases: Cases) -> set[str]:
             cases.ran(cases.job(name), reads=[other])
         else:
             cases.declare(dataset=other, owners=OWNERS)
-    return {"fires", "fires: by all its names"}
+    return dict.fromkeys(("fires", "fires: by all its names"), "No job and no consumer uses it.")
 
 
-def orphan_jobs(cases: Cases) -> set[str]:
+def orphan_jobs(cases: Cases) -> dict[str, str]:
     table = cases.dataset("table")
     cases.estate.add(JobEvent(), job=cases.job("fires"))
     cases.ran(cases.job("fires: it ended"))
@@ -319,11 +377,12 @@ def orphan_jobs(cases: Cases) -> set[str]:
     app = cases.job("nearly: it starts others")
     cases.ran(app, run=f"{cases.rule} app")
     cases.ran(cases.job("nearly: it writes"), writes=[table], parent=ParentRun(f"{cases.rule} app", app))
-    return {"fires", "fires: it ended"}
+    nothing = "It reads and writes nothing that is known."
+    return {"fires": nothing, "fires: it ended": f"{nothing} (day 0)"}
 
 
-def certified_datasets(cases: Cases) -> set[str]:
-    source, fires = cases.dataset("source"), set()
+def certified_datasets(cases: Cases) -> dict[str, str]:
+    source, fires = cases.dataset("source"), dict[str, str]()
     everything = {"owners": OWNERS, "freshness_seconds": 60, "certified": True}
     for name, lacks in (
         ("fires: no owner", "owners"),
@@ -351,25 +410,30 @@ def certified_datasets(cases: Cases) -> set[str]:
             plan = None if lacks == "lineage" else made
             cases.ran(cases.job(name), reads=[source], writes=[table], plan=plan)
         if name.startswith("fires"):
-            fires.add(name)
+            fires[name] = f"It is certified, and has {name.partition(': ')[2]}."
+    cases.declare(dataset=cases.dataset("fires: nothing"), certified=True)
+    fires["fires: nothing"] = "It is certified, and has no owner, no SLO, no column lineage, no run."
     for name, lacks in (("nearly: it has all by two names", ""), ("fires: no owner by any name", "owners")):
         table = cases.dataset(name)
         declared = {field: value for field, value in everything.items() if field != lacks}
         cases.declare(dataset=cases.other_name(table), **declared)
         plan = lineage(("a", "x"), source=source, target=table)
         cases.ran(cases.job(name), reads=[source], writes=[table], plan=plan)
-    return fires | {"fires: no owner by any name"}
+    return fires | {"fires: no owner by any name": "It is certified, and has no owner."}
 
 
-def consumers_without_owner(cases: Cases) -> set[str]:
+def consumers_without_owner(cases: Cases) -> dict[str, str]:
     for name, owners in (("fires", None), ("fires: an empty list", ()), ("nearly: one owner", OWNERS)):
         reads = (DatasetRead(cases.dataset("table")),)
         cases.declare(consumer=f"{cases.rule}/{name}", owners=owners, reads=reads)
-    return {"fires", "fires: an empty list"}
+    shared = f"{cases.rule}/nearly: of another set"
+    cases.declare(consumer=shared, reads=(DatasetRead(cases.dataset("table")),))
+    cases.estate.declared(DeclarationEvent(set=f"{cases.rule} again", consumer=shared, owners=OWNERS))
+    return dict.fromkeys(("fires", "fires: an empty list"), "Nobody is declared as its owner.")
 
 
-def sensitive_downstream(cases: Cases) -> set[str]:
-    fires = set()
+def sensitive_downstream(cases: Cases) -> dict[str, str]:
+    fires = {}
     for name, sensitivity in (
         ("fires: PII", Sensitivity.PII),
         ("fires: confidential", Sensitivity.CONFIDENTIAL),
@@ -407,11 +471,41 @@ def sensitive_downstream(cases: Cases) -> set[str]:
         if "is declared" in name:
             cases.declare(dataset=out, sensitivity=Sensitivity.PII)
         if name.startswith("fires"):
-            fires.add(name)
+            table = f" ({stated.name})" if stated != source else ""
+            fires[name] = _made(f"x is made from {source.namespace}/{source.name}{table}#a", sensitivity)
+    for name, reviewed in REVIEWED.items():
+        source, out = cases.dataset(f"source of {name}"), cases.dataset(name)
+        cases.declare(dataset=source, columns=(PII,))
+        cases.declare(dataset=out, columns=(DeclaredColumn(path="x", **reviewed),))
+        schema(cases.estate, out, "x", "y")
+        summed = lineage(("a", "x"), source=source, target=out, kind=TransformationKind.AGGREGATE, expression="sum(a)")
+        cases.ran(cases.job(name), reads=[source], writes=[out], plan=summed)
+        if name.startswith("fires"):
+            fires[name] = _made(f"x is made from {source.namespace}/{source.name}#a", Sensitivity.PII)
     return fires
 
 
-PAIRS: dict[str, Callable[[Cases], set[str]]] = {
+APPROVED = Approval(
+    covers=Sensitivity.PII,
+    sensitivity=Sensitivity.INTERNAL,
+    by="jo",
+    reason="reviewed",
+    until=NOW.date().isoformat(),
+)
+REVIEWED: dict[str, dict[str, Any]] = {
+    "nearly: groups of ten": {"smallest_group": 10},
+    "fires: groups of nine": {"smallest_group": 9},
+    "nearly: approved": {"approval": APPROVED},
+    "fires: approved until it was over": {"approval": msgspec.structs.replace(APPROVED, until="2020-01-01")},
+    "fires: approved for less": {"approval": msgspec.structs.replace(APPROVED, covers=Sensitivity.CONFIDENTIAL)},
+}
+
+
+def _made(what: str, sensitivity: Sensitivity) -> str:
+    return f"{what}, which is {sensitivity.value}, and has no sensitivity or classification."
+
+
+PAIRS: dict[str, Callable[[Cases], dict[str, str]]] = {
     build.__name__.replace("_", "-"): build
     for build in (
         versions_without_run,
@@ -433,21 +527,32 @@ PAIRS: dict[str, Callable[[Cases], set[str]]] = {
 }
 
 
-def test_each_rule_finds_what_breaks_it_and_nothing_that_nearly_does(clean_database: Driver, reader: Reader) -> None:
+def of_its_namespace(rule: CheckedRule) -> list[Finding]:
+    return [finding for finding in rule.findings if finding.subject.name.startswith(rule.rule)]
+
+
+def told(finding: Finding) -> str:
+    """Message, and the day since when it is so."""
+    return finding.message if finding.since is None else f"{finding.message} (day {(finding.since - DAY).days})"
+
+
+def test_each_rule_finds_what_breaks_it_and_nothing_that_nearly_does(
+    subtests: pytest.Subtests, clean_database: Driver, reader: Reader
+) -> None:
     assert list(PAIRS) == [rule.name for rule in RULES]
     estate = Estate(clean_database, reader)
     expected = {}
     for rule, build in PAIRS.items():
         cases = Cases(estate, rule)
-        expected[rule] = {f"{rule}/{name}" for name in build(cases)}
+        expected[rule] = {f"{rule}/{name}": text for name, text in build(cases).items()}
         if cases.declarations:
             estate.declared(*cases.declarations)
     estate.check("orphan-jobs")
-    found = {
-        each.rule: {finding.subject.name for finding in each.findings if finding.subject.name.startswith(each.rule)}
-        for each in check(reader, NOW, limit=1_000).rules
-    }
-    assert found == expected
+    for each in check(reader, NOW, limit=1_000).rules:
+        with subtests.test(each.rule):
+            found = {finding.subject.name: told(finding) for finding in of_its_namespace(each)}
+            assert found == expected.pop(each.rule)
+    assert not expected
     # What nearly breaks a rule is in the graph, and not merely absent.
     names = (
         "MATCH (n:HwDataset|HwJob) WHERE n.namespace = $rule AND n.name STARTS WITH 'nearly' RETURN count(*) AS count"

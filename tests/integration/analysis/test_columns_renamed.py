@@ -15,23 +15,17 @@ from headwater_analysis.reader import Reader
 from headwater_graph.dump import dump
 from headwater_graph.fold import fold
 from headwater_graph.oracle import oracle
-from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (
     ColumnEdge,
     ColumnLineage,
     DatasetEvent,
     DatasetRef,
-    DatasetUse,
     DeclarationEvent,
     DeclarationSetEvent,
     DeclaredColumn,
     JobRef,
     LifecycleChange,
     LineageEvent,
-    ProcessingType,
-    RunEvent,
-    RunEventType,
-    RunRef,
     SchemaDefinition,
     SchemaField,
     Sensitivity,
@@ -40,7 +34,8 @@ from headwater_schemas.events import (
     build,
 )
 from headwater_schemas.identity import declaration_digest
-from support.analysis.chains import BEGIN
+from support.analysis.chains import BEGIN, ran
+from support.graph.writing import store
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -48,7 +43,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.stack
 
 
-def ran(job: str, source: str, target: str, at: int, columns: str) -> list[LineageEvent]:
+def copied(job: str, source: str, target: str, at: int, columns: str) -> list[LineageEvent]:
     """A run of 5 s, `at` seconds after the beginning; columns as `from>to`."""
     pairs = [each.split(">") for each in columns.split()]
     first, second = sorted([source, target])
@@ -72,19 +67,10 @@ def ran(job: str, source: str, target: str, at: int, columns: str) -> list[Linea
         event_time=ended,
     )
     assert plan.plan_event is not None
-    body = RunEvent(
-        type=RunEventType.COMPLETE,
-        processing_type=ProcessingType.BATCH,
-        inputs=(DatasetUse(dataset=DatasetRef("file", source)),),
-        outputs=(DatasetUse(dataset=DatasetRef("file", target)),),
-        plan_digest=plan.plan_event.digest,
-        started_at=BEGIN + timedelta(seconds=at),
-        ended_at=ended,
-    )
-    run = RunRef(f"{job}-{at}")
+    digest = plan.plan_event.digest
     return [
         plan,
-        build.lineage_event(body, job=JobRef("jobs", job), run=run, producer="test", event_time=ended),
+        ran(job, [DatasetRef("file", source)], [DatasetRef("file", target)], at, plan_digest=digest),
         table(target, at + 5, *(after for _, after in pairs)),
     ]
 
@@ -109,10 +95,7 @@ class Graph:
         self.reader = reader
 
     def of(self, events: list[LineageEvent]) -> Graph:
-        writer = GraphWriter(self.driver, "neo4j")
-        writer.ensure_schema()
-        for event in reversed(events):
-            writer.apply(fold([event]))
+        store(self.driver, reversed(events), at_once=1)
         assert list(dump(self.driver)) == list(oracle(fold(events)))
         return self
 
@@ -158,10 +141,10 @@ DROPPED = '{"dropped":["label"]}'
 def test_what_was_written_under_the_old_name_is_read_under_the_new_one(graph: Graph) -> None:
     graph.of(
         [
-            *ran("fill", "/src", "/t", 0, "id>id name>nm"),
-            *ran("early", "/t", "/before", 10, "nm>label"),
+            *copied("fill", "/src", "/t", 0, "id>id name>nm"),
+            *copied("early", "/t", "/before", 10, "nm>label"),
             table("/t", 20, "id", "full_name", facet=RENAMED),
-            *ran("read", "/t", "/out", 30, "id>id full_name>label"),
+            *copied("read", "/t", "/out", 30, "id>id full_name>label"),
         ]
     )
     assert graph.up("out#label") == {"t#full_name", "src#name"}
@@ -187,11 +170,11 @@ def test_a_sensitive_column_is_checked_under_all_its_names(graph: Graph, reader:
     when = BEGIN + timedelta(seconds=50)
     graph.of(
         [
-            *ran("fill", "/src", "/t", 0, "name>nm"),
+            *copied("fill", "/src", "/t", 0, "name>nm"),
             table("/t", 20, "full_name", facet=RENAMED),
-            *ran("read", "/t", "/out", 30, "full_name>label"),
+            *copied("read", "/t", "/out", 30, "full_name>label"),
             # The copy was renamed; the whole dataset is declared.
-            *ran("copy", "/u", "/v", 0, "a>nm"),
+            *copied("copy", "/u", "/v", 0, "a>nm"),
             table("/v", 20, "full_name", facet=RENAMED),
             *(build.lineage_event(each, producer="test", event_time=when) for each in bodies),
         ]
@@ -206,10 +189,10 @@ def test_a_sensitive_column_is_checked_under_all_its_names(graph: Graph, reader:
 def test_a_name_that_was_given_to_another_column_has_none_of_the_first(graph: Graph) -> None:
     graph.of(
         [
-            *ran("fill", "/src", "/t", 0, "a>nm"),
+            *copied("fill", "/src", "/t", 0, "a>nm"),
             table("/t", 20, "full_name", facet=RENAMED),
-            *ran("again", "/src", "/t", 30, "b>nm a>full_name"),
-            *ran("read", "/t", "/out", 40, "nm>nm full_name>full_name"),
+            *copied("again", "/src", "/t", 30, "b>nm a>full_name"),
+            *copied("read", "/t", "/out", 40, "nm>nm full_name>full_name"),
         ]
     )
     assert graph.up("out#nm") == {"t#nm", "src#b"}
@@ -221,9 +204,9 @@ def test_nested_fields_have_new_paths_with_their_struct(graph: Graph) -> None:
     facet = '{"renamed":[{"previous":"addr","path":"address"},{"previous":"s.a","path":"s.b"}]}'
     graph.of(
         [
-            *ran("fill", "/src", "/t", 0, "zip>addr.zip a>s.a"),
+            *copied("fill", "/src", "/t", 0, "zip>addr.zip a>s.a"),
             table("/t", 20, "address", "address.zip", "s", "s.b", facet=facet),
-            *ran("read", "/t", "/out", 30, "address.zip>zip s.b>b"),
+            *copied("read", "/t", "/out", 30, "address.zip>zip s.b>b"),
         ]
     )
     assert graph.up("out#zip") == {"t#address.zip", "src#zip"}
@@ -234,10 +217,10 @@ def test_nested_fields_have_new_paths_with_their_struct(graph: Graph) -> None:
 def test_a_column_that_was_dropped_and_added_is_another_one(graph: Graph) -> None:
     graph.of(
         [
-            *ran("fill", "/src", "/t", 0, "id>id ssn>label"),
+            *copied("fill", "/src", "/t", 0, "id>id ssn>label"),
             table("/t", 20, "id", facet=DROPPED),
             table("/t", 25, "id", "label", change=LifecycleChange.ALTER),
-            *ran("read", "/t", "/out", 30, "id>id label>label"),
+            *copied("read", "/t", "/out", 30, "id>id label>label"),
         ]
     )
     answer = graph.ask("out#label", LineageDirection.UPSTREAM)
@@ -258,6 +241,6 @@ def test_a_column_that_was_dropped_and_added_is_another_one(graph: Graph) -> Non
 
 
 def test_a_column_that_was_dropped_is_still_the_one_of_its_name(graph: Graph) -> None:
-    graph.of([*ran("fill", "/src", "/t", 0, "id>id ssn>label"), table("/t", 20, "id", facet=DROPPED)])
+    graph.of([*copied("fill", "/src", "/t", 0, "id>id ssn>label"), table("/t", 20, "id", facet=DROPPED)])
     assert graph.up("t#label") == {"src#ssn"}
     assert graph.ask("t#label", LineageDirection.UPSTREAM).gone

@@ -17,8 +17,6 @@ from headwater_analysis.known import datasets, job_details
 from headwater_analysis.lineage import LineageDirection, LineageQuestion, lineage
 from headwater_analysis.lineage.hops import DeclaredPartitions
 from headwater_analysis.reader import Reader
-from headwater_graph.fold import fold
-from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (
     DatasetEvent,
     DatasetRead,
@@ -31,6 +29,7 @@ from headwater_schemas.events import (
     Tag,
 )
 from support.graph.estate import LOAD, NOW, ORDERS, OTHER, REPORT, Estate
+from support.graph.writing import store
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -44,9 +43,7 @@ def estate(clean_database: Driver, reader: Reader) -> Estate:
 
 
 def write(estate: Estate) -> None:
-    writer = GraphWriter(estate.driver, "neo4j")
-    writer.ensure_schema()
-    writer.apply(fold(estate.events))
+    store(estate.driver, estate.events)
     estate.events.clear()
 
 

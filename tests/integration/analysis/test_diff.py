@@ -13,10 +13,9 @@ from headwater_analysis.errors import NotFoundError, QuestionError
 from headwater_analysis.reader import Reader
 from headwater_analysis.runs import Role
 from headwater_analysis.schemas import DiffChange
-from headwater_graph.fold import fold
-from headwater_graph.write import GraphWriter
 from headwater_schemas.events import RunEventType, TransformationKind
 from support.analysis.history import BEGIN, LOAD, ORDERS, REPAIR, History, Run
+from support.graph.writing import hold
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -29,11 +28,9 @@ Edges = dict[tuple[str | None, str], Stated]
 
 
 @pytest.fixture
-def history(clean_database: Driver) -> History:
+def history(neo4j_driver: Driver) -> History:
     made = History(5)
-    writer = GraphWriter(clean_database, "neo4j")
-    writer.ensure_schema()
-    writer.apply(fold(made.events()))
+    hold(neo4j_driver, "a history", made.events())
     return made
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater.cli import main
-from support.analysis.chains import write
+from support.graph.writing import hold
 from support.openlineage_documents import example, standard_facets
 from support.openlineage_sequences import Json, dataset, run, run_id
 from support.openlineage_spec import TENANT, received
@@ -38,11 +38,11 @@ def facets(owner: str) -> Json:
 
 
 @pytest.fixture(autouse=True)
-def _graph(clean_database: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+def _graph(neo4j_driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWATER_ANALYSIS_TENANT", TENANT)
     totals = dataset("totals", facets=facets("dataset"))
     document = run("COMPLETE", "05:10:00", outputs=[totals], facets=facets("run"), job_facets=facets("job"))
-    write(clean_database, events=received(document))
+    hold(neo4j_driver, "facets", received(document))
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,6 @@ import pytest
 
 from headwater.cli import main
 from headwater_analysis.declaring.reading import read_set
-from headwater_graph.fold import fold
-from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (
     DatasetRef,
     DatasetUse,
@@ -29,6 +27,7 @@ from headwater_schemas.events import (
 )
 from support.analysis.written import plan, table
 from support.graph.colliding import PRODUCER, START
+from support.graph.writing import hold
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -258,31 +257,28 @@ STALE = [
 
 
 @pytest.fixture
-def graph(clean_database: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Driver:
+def graph(neo4j_driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Driver:
     """The graph of these events, and schemas to review in the working directory."""
     monkeypatch.chdir(tmp_path)
     for column in ("id", "other"):
         (tmp_path / f"{column}.sql").write_text(f"CREATE TABLE t ({column} STRING)")
     declared = read_set("s.yaml", DECLARED.lstrip()).events(1, tenant="default", event_time=START)
-    writer = GraphWriter(clean_database, "neo4j")
-    writer.ensure_schema()
-    writer.apply(fold([*EVENTS, *declared]))
-    return clean_database
+    return hold(neo4j_driver, "what is safe", [*EVENTS, *declared])
 
 
 @pytest.mark.usefixtures("graph")
 def test_no_verdict_of_safety_is_false(subtests: pytest.Subtests, capsys: pytest.CaptureFixture[str]) -> None:
-    hold(CASES, subtests, capsys)
+    check_answers(CASES, subtests, capsys)
 
 
 def test_no_verdict_of_safety_is_of_a_graph_that_lags_behind(
     graph: Driver, subtests: pytest.Subtests, capsys: pytest.CaptureFixture[str]
 ) -> None:
     graph.execute_query(SILENT)
-    hold(STALE, subtests, capsys)
+    check_answers(STALE, subtests, capsys)
 
 
-def hold(cases: list[Case], subtests: pytest.Subtests, capsys: pytest.CaptureFixture[str]) -> None:
+def check_answers(cases: list[Case], subtests: pytest.Subtests, capsys: pytest.CaptureFixture[str]) -> None:
     """Ask each question, and compare the words of its answer."""
     for case in cases:
         with subtests.test(case.name):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
@@ -29,7 +29,6 @@ from headwater_graph.dump import dump
 from headwater_graph.fold import fold
 from headwater_graph.keys import dataset_key
 from headwater_graph.oracle import oracle
-from headwater_graph.write import GraphWriter
 from headwater_openlineage.incoming import events_of
 from headwater_schemas.events import (
     Certainty,
@@ -47,10 +46,6 @@ from headwater_schemas.events import (
     LineageEvent,
     OffsetRange,
     Position,
-    ProcessingType,
-    RunEvent,
-    RunEventType,
-    RunRef,
     SchemaDefinition,
     SchemaField,
     Sensitivity,
@@ -60,9 +55,10 @@ from headwater_schemas.events import (
     build,
 )
 from headwater_schemas.identity import declaration_digest
-from support.analysis.chains import BEGIN, Entry, Stream, files_use
+from support.analysis.chains import BEGIN, Entry, Stream, files_use, ran
 from support.graph.estate import version
 from support.graph.plans import operators, scans
+from support.graph.writing import store
 from support.openlineage_sequences import dataset as ol_dataset
 from support.openlineage_sequences import facet as ol_facet
 from support.openlineage_sequences import run as ol_run
@@ -76,6 +72,7 @@ pytestmark = pytest.mark.stack
 CLUSTER = Symlink("kafka://MkU3OEVBNTcwNTJENDM2Qk", "orders", "TOPIC")
 HERE, THERE = DatasetRef("kafka://b1:9092", "orders"), DatasetRef("kafka://b1:9092,b2:9092", "orders")
 DECLARED = DatasetRef("kafka://shop", "orders")
+Use: TypeAlias = "DatasetUse | DatasetRef"
 
 
 def offsets(dataset: DatasetRef, start: int, end: int) -> DatasetUse:
@@ -86,27 +83,10 @@ def offsets(dataset: DatasetRef, start: int, end: int) -> DatasetUse:
     )
 
 
-def ran(
-    job: str,
-    source: DatasetUse | DatasetRef,
-    target: DatasetUse | DatasetRef,
-    at: int,
-    plan: LineageEvent | None = None,
-) -> LineageEvent:
-    """A batch run of 5 s, `at` seconds after the beginning."""
-    ended = BEGIN + timedelta(seconds=at + 5)
-    uses = [each if isinstance(each, DatasetUse) else DatasetUse(dataset=each) for each in (source, target)]
-    body = RunEvent(
-        type=RunEventType.COMPLETE,
-        processing_type=ProcessingType.BATCH,
-        inputs=(uses[0],),
-        outputs=(uses[1],),
-        plan_digest=plan.plan_event.digest if plan is not None and plan.plan_event is not None else None,
-        started_at=BEGIN + timedelta(seconds=at),
-        ended_at=ended,
-    )
-    ref = RunRef(f"{job}-{at}")
-    return build.lineage_event(body, job=JobRef("jobs", job), run=ref, producer="test", event_time=ended)
+def one(job: str, source: Use, target: Use, at: int, plan: LineageEvent | None = None) -> LineageEvent:
+    """A batch run that read one dataset and wrote another."""
+    digest = plan.plan_event.digest if plan is not None and plan.plan_event is not None else None
+    return ran(job, [source], [target], at, plan_digest=digest)
 
 
 def dataset_event(body: DatasetEvent, at: int = 0) -> LineageEvent:
@@ -139,11 +119,8 @@ class Graph:
         self.reader = reader
 
     def of(self, *events: LineageEvent) -> Graph:
-        writer = GraphWriter(self.driver, "neo4j")
-        writer.ensure_schema()
         # One by one and the other way round, so that aliases come before what they are of.
-        for event in reversed(events):
-            writer.apply(fold([event]))
+        store(self.driver, reversed(events), at_once=1)
         assert list(dump(self.driver)) == list(oracle(fold(list(events))))
         return self
 
@@ -174,8 +151,8 @@ def topic(*refs: DatasetRef) -> list[LineageEvent]:
 def one_topic() -> list[LineageEvent]:
     return [
         *topic(HERE, THERE),
-        ran("make", file("/in"), offsets(THERE, 0, 10), 0),
-        ran("take", offsets(HERE, 0, 10), file("/out"), 10),
+        one("make", file("/in"), offsets(THERE, 0, 10), 0),
+        one("take", offsets(HERE, 0, 10), file("/out"), 10),
     ]
 
 
@@ -200,7 +177,7 @@ def test_a_topic_by_two_lists_of_brokers_is_one(graph: Graph) -> None:
 def test_a_job_reads_a_dataset_once_whatever_names_it_met_it_by(graph: Graph) -> None:
     out = file("/out")
     graph.of(
-        *topic(HERE, THERE), ran("take", offsets(HERE, 0, 10), out, 0), ran("take", offsets(THERE, 10, 20), out, 10)
+        *topic(HERE, THERE), one("take", offsets(HERE, 0, 10), out, 0), one("take", offsets(THERE, 10, 20), out, 10)
     )
     known = job_details(graph.reader, "take")
     (use,) = known.inputs
@@ -222,7 +199,7 @@ def test_a_trace_finds_what_was_read_under_another_name(graph: Graph) -> None:
         assert (
             "kafka://b1:9092,b2:9092/orders and kafka://b1:9092/orders are one dataset, and taken as one." in back.notes
         )
-    tainted = blast(graph.reader, BadRun("make-0"), depth=None).tainted
+    tainted = blast(graph.reader, BadRun("make 0"), depth=None).tainted
     assert [each.dataset.spelling for each in tainted] == ["kafka://b1:9092/orders", "file:/out"]
 
 
@@ -305,7 +282,7 @@ def broken_chains(reader: Reader) -> list[str]:
 def test_runs_timeline_diff_and_search_are_of_all_names(graph: Graph) -> None:
     graph.of(*one_topic())
     assert runs(graph.reader, dataset="kafka://b1:9092/orders").total == 1
-    assert {run.run_id for run in dataset_timeline(graph.reader, "orders").runs} == {"make-0", "take-10"}
+    assert {run.run_id for run in dataset_timeline(graph.reader, "orders").runs} == {"make 0", "take 10"}
     compared = diff(graph.reader, Point(time=BEGIN), Point(time=BEGIN + timedelta(days=1)), dataset="orders")
     assert [job.name for job in compared.jobs] == ["make"]
     assert [hit.asset.spelling for hit in search(graph.reader, "orders").items] == ["kafka://b1:9092/orders"]
@@ -351,8 +328,8 @@ def test_columns_go_on_under_another_name(graph: Graph, path: str) -> None:
         dataset_event(DatasetEvent(dataset=THERE, schema=schema), 1),
         made,
         taken,
-        ran("make", file("/in"), offsets(THERE, 0, 10), 0, made),
-        ran("take", offsets(HERE, 0, 10), file("/out"), 10, taken),
+        one("make", file("/in"), offsets(THERE, 0, 10), 0, made),
+        one("take", offsets(HERE, 0, 10), file("/out"), 10, taken),
     )
     for asked in ("kafka://b1:9092/orders", "kafka://b1:9092,b2:9092/orders"):
         assert [item.asset.column for item in graph.lineage(asked, LineageDirection.DOWNSTREAM, "value").items] == ["b"]
@@ -374,8 +351,8 @@ def test_what_a_job_does_under_another_name_it_still_does(graph: Graph, first: D
         *topic(HERE, THERE),
         before,
         now,
-        ran("take", offsets(first, 0, 10), file("/out"), 0, before),
-        ran("take", offsets(second, 10, 20), file("/out"), 10, now),
+        one("take", offsets(first, 0, 10), file("/out"), 0, before),
+        one("take", offsets(second, 10, 20), file("/out"), 10, now),
     )
     question = PrivacyQuestion("orders", column="value", as_=Sensitivity.PII)
     (item,) = privacy(graph.reader, question, BEGIN.date()).items
@@ -383,7 +360,7 @@ def test_what_a_job_does_under_another_name_it_still_does(graph: Graph, first: D
 
 
 def test_names_of_catalogs_and_paths_find_the_table(graph: Graph) -> None:
-    graph.of(table("/w/t", "db.t"), ran("make", file("/in"), file("/w/t"), 0))
+    graph.of(table("/w/t", "db.t"), one("make", file("/in"), file("/w/t"), 0))
     for asked in ("db.t", "spark_catalog.db.t", "lake.db.t", "file:/w/db.t", "/w/t", "file:/w/t", "file:///w/t", "t"):
         assert graph.name(asked) == "file:/w/t"
         assert graph.up(asked) == {"/in"}
@@ -395,8 +372,8 @@ def test_what_a_catalog_calls_a_table_is_shown_beside_its_path(
 ) -> None:
     graph.of(
         table("/w/t", "db.t"),
-        ran("make", file("/in"), file("/w/t"), 0),
-        ran("take", file("/w/t"), file("/out"), 10),
+        one("make", file("/in"), file("/w/t"), 0),
+        one("take", file("/w/t"), file("/out"), 10),
     )
     (item,) = graph.lineage("/in", LineageDirection.DOWNSTREAM, depth=1).items
     assert item.asset == graph.reader.read(lambda tx: resolve_dataset(tx, "db.t")).asset
@@ -421,8 +398,8 @@ def test_the_name_of_the_only_table_that_has_it_is_found_from_either_side(graph:
     named, called = DatasetRef("file", "/w/flights"), DatasetRef("file:/w", "db.flights")
     graph.of(
         table("/w/flights", "db.flights"),
-        ran("load", file("/in"), called, 0),
-        ran("use", named, file("/out"), 10),
+        one("load", file("/in"), called, 0),
+        one("use", named, file("/out"), 10),
         table("/w/alone", "db.alone"),
     )
     for asked in ("/w/flights", "db.flights"):
@@ -472,9 +449,9 @@ def test_a_dataset_that_is_there_goes_before_one_that_was_dropped(graph: Graph) 
 
 def test_a_rename_cuts_nothing(graph: Graph) -> None:
     graph.of(
-        ran("make", file("/in"), file("/w/a"), 0),
+        one("make", file("/in"), file("/w/a"), 0),
         renamed("/w/a", "/w/b", 20),
-        ran("take", file("/w/b"), file("/out"), 30),
+        one("take", file("/w/b"), file("/out"), 30),
     )
     for asked in ("/w/a", "/w/b"):
         assert graph.name(asked) == "file:/w/b"
@@ -483,7 +460,7 @@ def test_a_rename_cuts_nothing(graph: Graph) -> None:
     assert graph.down("/in") == {"/w/b", "/out"}
     hit = analyze(graph.reader, ImpactChange("/in", type=ChangeType.DATA_INCORRECT))
     assert {item.asset.name for item in hit.items} == {"/w/b", "/out"}
-    tainted = blast(graph.reader, BadRun("make-0"), depth=None).tainted
+    tainted = blast(graph.reader, BadRun("make 0"), depth=None).tainted
     assert [(each.dataset.name, bool(each.parts)) for each in tainted] == [("/w/b", True), ("/out", True)]
     assert [part.kind for each in tainted for part in each.parts] == [PartKind.UNKNOWN] * 2
 
@@ -491,11 +468,11 @@ def test_a_rename_cuts_nothing(graph: Graph) -> None:
 @pytest.mark.parametrize("asked", ["/w/a", "/w/b"])
 def test_a_trace_goes_on_across_a_rename(graph: Graph, asked: str) -> None:
     graph.of(
-        ran("make", file("/in"), version(file("/w/a"), 1), 0),
+        one("make", file("/in"), version(file("/w/a"), 1), 0),
         renamed("/w/a", "/w/b", 20),
-        ran("take", version(file("/w/b"), 1), version(file("/mid"), 3), 30),
+        one("take", version(file("/w/b"), 1), version(file("/mid"), 3), 30),
         renamed("/mid", "/middle", 35),
-        ran("last", version(file("/middle"), 3), file("/out"), 40),
+        one("last", version(file("/middle"), 3), file("/out"), 40),
     )
     forward = trace(graph.reader, VersionOf(asked, "1"), depth=None)
     assert [part.dataset.name for hop in forward.hops for part in hop.outputs] == ["/middle", "/out"]
@@ -515,9 +492,9 @@ def reading(**consumers: str) -> list[LineageEvent]:
 
 def test_consumers_of_an_older_name_are_notified(graph: Graph) -> None:
     graph.of(
-        ran("make", file("/in"), file("/w/a"), 0),
+        one("make", file("/in"), file("/w/a"), 0),
         renamed("/w/a", "/w/b", 20),
-        ran("take", file("/w/b"), file("/out"), 30),
+        one("take", file("/w/b"), file("/out"), 30),
         *reading(old="/w/a", new="/w/b", last="/out", other="/elsewhere"),
     )
     notified = ["last", "new", "old"]
@@ -525,17 +502,17 @@ def test_consumers_of_an_older_name_are_notified(graph: Graph) -> None:
         impact = analyze(graph.reader, ImpactChange(asked, type=ChangeType.DATA_INCORRECT))
         assert [each.name for each in impact.consumers] == notified
         assert [each.name for each in graph.lineage(asked, LineageDirection.DOWNSTREAM).consumers] == notified
-    assert [each.name for each in blast(graph.reader, BadRun("make-0"), depth=None).consumers] == notified
+    assert [each.name for each in blast(graph.reader, BadRun("make 0"), depth=None).consumers] == notified
 
 
 def test_a_name_that_is_used_again_is_another_dataset(graph: Graph) -> None:
     graph.of(
-        ran("make", file("/in"), file("/w/a"), 0),
+        one("make", file("/in"), file("/w/a"), 0),
         renamed("/w/a", "/w/b", 20),
         table("/w/a", at=25, change=LifecycleChange.CREATE),
-        ran("anew", file("/new"), file("/w/a"), 30),
-        ran("take", file("/w/b"), file("/out"), 40),
-        ran("use", file("/w/a"), file("/use"), 50),
+        one("anew", file("/new"), file("/w/a"), 30),
+        one("take", file("/w/b"), file("/out"), 40),
+        one("use", file("/w/a"), file("/use"), 50),
     )
     assert (graph.name("/w/a"), graph.name("/w/b")) == ("file:/w/a", "file:/w/b")
     assert graph.up("/w/b") == {"/in"}
@@ -547,9 +524,9 @@ def test_a_name_that_is_used_again_is_another_dataset(graph: Graph) -> None:
 
 def test_renamed_there_and_back(graph: Graph) -> None:
     graph.of(
-        ran("make", file("/in"), file("/w/a"), 0),
+        one("make", file("/in"), file("/w/a"), 0),
         renamed("/w/a", "/w/b", 20),
-        ran("take", file("/w/b"), file("/out"), 30),
+        one("take", file("/w/b"), file("/out"), 30),
         renamed("/w/b", "/w/a", 40),
     )
     for asked in ("/w/a", "/w/b"):
@@ -558,7 +535,7 @@ def test_renamed_there_and_back(graph: Graph) -> None:
 
 
 def test_where_there_are_no_other_names_that_is_known_without_a_look_at_the_graph(graph: Graph) -> None:
-    graph.of(ran("make", file("/in"), file("/w/a"), 0))
+    graph.of(one("make", file("/in"), file("/w/a"), 0))
     found = operators(graph.driver, statement("service/graph"))
     assert {"NodeCountFromCountStore", "RelationshipCountFromCountStore"} <= set(found)
     assert not scans(found)

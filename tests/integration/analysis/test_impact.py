@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -25,7 +25,6 @@ from headwater_analysis.lineage import Influence, LineageDirection, LineageQuest
 from headwater_analysis.reader import Reader
 from headwater_graph.fold import fold
 from headwater_graph.oracle import oracle
-from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (
     DatasetRef,
     DatasetUse,
@@ -44,23 +43,9 @@ from support.analysis.written import plan, table
 from support.gate import first_in_gate
 from support.graph.colliding import PRODUCER, START
 
-if TYPE_CHECKING:
-    from neo4j import Driver
-
-
 pytestmark = pytest.mark.stack
 
 REMOVED = SchemaChange.REMOVED
-
-
-@pytest.fixture
-def fill(clean_database: Driver) -> Callable[[Sequence[LineageEvent]], None]:
-    def write(events: Sequence[LineageEvent]) -> None:
-        writer = GraphWriter(clean_database, "neo4j")
-        writer.ensure_schema()
-        writer.apply(fold(events))
-
-    return write
 
 
 def silent(job: str, source: str, target: str) -> LineageEvent:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,17 +19,15 @@ from headwater_analysis.known import (
     job_details,
     jobs,
 )
-from headwater_analysis.reader import Reader, statement
+from headwater_analysis.reader import Reader
 from headwater_graph.connection import Neo4jTarget
-from headwater_graph.fold import fold
 from headwater_graph.schema import GRAPH_VERSION
-from headwater_graph.write import GraphWriter
-from headwater_schemas.events import LineageEvent, RunEventType
+from headwater_schemas.events import RunEventType
 from support.analysis.history import History
 from support.events import full_dataset_event, full_job_event
 from support.graph.cases import load_case
 from support.graph.chains import chains
-from support.graph.plans import operators
+from support.graph.writing import hold, store
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -41,18 +39,10 @@ FAULTS = Path(__file__).parents[2] / "recordings" / "neo4j_browser" / "faults.ya
 FAILED = (RunEventType.FAIL, RunEventType.ABORT)
 
 
-def write(driver: Driver, events: Iterable[LineageEvent]) -> None:
-    writer = GraphWriter(driver, "neo4j")
-    writer.ensure_schema()
-    writer.apply(fold(list(events)))
-
-
 @pytest.fixture
-def estate(clean_database: Driver) -> Driver:
+def estate(neo4j_driver: Driver, layout: str) -> Driver:
     """Many jobs with runs and queries, and one query whose chain is broken."""
-    write(clean_database, History(2).events())
-    write(clean_database, load_case(FAULTS).events)
-    return clean_database
+    return hold(neo4j_driver, f"an estate, {layout}", [*History(2).events(), *load_case(FAULTS).events])
 
 
 @pytest.fixture
@@ -92,7 +82,7 @@ def test_lists_have_every_dataset_and_job(estate: Driver, reader: Reader) -> Non
 
 
 def test_lists_are_filtered_by_owner_and_tag(clean_database: Driver, acme: Reader) -> None:
-    write(clean_database, [full_dataset_event(), full_job_event()])
+    store(clean_database, [full_dataset_event(), full_job_event()])
     # One dataset by the names that it has and had: what is reported of one is shown of each.
     listed, *names = [each for each in datasets(acme).items if each.owners and each.tags]
     assert {(each.owners, each.tags) for each in names} == {(listed.owners, listed.tags)}
@@ -152,14 +142,15 @@ def test_every_broken_chain_is_found(estate: Driver, reader: Reader) -> None:
 
 @pytest.mark.parametrize("version", [GRAPH_VERSION - 1, GRAPH_VERSION + 1])
 def test_a_graph_of_another_version_gives_no_answer(
-    estate: Driver,
+    clean_database: Driver,
     reader: Reader,
     settings_of_stack: None,
     capsys: pytest.CaptureFixture[str],
     version: int,
 ) -> None:
     # Such as one whose broken chains are in no index: "nothing is broken" would be the answer.
-    estate.execute_query("MATCH (v:HeadwaterGraph) SET v.version = $version", version=version)
+    store(clean_database, load_case(FAULTS).events)
+    clean_database.execute_query("MATCH (v:HeadwaterGraph) SET v.version = $version", version=version)
     with pytest.raises(GraphRefusedError, match=f"version {version} of .* reads version {GRAPH_VERSION}"):
         broken_chains(reader)
     for command in (["search", "enrich"], ["serve", "--port", "0"]):
@@ -173,7 +164,7 @@ def test_a_chain_that_is_mended_is_found_no_more(clean_database: Driver, reader:
     # The same events one by one: each batch that comes later mends what its absence had broken.
     events = load_case(FAULTS).events
     for event in reversed(events):
-        write(clean_database, [event])
+        store(clean_database, [event])
     joints = [each.properties for each in chains(clean_database)]
     broken = [joint for joint in joints if "_broken" in joint]
     assert len(broken) == broken_chains(reader).total
@@ -187,7 +178,7 @@ def test_a_chain_that_is_mended_is_found_no_more(clean_database: Driver, reader:
 
 
 def test_what_is_known_of_a_dataset(clean_database: Driver, acme: Reader) -> None:
-    write(clean_database, [full_dataset_event(), full_job_event()])
+    store(clean_database, [full_dataset_event(), full_job_event()])
     (key,) = values(clean_database, "MATCH (d:HwDataset) WHERE d.description IS NOT NULL RETURN d.key")
     stored = values(clean_database, f"MATCH (d:HwDataset {{key: '{key}'}}) RETURN properties(d)")[0]
     known = dataset_details(acme, key)
@@ -218,32 +209,3 @@ def test_who_makes_and_who_reads_a_dataset(estate: Driver, reader: Reader) -> No
             assert sorted(use.dataset.key for use in used) == sorted(naive)
         queries = values(estate, f"MATCH (:HwJob {{key: '{key}'}})<-[:OF]-(q:HwQuery) RETURN q.query_id")
         assert sorted(query.query_id for query in job.queries) == sorted(queries)
-
-
-LISTS: list[tuple[str, str]] = [
-    ("broken_chains", "NodeIndexSeekByRange"),
-    ("count_broken_chains", "NodeIndexScan"),
-    ("runs", "NodeIndexSeek"),
-    ("count_runs", "NodeIndexSeek"),
-    ("datasets", "NodeUniqueIndexSeekByRange"),
-    ("jobs", "NodeUniqueIndexSeekByRange"),
-]
-
-
-@pytest.mark.nightly
-def test_lists_are_read_from_an_index(subtests: pytest.Subtests, estate: Driver) -> None:
-    for name, seek in LISTS:
-        with subtests.test(name):
-            filters = ("namespaces", "types", "owner", "tag", "value", "gone", "since", "until", "at")
-            parameters: dict[str, Any] = dict.fromkeys(filters)
-            parameters |= {
-                "tenant": "default",
-                "states": ["FAIL"],
-                "shown": ["FAIL"],
-                "after": "",
-                "key": "",
-                "batch": -1,
-                "limit": 10,
-            }
-            found = operators(estate, statement(f"known/{name}"), given=parameters)
-            assert any(each.startswith(seek) for each in found), found

@@ -10,8 +10,6 @@ import pytest
 from headwater.commands.lineage import summary
 from headwater_analysis.lineage import Lineage, LineageDirection, LineageQuestion, lineage
 from headwater_analysis.reader import Reader
-from headwater_graph.fold import fold
-from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (
     ColumnEdge,
     ColumnLineage,
@@ -31,6 +29,7 @@ from headwater_schemas.events import (
     build,
 )
 from headwater_schemas.identity import plan_digest
+from support.graph.writing import hold, store
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -86,7 +85,7 @@ def upstream(reader: Reader, column: str = "x", as_of: float | None = None, sinc
 
 
 @pytest.fixture
-def graph(clean_database: Driver, reader: Reader) -> Reader:
+def graph(neo4j_driver: Driver, reader: Reader) -> Reader:
     events = [
         *reported(plan("a"), JOB, 1, 2, 6),
         *reported(plan("b"), JOB, 3, 4),
@@ -96,9 +95,7 @@ def graph(clean_database: Driver, reader: Reader) -> Reader:
         *reported(plan("d"), OTHER, 2),
         build.lineage_event(JobEvent(lineage=plan("e")), job=JobRef("f", "declares"), producer="p", event_time=day(1)),
     ]
-    writer = GraphWriter(clean_database, "neo4j")
-    writer.ensure_schema()
-    writer.apply(fold(events))
+    hold(neo4j_driver, "plans", events)
     return reader
 
 
@@ -136,9 +133,7 @@ def test_what_two_plans_of_a_job_hold_alike_is_listed_once(clean_database: Drive
     for each in (plan("a"), both):
         body = RunEvent(type=RunEventType.COMPLETE, plan_digest=plan_digest(each), inputs=read, outputs=written)
         events.append(build.lineage_event(body, job=JOB, run=RunRef("again"), producer="p", event_time=day(1)))
-    writer = GraphWriter(clean_database, "neo4j")
-    writer.ensure_schema()
-    writer.apply(fold(events))
+    store(clean_database, events)
     answer = lineage(reader, LineageQuestion("out", LineageDirection.UPSTREAM, columns=True))
     (item,) = answer.items
     assert [(each.source, each.target) for each in item.columns] == [("a", "x"), ("b", "y")]
@@ -148,9 +143,7 @@ def test_what_two_plans_of_a_job_hold_alike_is_listed_once(clean_database: Drive
 
 def test_an_answer_says_that_it_is_incomplete(clean_database: Driver, reader: Reader) -> None:
     partly = ColumnLineage(datasets=(IN, OUT), edges=plan("a").edges, complete=False, incomplete_reason="a UDF")
-    writer = GraphWriter(clean_database, "neo4j")
-    writer.ensure_schema()
-    writer.apply(fold(reported(partly, JOB, 1)))
+    store(clean_database, reported(partly, JOB, 1))
     for column in ("x", None):
         answer = lineage(reader, LineageQuestion("out", LineageDirection.UPSTREAM, column))
         assert not answer.complete
@@ -192,9 +185,7 @@ def test_nothing_of_later_is_in_an_answer_as_of_a_time(clean_database: Driver, r
         for number in (2, 4)
     ]
     events.append(build.lineage_event(DatasetEvent(dataset=OUT, schema=schema), producer="p", event_time=day(2)))
-    writer = GraphWriter(clean_database, "neo4j")
-    writer.ensure_schema()
-    writer.apply(fold([*events, build.lineage_event(plan("a"), job=JOB, producer="p", event_time=day(2))]))
+    store(clean_database, [*events, build.lineage_event(plan("a"), job=JOB, producer="p", event_time=day(2))])
 
     def asked(when: float, column: str | None = None) -> Lineage:
         return lineage(reader, LineageQuestion("out", LineageDirection.UPSTREAM, column, as_of=day(when), edges=True))

@@ -13,14 +13,12 @@ from headwater_analysis.errors import NotFoundError, QuestionError
 from headwater_analysis.reader import Reader
 from headwater_analysis.timeline import OverviewBar, dataset_overview, job_overview, overview
 from headwater_graph.dump import dump
-from headwater_graph.fold import fold
 from headwater_graph.segments import segment
-from headwater_graph.write import GraphWriter
 from headwater_schemas.identity import from_micros
 from integration.analysis.test_retired import by_the_day, kept
 from integration.analysis.test_trace import copying
 from support.analysis.chains import BEGIN
-from support.analysis.history import History
+from support.analysis.history import History, hold_history
 from support.gate import first_in_gate
 from support.graph.chains import chains
 
@@ -34,15 +32,8 @@ JOB = "orders.clean"
 
 
 @pytest.fixture(params=first_in_gate(1, [1, 2, 3]))
-def history(request: pytest.FixtureRequest, clean_database: Driver) -> History:
-    made = History(request.param)
-    writer = GraphWriter(clean_database, "neo4j")
-    writer.ensure_schema()
-    events = made.events()
-    made.dice.shuffle(events)
-    for start in range(0, len(events), 40):
-        writer.apply(fold(events[start : start + 40]))
-    return made
+def history(request: pytest.FixtureRequest, neo4j_driver: Driver, layout: str) -> History:
+    return hold_history(neo4j_driver, request.param, layout)
 
 
 def naive_bars(driver: Driver) -> list[OverviewBar]:
@@ -87,8 +78,8 @@ def naive_bar(
     )
 
 
-def test_bars_are_what_a_naive_count_gives(clean_database: Driver, reader: Reader, history: History) -> None:
-    naive = naive_bars(clean_database)
+def test_bars_are_what_a_naive_count_gives(neo4j_driver: Driver, reader: Reader, history: History) -> None:
+    naive = naive_bars(neo4j_driver)
     whole = job_overview(reader, JOB, bars=1_000)
     assert list(whole.bars) == naive
     assert (whole.batches, whole.truncated) == (len(history.winners()), False)
@@ -104,8 +95,8 @@ def test_bars_are_what_a_naive_count_gives(clean_database: Driver, reader: Reade
     assert few.batches == whole.batches
 
 
-def test_a_span_has_the_segments_that_reach_into_it(clean_database: Driver, reader: Reader, history: History) -> None:
-    naive = naive_bars(clean_database)
+def test_a_span_has_the_segments_that_reach_into_it(neo4j_driver: Driver, reader: Reader, history: History) -> None:
+    naive = naive_bars(neo4j_driver)
     times = sorted(each.time for each in history.winners())
     begin, end = times[len(times) // 3], times[2 * len(times) // 3]
     within = [
@@ -133,15 +124,15 @@ def test_days_that_are_summarized_are_bars_too(clean_database: Driver, reader: R
 
 
 def test_an_answer_without_the_earliest_segments_reports_it(
-    clean_database: Driver, reader: Reader, history: History, monkeypatch: pytest.MonkeyPatch
+    neo4j_driver: Driver, reader: Reader, history: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    naive = naive_bars(clean_database)
+    naive = naive_bars(neo4j_driver)
     monkeypatch.setattr(overview, "MOST_SEGMENTS", 2)
     found = job_overview(reader, JOB)
     assert (list(found.bars), found.truncated) == (naive[-2:], len(naive) > 2)
 
 
-def test_what_is_asked_has_to_make_sense(clean_database: Driver, reader: Reader, history: History) -> None:
+def test_what_is_asked_has_to_make_sense(neo4j_driver: Driver, reader: Reader, history: History) -> None:
     with pytest.raises(NotFoundError):
         job_overview(reader, "nothing")
     with pytest.raises(QuestionError, match="ends before it begins"):

@@ -11,11 +11,9 @@ from headwater_analysis.diff import Point, diff
 from headwater_analysis.impact import Impact, ImpactChange, SchemaChange, Severity, analyze
 from headwater_analysis.lineage import Lineage, LineageDirection, LineageQuestion, lineage
 from headwater_analysis.reader import Reader
-from headwater_graph.fold import fold
 from headwater_graph.keys import dataset_key
-from headwater_graph.schema import wipe
-from headwater_graph.write import GraphWriter
 from support.analysis.plan_histories import HISTORIES, NAMESPACE, History, at
+from support.graph.writing import hold
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -24,17 +22,12 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.stack
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def histories(neo4j_driver: Driver) -> Driver:
     """All of them in one graph, in any order."""
     events = [event for history in HISTORIES for event in history.events()]
     random.Random(7).shuffle(events)
-    wipe(neo4j_driver, "neo4j")
-    writer = GraphWriter(neo4j_driver, "neo4j")
-    writer.ensure_schema()
-    for part in range(0, len(events), 50):
-        writer.apply(fold(events[part : part + 50]))
-    return neo4j_driver
+    return hold(neo4j_driver, "plans that hold", events, at_once=50)
 
 
 def key(history: History, name: str) -> str:

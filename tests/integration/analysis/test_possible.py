@@ -11,7 +11,7 @@ from headwater.cli import main
 from headwater_analysis.drawing import draw
 from headwater_analysis.reader import Reader
 from headwater_graph.connection import Neo4jTarget
-from support.analysis.chains import write
+from support.graph.writing import hold
 from support.openlineage_sequences import columns, dataset, explicit, run
 from support.openlineage_spec import TENANT, received
 
@@ -35,9 +35,9 @@ DOCUMENTS = [
 
 
 @pytest.fixture(autouse=True)
-def _graph(clean_database: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
+def _graph(neo4j_driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWATER_ANALYSIS_TENANT", TENANT)
-    write(clean_database, events=received(*DOCUMENTS))
+    hold(neo4j_driver, "possible edges", received(*DOCUMENTS))
 
 
 def asked(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:

@@ -13,9 +13,7 @@ from headwater_analysis.known.dataset import dataset_details
 from headwater_analysis.lineage import LineageDirection, LineageQuestion, lineage
 from headwater_analysis.quality import AT_ONCE, Check, DatasetQuality, checks_of
 from headwater_analysis.reader import Reader, statement
-from headwater_graph.fold import fold
 from headwater_graph.keys import dataset_key
-from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (
     DatasetRef,
     DatasetUse,
@@ -30,6 +28,7 @@ from headwater_schemas.events import (
     build,
 )
 from support.graph.plans import SORTS, operators, scans
+from support.graph.writing import hold, store
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -102,11 +101,8 @@ EVENTS = [
 
 
 @pytest.fixture
-def estate(clean_database: Driver, reader: Reader) -> Reader:
-    writer = GraphWriter(clean_database, "neo4j")
-    writer.ensure_schema()
-    for event in EVENTS:
-        writer.apply(fold([event]))
+def estate(neo4j_driver: Driver, layout: str, reader: Reader) -> Reader:
+    hold(neo4j_driver, f"checks, {layout}", EVENTS, at_once=1)
     return reader
 
 
@@ -173,30 +169,28 @@ def test_every_streaming_query_is_looked_at(clean_database: Driver, reader: Read
         entry = IntervalEntry(batch_id=0, outputs=uses(TOPIC), processing_time=DAY, quality=quality)
         body = IntervalEvent(query_id=f"q{number}", entries=(entry,))
         events.append(build.lineage_event(body, job=STREAM, run=RunRef(f"r{number}"), producer="p", event_time=DAY))
-    writer = GraphWriter(clean_database, "neo4j")
-    writer.ensure_schema()
-    writer.apply(fold(events))
+    store(clean_database, events)
     (of_topic,) = reader.read(lambda tx: checks_of(tx, [dataset_key(tx.tenant, "n", "topic")])).values()
     assert {check.query_id for check in of_topic} == {f"q{number}" for number in range(count)}
 
 
-def test_what_a_later_report_of_a_run_leaves_out_stands(estate: Reader, clean_database: Driver) -> None:
+def test_what_a_later_report_of_a_run_leaves_out_stands(estate: Reader, neo4j_driver: Driver) -> None:
     later = ran(SUITE, 3, found("not_null", passed=True, dataset=ORDERS), reads=(ORDERS,))
     assert later.run_event is not None
     later = build.lineage_event(
         later.run_event, job=SUITE, run=RunRef("suite-3"), producer="p", event_time=DAY + timedelta(days=6)
     )
-    GraphWriter(clean_database, "neo4j").apply(fold([later]))
+    store(neo4j_driver, [later])
     assert asked(estate, quality=True)["orders"][0] == ("suite", "suite-3", 1, [])
 
 
 @pytest.mark.parametrize("name", ["runs", "batches"])
-def test_runs_and_segments_come_off_an_index_in_its_order(estate: Reader, clean_database: Driver, name: str) -> None:
+def test_runs_and_segments_come_off_an_index_in_its_order(estate: Reader, neo4j_driver: Driver, name: str) -> None:
     given = {"datasets": ["k"], "until": DAY, "looked_at": 20, "back": 1024}
     for most in ("Run", "Segment", "Job"):
-        found = operators(clean_database, statement(f"quality/{name}"), given=given)
+        found = operators(neo4j_driver, statement(f"quality/{name}"), given=given)
         assert not SORTS & set(found), found
         assert not scans(found)
         assert "NodeIndexSeek" in found, found
-        with clean_database.session(database="neo4j") as session:
+        with neo4j_driver.session(database="neo4j") as session:
             session.run("UNWIND range(1, 2000) AS n CREATE (:$($label) {key: 'k' + n})", label=most).consume()

@@ -11,13 +11,12 @@ import pytest
 from headwater_analysis.errors import AmbiguousError, NotFoundError
 from headwater_analysis.reader import Reader
 from headwater_analysis.resolve import resolve_asset, resolve_column, resolve_dataset, resolve_job
-from headwater_graph.fold import fold
 from headwater_graph.keys import column_key, dataset_key
 from headwater_graph.words import dataset_title
-from headwater_graph.write import GraphWriter
 from headwater_schemas.events import DatasetEvent, DatasetRef, build
 from support.analysis.dense_events import DATASETS, FIELDS, JOBS, dense_events
 from support.graph.colliding import PRODUCER, START
+from support.graph.writing import hold
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -37,13 +36,11 @@ A_HASH = DatasetRef("s3://bucket", "0123456789abcdef" * 2)
 
 
 @pytest.fixture
-def graph(clean_database: Driver, reader: Reader) -> Reader:
+def graph(neo4j_driver: Driver, reader: Reader) -> Reader:
     events = dense_events(random.Random(7))
     for dataset in (*DATASETS, *TWICE, *VIEWS, A_HASH):
         events.append(build.lineage_event(DatasetEvent(dataset=dataset), producer=PRODUCER, event_time=START))
-    writer = GraphWriter(clean_database, "neo4j")
-    writer.ensure_schema()
-    writer.apply(fold(events))
+    hold(neo4j_driver, "names of all sorts", events)
     return reader
 
 

@@ -6,9 +6,9 @@ import json
 import random
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -16,8 +16,6 @@ from headwater.cli import main
 from headwater_analysis.errors import NotFoundError, QuestionError
 from headwater_analysis.impact import ImpactChange, ImpactPage, SchemaChange, Severity, analyze
 from headwater_analysis.reader import Reader, Transaction
-from headwater_graph.fold import fold
-from headwater_graph.write import GraphWriter
 from headwater_review.answer import Review
 from headwater_review.ask import review
 from headwater_review.compare import Difference, DifferenceKind
@@ -45,11 +43,6 @@ from support.analysis.dense_events import dense_events
 from support.analysis.written import plan, table
 from support.graph.colliding import PRODUCER, START
 from support.review_in_ci import pull_request, run_action, run_template
-from support.worked_examples import check_page
-
-if TYPE_CHECKING:
-    from neo4j import Driver
-
 
 pytestmark = pytest.mark.stack
 
@@ -68,16 +61,6 @@ SHOP: list[LineageEvent] = [
     ),
     plan("copying", "orders.note > copy.note COPY"),
 ]
-
-
-@pytest.fixture
-def fill(clean_database: Driver) -> Callable[[Sequence[LineageEvent]], None]:
-    def write(events: Sequence[LineageEvent]) -> None:
-        writer = GraphWriter(clean_database, "neo4j")
-        writer.ensure_schema()
-        writer.apply(fold(events))
-
-    return write
 
 
 def reviewed(reader: Reader, new: str, old: str | None = None, dataset: str = "orders", **renames: str) -> Review:
@@ -105,11 +88,6 @@ def declared_set(*made: DeclarationEvent, revision: int = 1) -> list[LineageEven
     whole = DeclarationSetEvent(set="s", revision=revision, items=digests)
     events = [build.lineage_event(each, producer=PRODUCER, event_time=START) for each in made]
     return [*events, build.lineage_event(whole, producer=PRODUCER, event_time=START)]
-
-
-def test_the_example_of_the_page(asked_demo: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    check_page("review.md")
 
 
 def test_all_differences_at_once(fill: Callable[..., None], reader: Reader) -> None:

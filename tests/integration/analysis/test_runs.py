@@ -14,7 +14,7 @@ from headwater.show import runs as show_runs
 from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
 from headwater_analysis.facets import contents
 from headwater_analysis.known import estate_runs
-from headwater_analysis.reader import Reader, statement
+from headwater_analysis.reader import Reader
 from headwater_analysis.runs import (
     CONTEXT_NAMES,
     Quality,
@@ -47,9 +47,9 @@ from headwater_schemas.events import (
     Versions,
 )
 from headwater_schemas.events.build import lineage_event
-from support.analysis.history import BEGIN, LOAD, REPAIR, TERMINAL, Batch, History
+from support.analysis.history import BEGIN, LOAD, REPAIR, TERMINAL, Batch, History, hold_history
 from support.gate import first_in_gate
-from support.graph.plans import operators, scans
+from support.graph.writing import store
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -61,15 +61,8 @@ BAD = {RunEventType.FAIL, RunEventType.ABORT}
 
 
 @pytest.fixture(params=first_in_gate(1, [1, 2, 3]))
-def history(request: pytest.FixtureRequest, clean_database: Driver, layout: None) -> History:
-    made = History(request.param)
-    writer = GraphWriter(clean_database, "neo4j")
-    writer.ensure_schema()
-    events = made.events()
-    made.dice.shuffle(events)
-    for start in range(0, len(events), 40):
-        writer.apply(fold(events[start : start + 40]))
-    return made
+def history(request: pytest.FixtureRequest, neo4j_driver: Driver, layout: str) -> History:
+    return hold_history(neo4j_driver, request.param, layout)
 
 
 def all_pages(question: Callable[..., Any], **asked: Any) -> list[Any]:
@@ -181,9 +174,7 @@ FILTERS: list[tuple[RunFilter, list[int]]] = [
 
 @pytest.fixture
 def contexts(clean_database: Driver) -> None:
-    writer = GraphWriter(clean_database, "neo4j")
-    writer.ensure_schema()
-    writer.apply(fold([of_context(number) for number in range(3)]))
+    store(clean_database, [of_context(number) for number in range(3)])
 
 
 def test_runs_of_one_context(subtests: pytest.Subtests, reader: Reader, contexts: None) -> None:
@@ -501,24 +492,6 @@ def test_open_runs_the_longest_unseen_first(reader: Reader, killed: GraphWriter)
         one_by_one += [each.run.run_id for each in page.items]
         cursor = page.next_cursor
     assert (one_by_one, cursor) == ([name for name, _ in minutes], None)
-
-
-def test_open_runs_are_found_by_their_index(reader: Reader, killed: GraphWriter, clean_database: Driver) -> None:
-    given = {"before": KILLED, "of": None, "tenant": "default", "seen": None, "key": "", "limit": 1}
-    found = operators(clean_database, statement("runs/open"), given=given)
-    assert not scans(found)
-    assert "NodeIndexSeekByRange" in found or "NodeIndexSeek" in found
-
-
-def test_runs_with_assertions_are_found_by_their_index(
-    subtests: pytest.Subtests, reader: Reader, killed: GraphWriter, clean_database: Driver
-) -> None:
-    for name in ("checking_jobs", "judged"):
-        with subtests.test(name):
-            given = {"of": ["k"], "job": "j", "until": KILLED, "looked_at": 20}
-            found = operators(clean_database, statement(f"runs/{name}"), given=given)
-            assert not scans(found), found
-            assert "NodeIndexSeek" in found or "NodeIndexSeekByRange" in found, found
 
 
 def test_a_job_and_a_dataset_of_one_name(reader: Reader, history: History) -> None:

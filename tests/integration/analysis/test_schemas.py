@@ -15,8 +15,6 @@ from headwater_analysis.known import column_details, dataset_details
 from headwater_analysis.reader import Reader
 from headwater_analysis.runs import run
 from headwater_analysis.schemas import DiffChange, FieldType
-from headwater_graph.fold import fold
-from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (
     DatasetEvent,
     DatasetRef,
@@ -34,6 +32,7 @@ from headwater_schemas.events import (
     build,
 )
 from headwater_schemas.identity import schema_digest
+from support.graph.writing import hold, store
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -73,12 +72,9 @@ EVENTS = (
 
 
 @pytest.fixture
-def orders(clean_database: Driver, reader: Reader) -> Reader:
-    writer = GraphWriter(clean_database, "neo4j")
-    writer.ensure_schema()
+def orders(neo4j_driver: Driver, reader: Reader) -> Reader:
     # Whatever order they come in, and however often.
-    for event in (*EVENTS[::-1], *EVENTS[2:4]):
-        writer.apply(fold([event]))
+    hold(neo4j_driver, "schemas", (*EVENTS[::-1], *EVENTS[2:4]), at_once=1)
     return reader
 
 
@@ -138,7 +134,7 @@ def test_what_is_retyped_between_two_days(subtests: pytest.Subtests, orders: Rea
 
 
 def test_a_run_has_the_schemas_that_it_read_and_wrote(
-    orders: Reader, clean_database: Driver, settings_of_stack: None, capsys: pytest.CaptureFixture[str]
+    orders: Reader, neo4j_driver: Driver, settings_of_stack: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     body = RunEvent(
         type=RunEventType.COMPLETE,
@@ -146,7 +142,7 @@ def test_a_run_has_the_schemas_that_it_read_and_wrote(
         outputs=(DatasetUse(dataset=SALES, schema_digest=digest(SECOND)),),
     )
     done = build.lineage_event(body, job=JobRef("f", "report"), run=RunRef("r-9"), producer="p", event_time=day(9))
-    GraphWriter(clean_database, "neo4j").apply(fold([done]))
+    store(neo4j_driver, [done])
     found = run(orders, "r-9")
     # On the ninth the second one had been reported last: what the run read is what its own event states.
     assert [(use.schema_digest, use.schema_since) for use in found.inputs] == [(digest(FIRST), day(1))]
@@ -200,7 +196,7 @@ WRITTEN_OTHERWISE = [
 
 @pytest.mark.parametrize("by", ["run", "code"])
 def test_two_runs_differ_by_the_schemas_that_their_uses_name(
-    orders: Reader, clean_database: Driver, settings_of_stack: None, capsys: pytest.CaptureFixture[str], by: str
+    orders: Reader, neo4j_driver: Driver, settings_of_stack: None, capsys: pytest.CaptureFixture[str], by: str
 ) -> None:
     # All of the twentieth, when every schema has been reported: by time the runs have the same schemas.
     events = [
@@ -209,7 +205,7 @@ def test_two_runs_differ_by_the_schemas_that_their_uses_name(
         *used("r-1", 20, digest(FIRST), digest(SALES_FIRST), code="aaaa"),
         *used("r-2", 20, digest(SECOND), digest(SALES_SECOND), code="bbbb"),
     ]
-    GraphWriter(clean_database, "neo4j").apply(fold(events))
+    store(neo4j_driver, events)
     sides = [Point(run="r-1"), Point(run="r-2")] if by == "run" else [Point(code_version=c) for c in ("aaaa", "bbbb")]
     job = None if by == "run" else "f/report"
     found = diff(orders, *sides, job=job)
@@ -229,7 +225,7 @@ def test_two_runs_differ_by_the_schemas_that_their_uses_name(
 
 
 def test_a_dataset_that_is_read_and_written_in_one_way_has_one_line_for_both(
-    orders: Reader, clean_database: Driver
+    orders: Reader, neo4j_driver: Driver
 ) -> None:
     def run_of(run_id: str, on: int, schema: str) -> LineageEvent:
         use = DatasetUse(dataset=ORDERS, schema_digest=schema)
@@ -237,13 +233,13 @@ def test_a_dataset_that_is_read_and_written_in_one_way_has_one_line_for_both(
         return build.lineage_event(body, job=JobRef("f", "fix"), run=RunRef(run_id), producer="p", event_time=day(on))
 
     events = [run_of("r-1", 20, digest(FIRST)), run_of("r-2", 21, digest(SECOND))]
-    GraphWriter(clean_database, "neo4j").apply(fold(events))
+    store(neo4j_driver, events)
     found = diff(orders, Point(run="r-1"), Point(run="r-2"))
     assert differing(found) == [(*each[:3], "READ", "WROTE") for each in READ_OTHERWISE]
 
 
 def test_a_use_without_a_schema_is_compared_by_time_and_an_unknown_schema_is_named(
-    orders: Reader, clean_database: Driver
+    orders: Reader, neo4j_driver: Driver
 ) -> None:
     events = [
         # The first schema of `sales` was never reported.
@@ -251,7 +247,7 @@ def test_a_use_without_a_schema_is_compared_by_time_and_an_unknown_schema_is_nam
         *used("r-1", 2, None, digest(SALES_FIRST), code="aaaa"),
         *used("r-2", 5, digest(SECOND), digest(SALES_SECOND), code="bbbb"),
     ]
-    GraphWriter(clean_database, "neo4j").apply(fold(events))
+    store(neo4j_driver, events)
     found = diff(orders, Point(run="r-1"), Point(run="r-2"))
     by_time = [("orders#amount", "CHANGED", "int int"), ("orders#id", "CHANGED", "int bigint")]
     assert [each for each in differing(found) if each[1] == "CHANGED"] == by_time
@@ -261,10 +257,10 @@ def test_a_use_without_a_schema_is_compared_by_time_and_an_unknown_schema_is_nam
     )
 
 
-def test_under_another_name_it_has_the_same_history(orders: Reader, clean_database: Driver) -> None:
+def test_under_another_name_it_has_the_same_history(orders: Reader, neo4j_driver: Driver) -> None:
     renamed = DatasetEvent(dataset=SALES, lifecycle=LifecycleChange.RENAME, previous=ORDERS)
     events = [build.lineage_event(renamed, producer="p", event_time=day(12)), reported(13, SECOND, SALES)]
-    GraphWriter(clean_database, "neo4j").apply(fold(events))
+    store(neo4j_driver, events)
     found = dataset_details(orders, "n/sales")
     # A schema of each name: the second is both of `orders` and of `sales`.
     assert found.schemas_total == 4

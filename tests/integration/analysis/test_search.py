@@ -13,9 +13,7 @@ from headwater_analysis.errors import QuestionError
 from headwater_analysis.reader import Reader
 from headwater_analysis.search import Hit, Match, SearchPage, exact, nearest, search
 from headwater_graph.connection import Neo4jTarget
-from headwater_graph.fold import fold
 from headwater_graph.words import words
-from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (
     DatasetEvent,
     DatasetRef,
@@ -30,6 +28,7 @@ from headwater_schemas.events import (
 from headwater_schemas.events.build import lineage_event
 from support.analysis.declared_graph import declare
 from support.gate import first_in_gate
+from support.graph.writing import hold, store
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -65,7 +64,7 @@ def dataset(name: str, **stated: object) -> LineageEvent:
 
 
 @pytest.fixture
-def named(clean_database: Driver) -> Driver:
+def named(neo4j_driver: Driver) -> Driver:
     events = [dataset(name) for name in NAMES]
     events += [
         dataset(
@@ -92,11 +91,9 @@ def named(clean_database: Driver) -> Driver:
     ]
     other = DatasetEvent(dataset=DatasetRef("ns", "flights.departed"), owners=(Owner("secret"),))
     events.append(lineage_event(other, producer="p", event_time=TIME, tenant="other"))
-    writer = GraphWriter(clean_database, "neo4j")
-    writer.ensure_schema()
-    writer.apply(fold(events))
-    refreshed(clean_database)
-    return clean_database
+    hold(neo4j_driver, "names to search for", events)
+    refreshed(neo4j_driver)
+    return neo4j_driver
 
 
 def refreshed(driver: Driver) -> None:
@@ -231,7 +228,7 @@ def test_columns(named: Driver, reader: Reader) -> None:
 def test_what_owners_and_tags_were_is_forgotten(named: Driver, reader: Reader) -> None:
     body = DatasetEvent(dataset=DatasetRef("ns", "crm.customers"), owners=(Owner("team:new"),), tags=())
     later = lineage_event(body, producer="p", event_time=TIME.replace(year=2027))
-    GraphWriter(named, "neo4j").apply(fold([later]))
+    store(named, [later])
     assert found(search(reader, owner="team:crm")) == ["loadCustomers"]
     assert found(search(reader, owner="new")) == ["crm.customers"]
     assert search(reader, tag="pii").total == 0
@@ -257,9 +254,7 @@ VOCABULARY = ["order", "orders", "ordering", "flight", "delay", "daily", "custom
 def test_like_a_naive_search_page_by_page(clean_database: Driver, reader: Reader, seed: int) -> None:
     dice = random.Random(seed)
     names = {"_".join(dice.sample(VOCABULARY, dice.randint(1, 3))).title() + dice.choice(["", "V2"]) for _ in range(60)}
-    writer = GraphWriter(clean_database, "neo4j")
-    writer.ensure_schema()
-    writer.apply(fold([dataset(name) for name in names]))
+    store(clean_database, [dataset(name) for name in names])
     for text in (*VOCABULARY, "order daily", "ord fl", "flight 2013", "v2", "ns"):
         asked = words(text)
         expected = {name for name in names if all(any(begins(w, a) for w in [*words(name), "ns"]) for a in asked)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -25,11 +24,9 @@ from headwater_analysis.known import (
     known,
 )
 from headwater_analysis.known.job import KnownRetention
-from headwater_analysis.reader import Reader, statement
+from headwater_analysis.reader import Reader
 from headwater_analysis.runs import RunDetails, last_good, run, versions
-from headwater_graph.fold import fold
 from headwater_graph.keys import job_key
-from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (
     ConsumerType,
     DatasetEvent,
@@ -54,8 +51,7 @@ from headwater_schemas.events import (
 from headwater_schemas.identity import declaration_digest
 from support.analysis.history import History
 from support.demo_graph import declare_demo
-from support.graph.plans import operators, scans
-from support.worked_examples import PAGES, check_page, examples
+from support.graph.writing import store
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -67,40 +63,11 @@ NOW = datetime(2027, 1, 1, tzinfo=UTC)
 
 
 def write(driver: Driver, *events: LineageEvent) -> None:
-    writer = GraphWriter(driver, "neo4j")
-    writer.ensure_schema()
-    writer.apply(fold(list(events)))
+    store(driver, events)
 
 
 def event(body: Any, day: int = 1, job: JobRef | None = None) -> LineageEvent:
     return build.lineage_event(body, job=job, producer="test", event_time=DAY.replace(day=day))
-
-
-def test_the_examples(asked_demo: None) -> None:
-    check_page("show.md")
-
-
-def test_the_same_as_documents(asked_demo: None, capsys: pytest.CaptureFixture[str]) -> None:
-    for example in examples(PAGES / "show.md"):
-        assert main([*shlex.split(example.command)[1:], "--json"]) == example.exit_code
-        first = next(iter(json.loads(capsys.readouterr().out)))
-        assert first in {"dataset", "column", "job", "run"}
-
-
-EXIT_CODES: list[tuple[str, int]] = [
-    ("show nothing", 3),
-    ("show flights.enriched --kind job", 3),
-    ("show flights.enriched --kind column", 3),
-    ("show flights.enriched#nothing", 3),
-    ("show flights.enrich --kind run", 3),
-    ("show flights.enriched --kind query", 2),
-]
-
-
-def test_how_it_ends(subtests: pytest.Subtests, asked_demo: None) -> None:
-    for command, code in EXIT_CODES:
-        with subtests.test(command):
-            assert main(shlex.split(command)) == code
 
 
 def test_a_column_that_is_not_there_names_those_that_are(demo_reader: Reader) -> None:
@@ -304,33 +271,3 @@ def test_a_job_has_the_latest_retention_of_its_scopes(clean_database: Driver, re
     write(clean_database, kept(2, RetentionMode.DROP))
     assert job_details(reader, "g/orders").retention == KnownRetention(None, DAY.replace(day=2))
     assert job_details(reader, "f/orders").retention == KnownRetention(DAY.replace(day=5), DAY.replace(day=2))
-
-
-STATEMENTS: list[str] = [
-    "column",
-    "columns",
-    "consumer",
-    "consumer_names",
-    "consumers",
-    "consumers_by_prefix",
-    "count_consumers",
-    "dataset",
-    "datasets_of_consumer",
-    "datasets_of_job",
-    "job",
-    "jobs_of_dataset",
-    "retention",
-    "writers",
-]
-
-
-@pytest.mark.nightly
-def test_nothing_is_scanned(subtests: pytest.Subtests, demo_graph: Driver) -> None:
-    for name in STATEMENTS:
-        with subtests.test(name):
-            given = {"key": "k", "keys": ["k"], "link": "READS", "most": 1, "most_columns": 1, "tenant": "default"}
-            given |= {"after": "", "prefix": "k", "limit": 1, "types": None, "owner": None, "tag": None}
-            given |= {"datasets": [{"key": "k", "keys": ["k"]}]}
-            found = operators(demo_graph, statement(f"known/{name}"), given=given)
-            assert not scans(found)
-            assert any("IndexSeek" in each for each in found), found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -14,8 +13,6 @@ from headwater_analysis.errors import NotFoundError, QuestionError
 from headwater_analysis.reader import Reader
 from headwater_analysis.timeline import Break, Timeline, dataset_timeline, job_timeline
 from headwater_analysis.trace import OffsetSpan
-from headwater_graph.fold import fold
-from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (
     Certainty,
     DatasetRef,
@@ -34,6 +31,7 @@ from headwater_schemas.events import (
     RunRef,
     build,
 )
+from support.graph.writing import store
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -91,12 +89,6 @@ def batch(
     )
 
 
-def write(driver: Driver, events: Sequence[LineageEvent]) -> None:
-    writer = GraphWriter(driver, "neo4j")
-    writer.ensure_schema()
-    writer.apply(fold(events))
-
-
 def times(line: Timeline) -> list[int | None]:
     """Seconds after the start."""
     return [
@@ -106,7 +98,7 @@ def times(line: Timeline) -> list[int | None]:
 
 
 def test_breaks_are_reported_at_the_batch_that_they_come_before(clean_database: Driver, reader: Reader) -> None:
-    write(
+    store(
         clean_database,
         [
             batch(0, 0, 10, second=0),
@@ -140,7 +132,7 @@ def test_breaks_are_reported_at_the_batch_that_they_come_before(clean_database: 
 def test_queries_are_merged_by_time_and_pages_go_back(clean_database: Driver, reader: Reader) -> None:
     events = [batch(n, n, n + 1, query=0, second=None if n in (3, 9) else 10 * n) for n in range(10)]
     events += [batch(n, n, n + 1, query=1, second=15 * n + 1) for n in range(6)]
-    write(clean_database, events)
+    store(clean_database, events)
     whole = job_timeline(reader, "enrich", limit=1_000)
     assert (whole.total, len(whole.intervals), whole.next_cursor) == (16, 16, None)
 
@@ -163,7 +155,7 @@ def test_queries_are_merged_by_time_and_pages_go_back(clean_database: Driver, re
 
 
 def test_a_span_of_time_is_half_open(clean_database: Driver, reader: Reader) -> None:
-    write(clean_database, [batch(n, n, n + 1, second=None if n == 5 else n) for n in range(10)])
+    store(clean_database, [batch(n, n, n + 1, second=None if n == 5 else n) for n in range(10)])
     line = job_timeline(reader, "enrich", begin=START + timedelta(seconds=3), end=START + timedelta(seconds=7))
     assert [each.batch_id for each in line.intervals] == [3, 4, 6]
     assert line.total == 3
@@ -183,7 +175,7 @@ def test_a_dataset_has_the_runs_that_used_it_alone(clean_database: Driver, reade
             body, job=JobRef("default", "report"), run=RunRef(str(UUID(int=run))), producer="test", event_time=time
         )
 
-    write(clean_database, [batch(0, 0, 10, second=0), finished(1, SINK), finished(2), finished(3, SINK)])
+    store(clean_database, [batch(0, 0, 10, second=0), finished(1, SINK), finished(2), finished(3, SINK)])
     line = dataset_timeline(reader, "/tests/out")
     assert line.job is None
     assert line.asset.name == "/tests/out"
@@ -194,7 +186,7 @@ def test_a_dataset_has_the_runs_that_used_it_alone(clean_database: Driver, reade
 
 
 def test_what_is_asked_has_to_make_sense(clean_database: Driver, reader: Reader) -> None:
-    write(clean_database, [batch(n, n, n + 1, second=n) for n in range(3)])
+    store(clean_database, [batch(n, n, n + 1, second=n) for n in range(3)])
     with pytest.raises(NotFoundError):
         job_timeline(reader, "nothing")
     for limit in (0, 1_001):

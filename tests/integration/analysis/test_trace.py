@@ -13,7 +13,7 @@ from msgspec import structs
 
 from headwater_analysis.checks import check, rule_named
 from headwater_analysis.errors import ArrivalsUnknownError, NotFoundError, QuestionError
-from headwater_analysis.reader import Reader, Transaction, statement
+from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.runs import intervals
 from headwater_analysis.trace import (
     Arrivals,
@@ -48,7 +48,6 @@ from headwater_schemas.events import (
     TableSnapshot,
     TransformationKind,
     TransformationType,
-    Versions,
 )
 from headwater_schemas.events.build import lineage_event
 from headwater_schemas.facets import AddedFiles
@@ -62,13 +61,13 @@ from support.analysis.chains import (
     Stream,
     files_use,
     kafka_use,
+    ran,
     random_stream,
     ranges_of,
     write,
 )
 from support.gate import first_in_gate
 from support.graph.emptying import delete_nodes
-from support.graph.plans import SORTS, operators
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -105,25 +104,6 @@ def spans(of: Part) -> list[tuple[int, int, int]]:
 def made_of(output: DatasetUse, *inputs: DatasetUse) -> DatasetUse:
     """An output that says what it was made from."""
     return structs.replace(output, inputs=tuple(each.dataset for each in inputs))
-
-
-def batch_run(
-    name: str, inputs: tuple[DatasetUse, ...], outputs: tuple[DatasetUse, ...], at: int, number: int = 0
-) -> LineageEvent:
-    """A batch run that took 5 s, `at` seconds after the beginning."""
-    ended = BEGIN + timedelta(seconds=at + 5)
-    body = RunEvent(
-        type=RunEventType.COMPLETE,
-        processing_type=ProcessingType.BATCH,
-        inputs=inputs,
-        outputs=outputs,
-        started_at=BEGIN + timedelta(seconds=at),
-        ended_at=ended,
-        versions=Versions(code="b1"),
-    )
-    return lineage_event(
-        body, job=JobRef("jobs", name), run=RunRef(f"{name}-{number}"), producer="test", event_time=ended
-    )
 
 
 def copying(name: str, source: str, sink: str, *, batches: int = 20, certainty: Certainty = EXACT) -> Stream:
@@ -171,7 +151,7 @@ def test_an_output_is_followed_from_what_it_was_made_from_alone(clean_database: 
     again, apart = kafka_use("again", ranges, EXACT), kafka_use("apart", ranges, EXACT)
     stream = Stream("split")
     stream.entries.append(Entry(0, (one, other), (made_of(of_one, one), made_of(of_other, other), of_any)))
-    nightly = batch_run("nightly", (of_one, of_other), (made_of(again, of_one), made_of(apart, of_other)), 60)
+    nightly = ran("nightly", (of_one, of_other), (made_of(again, of_one), made_of(apart, of_other)), 60)
     write(clean_database, stream, events=[nightly])
 
     def reached(start: str, direction: TraceDirection) -> dict[str, set[str]]:
@@ -573,10 +553,10 @@ def test_files_go_on_into_the_runs_that_list_them(clean_database: Driver, reader
         clean_database,
         windows,
         events=[
-            batch_run("report", (listed,), (report,), at=100),
-            batch_run("other", (other,), (report,), at=100),
-            batch_run("many", (cut,), (report,), at=100),
-            batch_run("earlier", (cut,), (report,), at=2),
+            ran("report", (listed,), (report,), at=100),
+            ran("other", (other,), (report,), at=100),
+            ran("many", (cut,), (report,), at=100),
+            ran("earlier", (cut,), (report,), at=2),
         ],
     )
     found = trace(reader, Offsets("in", 0, 25, 26), depth=None)
@@ -609,7 +589,7 @@ def test_versions_of_a_table(clean_database: Driver, reader: Reader) -> None:
             )
         )
     report = DatasetUse(dataset=DatasetRef("file", "/lake/report"))
-    runs = [batch_run(f"at{version}", (snapshot(str(version)),), (report,), at=200) for version in (1, 3, 5)]
+    runs = [ran(f"at{version}", (snapshot(str(version)),), (report,), at=200) for version in (1, 3, 5)]
     write(clean_database, stream, events=runs)
     back = trace(reader, VersionOf("/lake/table", "3"), direction=BACK)
     [only] = back.hops
@@ -637,10 +617,10 @@ def test_a_file_of_a_table_is_a_part_of_the_version_that_added_it(clean_database
         stream.entries.append(Entry(batch, (reads,), (adding(str(batch), f"dt={batch}/part-{batch}", f"x-{batch}"),)))
     source = files_use("/lake/changes", ["part-0"])
     runs = [
-        batch_run("load", (source,), (adding("4", "part-a", "part-b", count=150),), at=100),
-        batch_run("report", (snapshot("3"),), (files_use("/lake/report", ["part-0"]),), at=200),
+        ran("load", (source,), (adding("4", "part-a", "part-b", count=150),), at=100),
+        ran("report", (snapshot("3"),), (files_use("/lake/report", ["part-0"]),), at=200),
         # The table was made anew.
-        batch_run("again", (source,), (adding("2", "y-2"),), at=300),
+        ran("again", (source,), (adding("2", "y-2"),), at=300),
     ]
     write(clean_database, stream, events=runs)
     for path in ("/lake/table/dt=2/part-2", "file:///lake/table/dt=2"):
@@ -664,10 +644,10 @@ def test_what_several_ways_lead_to_is_counted_once(clean_database: Driver, reade
     """Check the graph after MERGE, UPDATE and DELETE: the report read the last version, which may hold rows of each."""
     merged, updated, deleted = (snapshot(version) for version in "123")
     runs = [
-        batch_run("merge", (files_use("/lake/changes", ["part-0"]),), (merged,), at=10),
-        batch_run("update", (merged,), (updated,), at=20),
-        batch_run("delete", (updated,), (deleted,), at=30),
-        batch_run("report", (deleted,), (files_use("/lake/report", ["part-0"]),), at=40),
+        ran("merge", (files_use("/lake/changes", ["part-0"]),), (merged,), at=10),
+        ran("update", (merged,), (updated,), at=20),
+        ran("delete", (updated,), (deleted,), at=30),
+        ran("report", (deleted,), (files_use("/lake/report", ["part-0"]),), at=40),
     ]
     write(clean_database, events=runs)
     found = trace(reader, Path("/lake/changes/part-0"), depth=None)
@@ -693,7 +673,7 @@ def test_what_was_read_at_a_time(clean_database: Driver, reader: Reader) -> None
 
 def test_what_a_batch_run_read_at_a_time(clean_database: Driver, reader: Reader) -> None:
     read, wrote = kafka_use("in", {0: (10, 20), 1: (0, 5)}, EXACT), files_use("/lake/report", ["part-0"])
-    write(clean_database, events=[batch_run("report", (read,), (wrote,), at=100)])
+    write(clean_database, events=[ran("report", (read,), (wrote,), at=100)])
     at = BEGIN + timedelta(seconds=102)
     found = trace(reader, Times("in", 0, at, at, read=True))
     assert [spans(each) for each in found.start] == [[(0, 10, 20)]]
@@ -765,44 +745,6 @@ def test_micro_batches_that_say_no_time_may_have_run_at_any(
     assert read_at(21) == [(0, 210, (batches - 1) * 10)]
 
 
-PARAMETERS: dict[str, Any] = {
-    **{
-        name: []
-        for name in ("probes", "stretches", "wants", "queries", "datasets", "keys", "versions", "plans", "users")
-    },
-    "kinds": [],
-    "used": "CONSUMED",
-    **dict.fromkeys(("size", "blocks", "most_batches", "most_segments"), 8),
-    "limit": 1,
-    "window": 1,
-    "marks": "a",
-    "type": "CONSUMED",
-    "key": "",
-    "tenant": "default",
-}
-
-
-def planned(driver: Driver, name: str) -> list[str]:
-    return operators(driver, statement(f"trace/{name}"), given=PARAMETERS)
-
-
-@pytest.mark.nightly
-def test_the_index_orders_batches(subtests: pytest.Subtests, clean_database: Driver) -> None:
-    for name in ("probe_segments", "probe_segment_times", "contested"):
-        with subtests.test(name):
-            write(clean_database, copying("copy", "in", "out"))
-            found = planned(clean_database, name)
-            assert not SORTS & set(found), found
-            assert found.count("NodeIndexSeek") == 1, found
-
-
-@pytest.mark.nightly
-def test_rewinds_are_found_by_index(clean_database: Driver) -> None:
-    write(clean_database, copying("copy", "in", "out"))
-    # Beside it, those of contested micro-batches and of a query's segments.
-    assert planned(clean_database, "prefetch").count("NodeIndexSeek") == 3
-
-
 @pytest.mark.nightly
 def test_a_hop_is_one_statement(reader: Reader, clean_database: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
     names = ["in", "one", "two", "three", "four"]
@@ -851,7 +793,7 @@ def test_a_record_that_a_filter_may_have_dropped(
         wrote = (kafka_use("out", {0: (0, 5)}, EXACT), kafka_use("all", {0: (0, 10)}, EXACT))
         query.entries.append(Entry(0, (read,), wrote, plan_digest=digest))
         described = lineage_event(plan, job=JobRef("jobs", "query"), producer="test", event_time=BEGIN)
-        run = batch_run("report", (kafka_use("in", {0: (0, 10)}, EXACT),), wrote, at=100)
+        run = ran("report", (kafka_use("in", {0: (0, 10)}, EXACT),), wrote, at=100)
         assert run.run_event is not None
         run = structs.replace(run, run_event=structs.replace(run.run_event, plan_digest=digest))
         of_run = lineage_event(plan, job=JobRef("jobs", "report"), producer="test", event_time=BEGIN)

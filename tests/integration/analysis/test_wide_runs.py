@@ -19,6 +19,7 @@ from headwater_graph.oracle import oracle
 from headwater_graph.write import GraphWriter, runs
 from support.analysis.chains import write
 from support.graph.emptying import delete_nodes
+from support.graph.writing import store
 from support.openlineage_sequences import dataset, run
 from support.openlineage_spec import TENANT, received
 
@@ -66,10 +67,7 @@ def test_the_graph_is_the_same_in_any_order(clean_database: Driver) -> None:
     expected = list(oracle(fold(events)))
     for order in permutations(events):
         delete_nodes(clean_database)
-        writer = GraphWriter(clean_database, "neo4j")
-        writer.ensure_schema()
-        for event in order:
-            writer.apply(fold([event]))
+        store(clean_database, order, at_once=1)
         assert list(dump(clean_database)) == expected
     feeds = clean_database.execute_query("MATCH (a)-[f:FEEDS]->(b) RETURN a.name AS a, b.name AS b, f.possible AS p")
     assert sorted((row["a"], row["b"], row["p"]) for row in feeds.records) == [

@@ -11,7 +11,7 @@ from headwater_benchmarks.workload import Mixture
 from headwater_graph.fold import fold
 from headwater_graph.statements import names, statement
 from headwater_graph.write import GraphWriter
-from support.graph.plans import operators, sample, sampled_operators, scans
+from support.graph.plans import operators, scans
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -25,14 +25,6 @@ WRITES = sorted(set(names("write")) - {"await_indexes", "graph_version"})
 def planned(driver: Driver, name: str) -> set[str]:
     """The operators that the database would use for a statement now, but for where it keeps a property it has read."""
     return set(operators(driver, statement("write", name))) - {"CacheProperties"}
-
-
-@pytest.mark.nightly
-def test_nothing_is_scanned_by_the_plan_of_an_empty_graph(subtests: pytest.Subtests, graph: Driver) -> None:
-    sample(graph)
-    for name in WRITES:
-        with subtests.test(name):
-            assert not scans(sampled_operators(graph, statement("write", name)))
 
 
 def test_the_check_knows_a_scan(graph: Driver) -> None:

@@ -1,16 +1,16 @@
-"""Plans of all statements that answer questions: none reads everything there is, whatever there is most of."""
+"""Plans of statements that answer questions: none reads everything, and micro-batches come off their index in order."""
 
 from __future__ import annotations
 
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from headwater_analysis.reader import statement
 from headwater_graph import statement_files
 from headwater_graph.write import GraphWriter
-from support.graph.plans import sample, sampled_operators, scans
+from support.graph.plans import SORTS, operators, sample, sampled_operators, scans
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -40,3 +40,40 @@ def test_only_these_read_everything(demo_graph: Driver, most: str) -> None:
     assert len(asked) > 100
     found = {name for name in sorted(asked) if scans(sampled_operators(demo_graph, statement(name)))}
     assert found == set(SCANNED)
+
+
+PARAMETERS: dict[str, Any] = {
+    "query": "q",
+    "after": 1,
+    "first": 1,
+    "size": 512,
+    "places": 64,
+    "blocks": 2,
+    "segments": 2,
+    **{name: [] for name in ("stretches", "queries", "probes")},
+    "begin": None,
+    "end": None,
+}
+
+
+ORDERED: list[str] = [
+    "runs/last_passed",
+    "runs/first_failed",
+    "micro_batches/from",
+    "micro_batches/before",
+    "timeline/overview",
+    "trace/probe_segments",
+    "trace/probe_segment_times",
+    "trace/contested",
+]
+
+
+def test_in_the_order_of_the_index(subtests: pytest.Subtests, clean_database: Driver) -> None:
+    GraphWriter(clean_database, "neo4j").ensure_schema()
+    for name in ORDERED:
+        with subtests.test(name):
+            found = operators(clean_database, statement(name), given=PARAMETERS)
+            # Before the last LIMIT: what comes after it sees a page alone.
+            found = found[found.index("Limit") :] if "Limit" in found else found
+            assert "NodeIndexSeek" in found or "NodeIndexSeekByRange" in found, found
+            assert not SORTS & set(found), found

@@ -22,8 +22,6 @@ from support.stack import StackUnderTest
 from support.waiting import patience
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from neo4j import Driver
 
 pytestmark = [pytest.mark.stack, pytest.mark.nightly, pytest.mark.timeout(1_800)]
@@ -32,13 +30,6 @@ SEED = 39
 MOST_KILOBYTES = 400_000
 SECONDS = 30
 EVERY = {"HEADWATER_MATERIALIZER_DEAD_LETTER_MAX_RATIO": "1"}
-
-
-@pytest.fixture
-def world(stack: StackUnderTest, topic_prefix: str, clean_database: Driver) -> Iterator[RealWorld]:
-    world = RealWorld(stack, topic_prefix)
-    yield world
-    world.close()
 
 
 @pytest.fixture

@@ -1,27 +1,27 @@
-"""A world of topics of its own for each test, and the settings of consumers in it."""
+"""Commands of this process in the test's own world."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from support.materializer.process import environment
-from support.materializer.worlds import RealWorld
-from support.stack import StackUnderTest
-
-if TYPE_CHECKING:
-    from neo4j import Driver
+from headwater import cli
 
 
 @pytest.fixture
-def world(stack: StackUnderTest, topic_prefix: str, clean_database: Driver) -> Iterator[RealWorld]:
-    world = RealWorld(stack, topic_prefix)
-    yield world
-    world.close()
+def headwater(
+    settings: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Any]:
+    """A command's document."""
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
 
+    def run(*arguments: str, status: int = 0) -> Any:
+        capsys.readouterr()
+        assert cli.main([*arguments, "--json"]) == status
+        return json.loads(capsys.readouterr().out or "null")
 
-@pytest.fixture
-def settings(stack: StackUnderTest, topic_prefix: str) -> dict[str, str]:
-    return environment(stack, topic_prefix)
+    return run

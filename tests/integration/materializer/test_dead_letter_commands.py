@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from confluent_kafka import Producer
 
-from headwater import cli
 from headwater_consumers.materializer.accounting import account
 from headwater_graph.dump import dump
 from headwater_schemas.avro_schema import AvroSchema, current_schema
@@ -31,18 +31,8 @@ pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
 
 
 @pytest.fixture
-def dlq(
-    settings: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], world: RealWorld
-) -> Command:
-    for name, value in settings.items():
-        monkeypatch.setenv(name, value)
-
-    def run(*arguments: str, status: int = 0) -> Any:
-        capsys.readouterr()
-        assert cli.main(["dlq", *arguments, "--json"]) == status
-        return json.loads(capsys.readouterr().out)
-
-    return run
+def dlq(headwater: Command, world: RealWorld) -> Command:
+    return partial(headwater, "dlq")
 
 
 def waiting_letters(consumer: ConsumerProcess) -> float | None:

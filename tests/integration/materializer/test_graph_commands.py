@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -38,18 +39,8 @@ HEADERS = ("headwater.reason", "__connect.errors.offset", "headwater.offset.end"
 
 
 @pytest.fixture
-def graph(
-    settings: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], world: RealWorld
-) -> Command:
-    for name, value in settings.items():
-        monkeypatch.setenv(name, value)
-
-    def run(*arguments: str, status: int = 0) -> Any:
-        capsys.readouterr()
-        assert cli.main(["graph", *arguments, "--json"]) == status
-        return json.loads(capsys.readouterr().out)
-
-    return run
+def graph(headwater: Command, world: RealWorld) -> Command:
+    return partial(headwater, "graph")
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec.structs import replace
 
-from headwater import cli
 from headwater_schemas.codec import encode
 from support.materializer import events
 from support.materializer.process import run_until_caught_up
@@ -25,19 +23,6 @@ pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
 
 DAY_AFTER = "2026-01-02"  # of all micro-batches of `events.interval`
 COUNT = "MATCH (n:Hw{label}) RETURN count(n) AS count"
-
-
-@pytest.fixture
-def headwater(settings: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    for name, value in settings.items():
-        monkeypatch.setenv(name, value)
-
-    def run(*arguments: str, status: int = 0) -> Any:
-        capsys.readouterr()
-        assert cli.main([*arguments, "--json"]) == status
-        return json.loads(capsys.readouterr().out or "null")
-
-    return run
 
 
 def count(driver: Driver, label: str) -> int:

@@ -7,10 +7,8 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from headwater_graph.fold import fold
-from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (
     Certainty,
     DatasetRef,
@@ -25,12 +23,16 @@ from headwater_schemas.events import (
     LineageEvent,
     OffsetRange,
     Position,
+    ProcessingType,
     Provenance,
+    RunEvent,
+    RunEventType,
     RunRef,
     Versions,
 )
 from headwater_schemas.events.build import lineage_event
 from headwater_schemas.identity import source_end_digest
+from support.graph.writing import store
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -62,6 +64,27 @@ def files_use(folder: str, names: Sequence[str], count: int | None = None) -> Da
     digest = uuid.uuid5(uuid.NAMESPACE_URL, "".join(paths)).hex
     position = Position(files=FileSet(count=count or len(paths), manifest_digest=digest, paths=paths))
     return DatasetUse(dataset=DatasetRef("file", folder), position=position, certainty=Certainty.EXACT)
+
+
+def ran(
+    job: str, reads: Sequence[DatasetUse | DatasetRef], writes: Sequence[DatasetUse | DatasetRef], at: int, **body: Any
+) -> LineageEvent:
+    """A batch run of 5 s, `at` seconds after the beginning, that is called by its job and that number."""
+    inputs, outputs = (
+        tuple(use if isinstance(use, DatasetUse) else DatasetUse(dataset=use) for use in uses)
+        for uses in (reads, writes)
+    )
+    began, ended = BEGIN + timedelta(seconds=at), BEGIN + timedelta(seconds=at + 5)
+    run = RunEvent(
+        type=RunEventType.COMPLETE,
+        processing_type=ProcessingType.BATCH,
+        inputs=inputs,
+        outputs=outputs,
+        started_at=began,
+        ended_at=ended,
+        **body,
+    )
+    return lineage_event(run, job=JobRef("jobs", job), run=RunRef(f"{job} {at}"), producer="test", event_time=ended)
 
 
 @dataclass
@@ -245,9 +268,6 @@ def naive_users(
 
 def write(driver: Driver, *streams: Stream, events: Sequence[LineageEvent] = ()) -> None:
     """Write the graph of these queries and events, in an order of no meaning, as the materializer does."""
-    writer = GraphWriter(driver, "neo4j")
-    writer.ensure_schema()
     all_events = [*(event for stream in streams for event in stream.events()), *events]
     random.Random(7).shuffle(all_events)
-    for begin in range(0, len(all_events), 500):
-        writer.apply(fold(all_events[begin : begin + 500]))
+    store(driver, all_events, at_once=500)

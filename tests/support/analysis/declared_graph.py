@@ -7,9 +7,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from headwater_analysis.declaring.reading import read_set
-from headwater_graph.fold import fold
-from headwater_graph.write import GraphWriter
 from headwater_schemas.events import LineageEvent
+from support.graph.writing import store
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -23,6 +22,4 @@ def declare(
     """Write the set `name` of a file's text, without its first lines, and other events."""
     declared = read_set("f.yaml", f"set: {name}\nnamespace: n\n{text}")
     events = list(declared.events(revision, tenant="default", event_time=_TIME))
-    writer = GraphWriter(driver, "neo4j")
-    writer.ensure_schema()
-    writer.apply(fold([*events, *more]))
+    store(driver, [*events, *more])

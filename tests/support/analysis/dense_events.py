@@ -8,7 +8,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
+from headwater_graph.fold import fold
+from headwater_graph.oracle import oracle
 from headwater_schemas.events import (
     ColumnEdge,
     ColumnLineage,
@@ -29,7 +32,12 @@ from headwater_schemas.events import (
     build,
 )
 from headwater_schemas.identity import plan_digest
+from support.analysis.naive_lineage import NaiveGraph
 from support.graph.colliding import PRODUCER, START
+from support.graph.writing import hold
+
+if TYPE_CHECKING:
+    from neo4j import Driver
 
 SECONDS = 30
 LONG = "long " + "x" * 10_240
@@ -113,3 +121,10 @@ def _lineage(random: random.Random) -> ColumnLineage:
             )
         )
     return ColumnLineage(datasets=datasets, edges=tuple(edges), complete=random.random() < 0.8)
+
+
+def hold_dense(driver: Driver, seed: int) -> NaiveGraph:
+    """Have the graph of a seed's events in the database, to be read; the same by definition."""
+    events = dense_events(random.Random(seed))
+    hold(driver, f"dense events {seed}", events)
+    return NaiveGraph.of(oracle(fold(events)), "default")

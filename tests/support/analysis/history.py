@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from headwater_schemas.events import (
     Certainty,
@@ -45,6 +46,10 @@ from headwater_schemas.events import (
     Versions,
 )
 from headwater_schemas.events.build import lineage_event
+from support.graph.writing import hold
+
+if TYPE_CHECKING:
+    from neo4j import Driver
 
 PRODUCER = "tests"
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -280,3 +285,12 @@ class History:
             schema(11, "id", "total", "note"),
             schema(12, "id", "total", "loaded_by"),
         ]
+
+
+def hold_history(driver: Driver, seed: int, layout: str) -> History:
+    """Have the graph of a history in the database, to be read, its events in any order; the history."""
+    made = History(seed)
+    events = made.events()
+    made.dice.shuffle(events)
+    hold(driver, f"history {seed}, {layout}", events, at_once=40)
+    return made

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from headwater_analysis.checks import CheckedRule, check, rule_named
 from headwater_analysis.reader import Reader
-from headwater_graph.fold import fold
-from headwater_graph.write import GraphWriter
 from headwater_schemas.events import (
     Certainty,
     ColumnEdge,
@@ -43,6 +41,7 @@ from headwater_schemas.events import (
     build,
 )
 from headwater_schemas.identity import declaration_digest, plan_digest
+from support.graph.writing import store
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -145,9 +144,7 @@ class Estate:
         return catalog
 
     def check(self, rule: str, **more: Any) -> CheckedRule:
-        writer = GraphWriter(self.driver, "neo4j")
-        writer.ensure_schema()
-        writer.apply(fold(self.events))
+        store(self.driver, self.events)
         self.events.clear()
         (found,) = check(self.reader, NOW, rules=[rule_named(rule)], **more).rules
         assert found.total + found.exempted >= len(found.findings)
