@@ -1,4 +1,4 @@
-"""D: what follows from base facts. One function for each rule, which the oracle and the writer share.
+"""Derived facts: D, one function for each rule, which the oracle and the writer share.
 
 | derived                                  | from                                                                 |
 |------------------------------------------|----------------------------------------------------------------------|
@@ -121,7 +121,7 @@ def declared_links(job: str, registers: Registers) -> set[Link]:
 
 
 def column_validity(path: str, column: ColumnFacts, current_paths: set[str]) -> Props:
-    """Properties of HAS_COLUMN."""
+    """Return the properties of HAS_COLUMN."""
     out: Props = {}
     if column.seen.first is not None:
         out["first_seen"] = column.seen.first
@@ -163,7 +163,7 @@ def neighbour(query: str, batch_id: int, uses: Mapping[UseKey, Registers]) -> Ne
 
 
 def neighbour_of(interval: IntervalFacts) -> Neighbour:
-    """Return the positions that the micro-batches next to this one are compared with."""
+    """Return a micro-batch's positions, for comparison with the micro-batches next to it."""
     return neighbour(interval.query, interval.batch_id, interval.variants[interval.winner].uses)
 
 
@@ -333,8 +333,8 @@ class RunEnd(NamedTuple):
     """Inferred end of a run that reported none.
 
     Attributes:
-        because: the rule.
-        at: time at which it, or a run that it had started, was last seen.
+        because: rule of the inference.
+        at: time at which the run, or a run that it had started, was last seen.
         by: id of the later run that shows it.
         before: time at which that run began.
     """
@@ -460,7 +460,7 @@ def _after(
     return known[begun[at][1]] if at < len(begun) else None
 
 
-class PlanEdge(NamedTuple):
+class PlanRelationship(NamedTuple):
     """One relationship of a plan. Its ends are columns, datasets or, where GENERATES starts, the plan."""
 
     type: RelType
@@ -471,7 +471,7 @@ class PlanEdge(NamedTuple):
     end_is_column: bool
 
 
-def plan_edges(plan: PlanFacts) -> Iterator[PlanEdge]:
+def plan_edges(plan: PlanFacts) -> Iterator[PlanRelationship]:
     """The edges of a plan whose lineage is known; none of one that was only cited.
 
     | input           | output field        | becomes                                               |
@@ -514,7 +514,7 @@ def plan_edges(plan: PlanFacts) -> Iterator[PlanEdge]:
             if edge.expression in texts:
                 properties["expression"] = texts[edge.expression]
         starts_at_column = edge.input is not None and edge.input_field is not None
-        yield PlanEdge(type_, start, end, properties, starts_at_column, edge.output_field is not None)
+        yield PlanRelationship(type_, start, end, properties, starts_at_column, edge.output_field is not None)
 
 
 def _texts(plan: PlanFacts) -> dict[str, str]:

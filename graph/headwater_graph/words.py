@@ -79,7 +79,7 @@ def column_words(tenant: str, path: str) -> str:
 def _name_words(tenant: str, *titles: str, namespace: str = "") -> str:
     """Words of all a node's names, and marks by which it is found as a whole.
 
-    `titles` are names by which alone it may be asked for: each as a whole is among the words (`whole_mark`), and
+    A question may have one of the `titles` alone: each as a whole is among the words (`whole_mark`), and
     written as one word (`dailyreport`), where it has two to four.
     """
     out = dict.fromkeys((tenant_mark(tenant), *map(whole_mark, titles)))

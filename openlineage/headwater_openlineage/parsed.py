@@ -272,7 +272,7 @@ class _Values:
     """Columns of queries within queries, each looked at once.
 
     Attributes:
-        source: the dataset that a table of the query stands for.
+        source: dataset behind each table of the query.
     """
 
     source: Callable[[Any], Table | None]

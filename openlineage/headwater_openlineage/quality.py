@@ -51,7 +51,7 @@ def _number(actual: str | None) -> float | None:
 
 
 def assertions_of(results: Iterable[QualityResult], dataset: DatasetRef) -> list[Json]:
-    """The facet's `assertions`: the outcomes that name the dataset."""
+    """Make the facet's `assertions` from the outcomes that name the dataset."""
     return [
         {
             "assertion": result.assertion,

@@ -37,7 +37,7 @@ from headwater_schemas.errors import (
     UnknownSchemaError,
 )
 from headwater_schemas.events import LineageEvent
-from headwater_schemas.latest import Latest
+from headwater_schemas.lru_cache import LruCache
 from headwater_schemas.rules import BODY_OF_KIND, first_violation
 
 SINGLE_OBJECT_MAGIC = b"\xc3\x01"
@@ -146,7 +146,7 @@ class Decoder:
         self._schemas = schemas or ReleasedSchemas()
         self._registry = registry
         self._current = current_schema()
-        self._read: Latest[LineageEvent] = Latest(_READ_BYTES)
+        self._read: LruCache[LineageEvent] = LruCache(_READ_BYTES)
 
     def decode(self, value: bytes | None) -> LineageEvent:
         """The event in a record's value.

@@ -26,8 +26,8 @@ from headwater_consumers.kafka.kafka_source import KafkaSource, SourceConfig
 from headwater_consumers.kafka.notices import Notices
 from headwater_consumers.kafka.records import Decoded
 from headwater_consumers.kafka.source import Polled
-from headwater_consumers.materializer.graph import WriteSummary
 from headwater_consumers.materializer.metrics import Metrics, PipelineStep, Rebalance
+from headwater_graph.write.transaction import WriteCounters
 from headwater_schemas.kafka.client import quiet
 
 UNTIL_CAUGHT_UP = "--until-caught-up"
@@ -97,7 +97,7 @@ class TimedMetrics(Metrics):
         if self.begun is None and assigned:
             self.begun = time.monotonic(), time.process_time()
 
-    def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteSummary) -> None:
+    def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteCounters) -> None:
         """A transaction with these events was committed."""
         self.ended = time.monotonic(), time.process_time()
         now_ms = time.time() * 1_000

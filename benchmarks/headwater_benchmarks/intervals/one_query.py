@@ -25,21 +25,22 @@ from headwater_benchmarks.memory import own_peak_mb
 from headwater_consumers.kafka.backoff import BackoffPolicy
 from headwater_consumers.kafka.notices import Notices
 from headwater_consumers.kafka.records import Decoded
-from headwater_consumers.materializer.batch import Preparation
+from headwater_consumers.materializer.batch import BatchPreparation
 from headwater_consumers.materializer.checkpoint import CheckpointContext
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter
 from headwater_consumers.materializer.garbage import rare_collections
-from headwater_consumers.materializer.graph import Neo4jGraph, WriteSummary, writing_driver
+from headwater_consumers.materializer.graph import Neo4jGraph, writing_driver
 from headwater_consumers.materializer.health import Health
 from headwater_consumers.materializer.lane import ThreadLane
 from headwater_consumers.materializer.limits import BatchLimit, DeadLetterLimit
 from headwater_consumers.materializer.loop import Loop, LoopParts, LoopPolicy
 from headwater_consumers.materializer.metrics import Metrics
-from headwater_consumers.materializer.reporting import ConsumerTotals, Tally
+from headwater_consumers.materializer.reporting import ConsumerTally, ConsumerTotals
 from headwater_consumers.materializer.settings import MaterializerSettings
 from headwater_graph.fold import fold, reject_decoded
 from headwater_graph.statement_files import load
 from headwater_graph.write import GraphWriter, PreparedDelta, prepare_delta
+from headwater_graph.write.transaction import WriteCounters
 from headwater_schemas.codec import Decoder
 from headwater_schemas.events import LineageEvent
 
@@ -133,7 +134,7 @@ def one_query(options: Options, report: Callable[[str], None], wrote: Callable[[
 def _consume(source: GeneratedSource, database: Database, count: int, wrote: Callable[[int], None]) -> list[Moment]:
     metrics = _Progress(database, wrote)
     totals = ConsumerTotals()
-    tally = Tally(totals, metrics)
+    tally = ConsumerTally(totals, metrics)
     target = database.target
     settings: MaterializerSettings = load_settings().materializer
     clock = time.monotonic
@@ -151,7 +152,7 @@ def _consume(source: GeneratedSource, database: Database, count: int, wrote: Cal
                 observer=tally,
                 clock=clock,
             ),
-            preparation=Preparation(Decoder(), reject_decoded, _folded, timed=metrics.timed, clock=clock),
+            preparation=BatchPreparation(Decoder(), reject_decoded, _folded, timed=metrics.timed, clock=clock),
             limit=BatchLimit(settings.batch_policy()),
             group="",
             start=graph.prepare,
@@ -201,7 +202,7 @@ class _Progress(Metrics):
         self._begun = self._now(0)
         self.moments: list[Moment] = []
 
-    def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteSummary) -> None:
+    def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteCounters) -> None:
         super().wrote(events, seconds, summary)
         before = self.moments[-1].batches if self.moments else 0
         now, begun = self._now(before + len(events)), self._begun

@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection
 from headwater_benchmarks.intervals.traces import Sought
 from headwater_benchmarks.workload.company import Query
 from headwater_consumers.kafka.offsets import PartitionOffsets
-from headwater_consumers.kafka.records import Partition, Record
+from headwater_consumers.kafka.records import FetchedRecord, Partition
 from headwater_consumers.kafka.source import Polled, SourceListener
 from headwater_schemas.codec import encode
 from headwater_schemas.events import LineageEvent
@@ -74,11 +74,11 @@ class GeneratedSource:
                 return Polled()
             self._key, self._waiting = self._connection.recv()
         size = 0
-        taken: list[Record] = []
+        taken: list[FetchedRecord] = []
         for value in self._waiting[:max_records]:
             if size >= max_bytes:
                 break
-            taken.append(Record(_PARTITION, self._next + len(taken), value, self._key))
+            taken.append(FetchedRecord(_PARTITION, self._next + len(taken), value, self._key))
             size += len(value)
         del self._waiting[: len(taken)]
         self._next += len(taken)

@@ -14,14 +14,14 @@ from headwater.decoding import event_decoder
 from headwater.kafka_errors import asking_kafka
 from headwater.settings import connected_settings
 from headwater.show import events as show
-from headwater_consumers.kafka.records import Record
+from headwater_consumers.kafka.records import FetchedRecord
 from headwater_consumers.kafka.topic_reader import records_to_end
 from headwater_schemas.codec import Decoder
 from headwater_schemas.errors import DecodeError, UnreadableRecordError
 from headwater_schemas.events import EventKind, LineageEvent
 from headwater_schemas.kafka.client import quiet
 
-Read = tuple["Record", LineageEvent | DecodeError]
+Read = tuple["FetchedRecord", LineageEvent | DecodeError]
 
 
 def command(
@@ -52,7 +52,7 @@ def command(
     console.result(show.document(newest), show.table(newest))
 
 
-def _decoded(records: Iterable[Record], decoder: Decoder) -> Iterator[Read]:
+def _decoded(records: Iterable[FetchedRecord], decoder: Decoder) -> Iterator[Read]:
     for record in records:
         if record.unread is not None:
             yield record, UnreadableRecordError(record.unread.why)

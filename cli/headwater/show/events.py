@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from rich.table import Table
 
-from headwater_consumers.kafka.records import Record
+from headwater_consumers.kafka.records import FetchedRecord
 from headwater_schemas.errors import DecodeError
 from headwater_schemas.events import DatasetUse, IntervalEvent, LineageEvent
 from headwater_schemas.ranges import batches_text
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
-def document(read: Sequence[tuple[Record, LineageEvent | DecodeError]]) -> dict[str, Any]:
+def document(read: Sequence[tuple[FetchedRecord, LineageEvent | DecodeError]]) -> dict[str, Any]:
     """`events --json`: each with its place on the topic, and the event, or why there is none."""
     return {
         "events": [
@@ -32,7 +32,7 @@ def document(read: Sequence[tuple[Record, LineageEvent | DecodeError]]) -> dict[
     }
 
 
-def table(read: Sequence[tuple[Record, LineageEvent | DecodeError]]) -> RenderableType:
+def table(read: Sequence[tuple[FetchedRecord, LineageEvent | DecodeError]]) -> RenderableType:
     """A row for each, the newest last."""
     if not read:
         return "No events."

@@ -49,7 +49,7 @@ _LEVEL = 6
 
 
 class HttpCollector:
-    """Posts documents. Connects with the first.
+    """Collector that posts documents over HTTP. Connects with the first document.
 
     Args:
         url: `http://…` or `https://…`, without user and password.

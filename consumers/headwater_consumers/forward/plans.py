@@ -16,8 +16,8 @@ Key = tuple[str, str, str, str]
 """Tenant, namespace and name of the job, and the digest: a digest is cited within its job."""
 
 
-class Plans:
-    """Remembers column lineages; the least recently cited are forgotten first.
+class PlanCache:
+    """Cache of column lineages by digest; the least recently cited are dropped first.
 
     Args:
         max_bytes: bound on their memory, estimated.

@@ -41,7 +41,7 @@ class Backoff:
         self._due = self._clock() + self._policy.wait_seconds(self.attempts, self._random)
 
     def succeeded(self) -> None:
-        """Start over: the next trouble is another one."""
+        """Start over: the next failure begins a new trouble."""
         self.attempts = 0
         self._due = 0.0
 

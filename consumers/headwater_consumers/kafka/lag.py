@@ -90,14 +90,14 @@ class LagMetrics:
             gauge.labels(self._group, str(partition.number)).set(value)
 
 
-class Offsets(Protocol):
+class OffsetSource(Protocol):
     """Reader of a group's offsets; `OffsetReader` is one."""
 
     def positions(self, topic: str, *, timeout_seconds: float) -> Sequence[PartitionOffsets]:
         """Return every partition of the topic, with the group's committed offset."""
 
 
-class Times(Protocol):
+class PublicationTimes(Protocol):
     """Reader of publication times; `PendingTimes` is one."""
 
     def read(self, pending: Collection[PartitionOffsets], *, timeout_seconds: float) -> Mapping[Partition, int]:
@@ -121,8 +121,8 @@ class LagWatch(AbstractContextManager["LagWatch"]):
 
     def __init__(
         self,
-        offsets: Offsets,
-        times: Times,
+        offsets: OffsetSource,
+        times: PublicationTimes,
         topic: str,
         metrics: LagMetrics,
         *,

@@ -34,8 +34,8 @@ _LATEST = OffsetSpec.latest()  # type: ignore[no-untyped-call]
 
 
 @dataclass(frozen=True, slots=True)
-class Committed:
-    """A committed offset.
+class CommittedOffset:
+    """Committed offset of a group in one partition.
 
     Attributes:
         offset: offset of the record to consume next.
@@ -92,7 +92,7 @@ def committable(
     ]
 
 
-def start_offset(committed: Committed | None, topic_id: str) -> int:
+def start_offset(committed: CommittedOffset | None, topic_id: str) -> int:
     """Offset to start from in the topic's current incarnation: the one committed for it, else the beginning."""
     if committed is None:
         return OFFSET_STORED
@@ -121,7 +121,7 @@ class OffsetReader:
 
     def committed(
         self, partitions: Iterable[TopicPartition], *, timeout_seconds: float
-    ) -> dict[tuple[str, int], Committed]:
+    ) -> dict[tuple[str, int], CommittedOffset]:
         """Return the offsets that the group has committed; partitions without one are left out."""
         asked = [TopicPartition(p.topic, p.partition) for p in partitions]
         if not asked:
@@ -131,12 +131,12 @@ class OffsetReader:
         # group's coordinator, as in the first seconds of a new one.
         if self._asker is None:
             self._asker = Consumer({**self._client, "group.id": self._group, "enable.auto.commit": False})
-        found: dict[tuple[str, int], Committed] = {}
+        found: dict[tuple[str, int], CommittedOffset] = {}
         for partition in self._committed(self._asker, asked, Deadline(timeout_seconds, time.monotonic)):
             if partition.error is not None:
                 raise KafkaException(partition.error)
             if partition.offset >= 0:
-                found[partition.topic, partition.partition] = Committed(
+                found[partition.topic, partition.partition] = CommittedOffset(
                     partition.offset, *read_metadata(partition.metadata)
                 )
         return found

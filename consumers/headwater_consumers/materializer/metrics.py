@@ -20,8 +20,8 @@ from headwater_consumers.kafka.records import Decoded, Partition
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter, is_replay
 from headwater_consumers.materializer.dead_letters.topic import DeadLettersUndeliveredError
 from headwater_consumers.materializer.errors import DeadLetterReason, GraphUnavailableError, TooManyDeadLettersError
-from headwater_consumers.materializer.graph import WriteSummary
 from headwater_consumers.materializer.neo4j_errors import Neo4jRetry, neo4j_retry
+from headwater_graph.write.transaction import WriteCounters
 from headwater_schemas.avro_schema import released_schemas
 from headwater_schemas.errors import LineageError, SchemasUnavailableError, TransientError
 
@@ -140,7 +140,7 @@ class Metrics:
 
     # Calls of a checkpoint (`checkpoint.Observer`).
 
-    def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteSummary) -> None:
+    def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteCounters) -> None:
         """A transaction with these events was committed."""
         now = time.time()
         self._applied.inc(len(events))
@@ -158,7 +158,7 @@ class Metrics:
         self._last.set(now)
 
     def split(self, events: int, error: LineageError) -> None:  # noqa: ARG002 - the protocol's arguments
-        """Count the split of so many events because of this error."""
+        """Count the split of a batch of `events` events because of this error."""
         self._splits.inc()
 
     def acknowledged(self, letters: Sequence[DeadLetter], seconds: float) -> None:

@@ -71,7 +71,7 @@ class Workers(Collector):
         }
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing: names are known when the workers are asked."""
+        """Return nothing: names are known when the workers are asked."""
         return ()
 
     def collect(self) -> Iterator[Metric]:

@@ -31,7 +31,7 @@ from headwater_schemas.events import (
     RetentionMode,
 )
 from headwater_schemas.identity import event_id, plan_digest
-from headwater_schemas.latest import LatestOf
+from headwater_schemas.lru_cache import IdentityCache
 from headwater_schemas.rules import first_violation
 
 
@@ -232,7 +232,7 @@ def _plan(event: LineageEvent) -> None:
     _good_plans.put(body, value=True, size=len(body.lineage.edges) + 1)
 
 
-_good_plans: LatestOf[bool] = LatestOf(20_000)
+_good_plans: IdentityCache[bool] = IdentityCache(20_000)
 """Plans that were checked, which a decoder gives again for equal bytes; sizes in edges."""
 
 

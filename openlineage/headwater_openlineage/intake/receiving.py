@@ -9,7 +9,7 @@ from enum import StrEnum
 from headwater_openlineage.decoding import DEFAULT_MAX_BYTES, decode
 from headwater_openlineage.errors import Refused
 from headwater_openlineage.incoming import events_of
-from headwater_openlineage.lenient import Note, lenient_events
+from headwater_openlineage.lenient import IntakeNote, lenient_events
 from headwater_openlineage.reading import Json
 from headwater_openlineage.redacting import without_secrets
 from headwater_schemas.events import LineageEvent
@@ -57,7 +57,7 @@ class Received:
     """
 
     events: list[LineageEvent]
-    notes: tuple[Note, ...] = ()
+    notes: tuple[IntakeNote, ...] = ()
 
 
 def receive(
@@ -91,7 +91,9 @@ def receive(
         return Refusal(RefusalReason.NOT_AN_EVENT, refused.pointer, refused.reason)
 
 
-def _decoded(data: bytes, max_bytes: int, *, redacting: bool, shared: bool = True) -> tuple[Json, tuple[Note, ...]]:
+def _decoded(
+    data: bytes, max_bytes: int, *, redacting: bool, shared: bool = True
+) -> tuple[Json, tuple[IntakeNote, ...]]:
     document = decode(data, max_bytes=max_bytes, shared=shared)
     return without_secrets(document) if redacting else (document, ())
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from headwater_graph.dump import dump
+from headwater_graph.dump_lines import node_line, relationship_key, relationship_line
 from headwater_graph.facts.model import Label
-from headwater_graph.lines import node_line, relationship_key, relationship_line
 from headwater_graph.statement_files import load
 
 if TYPE_CHECKING:
