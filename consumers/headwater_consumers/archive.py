@@ -81,7 +81,7 @@ class Archive:
             raise ArchiveError(f"{location} is no archive of events: there is no column {', '.join(missing)}.")
 
     def kept(self) -> list[ArchivedOffsets]:
-        """The offsets in the archive, by partition.
+        """List the offsets in the archive, by partition.
 
         Raises:
             ArchiveError: it can't be read.
@@ -102,7 +102,7 @@ class Archive:
         )
 
     def records(self, *, key: bytes | None = None, since: str = "") -> Iterator[FetchedRecord]:
-        """Every record, day by day; within a day by partition and offset.
+        """Yield every record, day by day; within a day by partition and offset.
 
         Args:
             key: key of the records; None: any.
@@ -164,7 +164,7 @@ class ArchiveSource:
         self._listener = listener
 
     def poll(self, *, max_records: int, max_bytes: int, timeout_seconds: float) -> Polled:
-        """The next records; none once all have been read.
+        """Return the next records; none once all have been read.
 
         Raises:
             ArchiveError: it can't be read.

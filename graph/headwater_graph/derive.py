@@ -153,7 +153,7 @@ class Neighbour(NamedTuple):
 
 
 def neighbour(query: str, batch_id: int, uses: Mapping[UseKey, Registers]) -> Neighbour:
-    """The Neighbour with these uses."""
+    """Make the Neighbour with these uses."""
     positions: dict[UseKey, Props] = {}
     for use, registers in uses.items():
         cell = registers.get("position")
@@ -346,7 +346,7 @@ class RunEnd(NamedTuple):
 
 
 def seen(key: str, run: RunFacts) -> RunSeen:
-    """A run's base facts, as far as ends follow from them."""
+    """Return the base facts of a run from which ends are inferred."""
     _, state = run.registers.get("state", ("", None))
     _, parent = run.registers.get("parent", ("", None))
     _, query = run.registers.get("query_id", ("", None))
@@ -365,7 +365,7 @@ def seen(key: str, run: RunFacts) -> RunSeen:
 
 
 def own_end(run: RunSeen, later: RunSeen | None) -> RunEnd | None:
-    """The end of a run whose streaming query went on without it.
+    """Infer the end of a run whose streaming query went on in a later run.
 
     Args:
         run: the run.
@@ -379,7 +379,7 @@ def own_end(run: RunSeen, later: RunSeen | None) -> RunEnd | None:
 def application_end(
     run: RunSeen, children: Iterable[tuple[RunSeen, RunSeen | None]], last: datetime | None
 ) -> RunEnd | None:
-    """The end of a run whose queries went on below another.
+    """Infer the end of an application's run whose queries went on in another application.
 
     Args:
         run: the run.
@@ -404,7 +404,7 @@ def application_end(
 
 
 def child_end(run: RunSeen, above: RunEnd | None) -> RunEnd | None:
-    """The end of a run whose parent has ended in one of the ways above."""
+    """Infer the end of a run whose parent's end was inferred."""
     if run.reported or run.last is None or above is None or run.last >= above.before:
         return None
     return RunEnd(Because.PARENT_ENDED, run.last, above.by, above.before)
@@ -472,7 +472,7 @@ class PlanRelationship(NamedTuple):
 
 
 def plan_edges(plan: PlanFacts) -> Iterator[PlanRelationship]:
-    """The edges of a plan whose lineage is known; none of one that was only cited.
+    """Make the edges of a plan whose lineage is known; none if the plan was only cited.
 
     | input           | output field        | becomes                                               |
     |-----------------|---------------------|-------------------------------------------------------|

@@ -147,7 +147,7 @@ class SortedLines:
             file.close()
 
     def add(self, lines: list[tuple[str, str]]) -> None:
-        """More lines, each behind its key; keys have no tab in them, and JSON has no line feed."""
+        """Add lines, each behind its key; keys have no tab in them, and JSON has no line feed."""
         self._lines += lines
         if len(self._lines) >= self._in_memory:
             # Closed with the others, when this ends.
@@ -157,7 +157,7 @@ class SortedLines:
             self._lines = []
 
     def sorted(self) -> list[Iterator[tuple[str, str]]]:
-        """The lines in sorted parts, to be merged."""
+        """Return the lines in sorted parts, to be merged."""
         return [iter(sorted(self._lines)), *map(_lines_of, self._files)]
 
 

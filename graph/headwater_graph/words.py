@@ -103,7 +103,7 @@ def tenant_mark(tenant: str) -> str:
 
 
 def id_start(tenant: str, text: str) -> str:
-    """By which the ids of a tenant that begin with `text` are found: cut, as an index takes no value over 8 KB."""
+    """Return the prefix that finds a tenant's ids beginning with `text`: cut, as an index takes no value over 8 KB."""
     return f"{tenant_mark(tenant)} {text[:LONGEST_WORD]}"
 
 

@@ -202,7 +202,7 @@ def read_column_lineage(facet: Json, at: str, output: DatasetRef, lineage: Colle
 
 
 def _older(entry: Json, at: str) -> Json:
-    """The transformation of a field as facets before 1-1-0 have it, one for all of its inputs."""
+    """Return the transformation of a field in a facet before 1-1-0, which has one for all of its inputs."""
     kind = (text(entry, "transformationType", at) or "").upper()
     described = text(entry, "transformationDescription", at)
     found = _OLDER.get(kind, {})
@@ -219,7 +219,7 @@ def _sources(
 
 
 def top_level_names(facet: Json, at: str) -> tuple[str, ...]:
-    """Names of a schema facet's top-level fields, in order.
+    """List the names of a schema facet's top-level fields, in order.
 
     Raises:
         Refused: its fields aren't an array of objects.
@@ -247,7 +247,7 @@ _SUBTYPES: Final = {
 
 
 def steps(path: str) -> list[str]:
-    """The names of nested fields in a path; a path of another notation is one name."""
+    """Split a path into names of nested fields; a path in another notation is one name."""
     found: list[str] = []
     at = 0
     while at <= len(path):
@@ -260,13 +260,13 @@ def steps(path: str) -> list[str]:
 
 
 def field_name(path: str) -> str:
-    """A field's name in a columnLineage facet: as it is where it is of the top level, else its path."""
+    """Return a field's name in a columnLineage facet: its name at the top level, else its path."""
     found = steps(path)
     return found[0] if len(found) == 1 else path
 
 
 def schema_fields(schema: SchemaDefinition) -> list[Json]:
-    """The fields of a schema facet, nested as their paths are."""
+    """Make the fields of a schema facet, nested as their paths are."""
     top: list[Json] = []
     by_path: dict[tuple[str, ...], Json] = {}
     for column in schema.fields:

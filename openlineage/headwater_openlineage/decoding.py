@@ -77,7 +77,7 @@ def _well_formed(data: bytes) -> Any:
 
 
 def _read_thoroughly(data: bytes) -> Any:
-    """The value that the bytes hold.
+    """Parse the bytes, and find what is wrong with them.
 
     Raises:
         Refused: as `decode` does.

@@ -147,7 +147,7 @@ def with_pairs(
     pairs: Iterable[tuple[DatasetRef, DatasetRef]],
     possible: Iterable[tuple[DatasetRef, DatasetRef]],
 ) -> ColumnLineage | None:
-    """A lineage that also has an edge between whole datasets for each pair that no edge of columns connects.
+    """Add an edge between whole datasets for each pair that no edge of columns connects.
 
     Args:
         columns: the edges of columns.

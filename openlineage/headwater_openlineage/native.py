@@ -83,7 +83,7 @@ def restored(document: Json, *, tenant: str) -> LineageEvent:
 
 
 def _plain(event: LineageEvent) -> Json:
-    """An event as JSON values, without what isn't in a patch."""
+    """Convert an event to JSON values, without the fields that aren't in a patch."""
     # Through bytes: `to_builtins` would leave tuples, which aren't compared item by item.
     found: Json = msgspec.json.decode(msgspec.json.encode(event))
     return {name: value for name, value in found.items() if name not in _ENVELOPE}
@@ -122,7 +122,7 @@ def _drop_facets(body: Json) -> None:
 
 
 def headwater_facet(event: LineageEvent, document: Json, producer: str) -> Json:
-    """The facet of an event and of its document in standard words."""
+    """Make the facet of an event, for its document in standard words."""
     return {
         "_producer": producer,
         "_schemaURL": SCHEMA_URL,

@@ -48,7 +48,7 @@ _INTEGRATION: Final = "SPARK"
 
 
 def documents_of(event: LineageEvent, plans: Plans, *, coalesced: bool = False) -> list[Json]:
-    """The documents of one event.
+    """Make the documents of one event.
 
     Args:
         event: event of any kind.

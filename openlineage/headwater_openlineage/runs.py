@@ -65,7 +65,7 @@ def job_ref(job: Json, at: str) -> JobRef:
 
 
 def run_fields(facets: Mapping[str, tuple[Json, str]]) -> Fields:
-    """Fields of a RunEvent that the facets fill.
+    """Read the fields of a RunEvent from a run's facets.
 
     Args:
         facets: facets by name, each with its pointer.
@@ -122,7 +122,7 @@ CHECKPOINTS: Final = "checkpoints"
 
 
 def interval_of(event: LineageEvent, facets: Mapping[str, tuple[Json, str]]) -> IntervalEvent | None:
-    """The interval that a RUN event shows; None where it has no completed checkpoint.
+    """Make the interval of a RUN event; None if it has no completed checkpoint.
 
     Args:
         event: event of kind RUN.

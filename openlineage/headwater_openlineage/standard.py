@@ -98,7 +98,7 @@ class _Context:
         job: JobRef | None = None,
         run: RunRef | None = None,
     ) -> LineageEvent:
-        """Another event of the same document."""
+        """Make another event of the same document."""
         return self._made(body, job, run, PART)
 
     def _made(
@@ -313,7 +313,7 @@ def _bodies(inputs: list[_Dataset], outputs: list[_Dataset], type_: RunEventType
 
 
 def _rest(document: Json, run: Json, job: DescribedJob, uses: tuple[tuple[DatasetUse, ...], ...]) -> Json:
-    """The document without the facets that its RUN event holds."""
+    """Return the document without the facets that its RUN event holds."""
     rest = {**document, "run": run, "job": job.rest}
     for name, inner, each in (("inputs", "inputFacets", uses[0]), ("outputs", "outputFacets", uses[1])):
         if each:

@@ -101,7 +101,7 @@ class BridgeParts:
 
 @dataclass(slots=True)
 class _Batch:
-    """Records under way.
+    """Records of one poll whose events aren't settled yet.
 
     Attributes:
         outstanding: documents whose events aren't all settled yet.

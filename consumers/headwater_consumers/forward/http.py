@@ -104,7 +104,7 @@ class HttpCollector:
         refused(DocumentRefusedError(str(status), answer))
 
     def flush(self) -> None:
-        """Every document was answered already."""
+        """Do nothing: every document was answered already."""
 
     def close(self) -> None:
         """Close the connection."""

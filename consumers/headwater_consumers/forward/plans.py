@@ -34,7 +34,7 @@ class PlanCache:
         return len(self._plans)
 
     def remember(self, event: LineageEvent) -> None:
-        """The plan of an event that has one."""
+        """Keep the column lineage of a PLAN event."""
         plan = event.plan_event
         if plan is None or event.job is None:
             return

@@ -168,14 +168,14 @@ class ClientCallbacks:
         self._notices.trouble(RetryCause.BROKER, str(self.classified(error, doing)))
 
     def recorded(self, error: KafkaError | KafkaException, doing: str) -> BrokerUnavailableError | FatalError:
-        """The error of our tree for it. A fatal one is recorded for `raise_fatal`."""
+        """Translate an error of librdkafka. A fatal one is recorded for `raise_fatal`."""
         failure = self.classified(error, doing)
         if isinstance(failure, FatalError):
             self._fatal = failure
         return failure
 
     def classified(self, error: KafkaError | KafkaException, doing: str) -> BrokerUnavailableError | FatalError:
-        """The error of our tree for it, to be raised by the caller."""
+        """Translate an error of librdkafka, to be raised by the caller."""
         return kafka_failure(error, servers=self._servers, doing=doing)
 
 
@@ -199,7 +199,7 @@ class Incarnation:
         self._next_check = 0.0
 
     def of(self, partitions: Iterable[TopicPartition]) -> tuple[str, dict[tuple[str, int], CommittedOffset]]:
-        """The topic's id now, and what is committed of these partitions."""
+        """Read the topic's id, and the committed offsets of these partitions."""
         try:
             topic_id = self._offsets.topic_id(self._topic, timeout_seconds=_REQUEST_SECONDS)
             return topic_id, self._offsets.committed(partitions, timeout_seconds=_REQUEST_SECONDS)
@@ -446,7 +446,7 @@ class KafkaSource:
         return Polled(tuple(self._handed(records, reached)), reached)
 
     def _handed(self, records: list[FetchedRecord], reached: Mapping[Partition, int]) -> list[FetchedRecord]:
-        """The records, once it is recorded that they are begun."""
+        """Return the records, once their attempts are recorded."""
         if first := self._attempts.begins(records):
             self._record(first, lambda partition: self._attempts.before(partition) + 1)
         handed = self._attempts.handing(records)
@@ -551,7 +551,7 @@ class KafkaSource:
         self._attempts.committed(offsets)
 
     def _require_listener(self) -> SourceListener:
-        """The subscribed listener.
+        """Return the subscribed listener.
 
         Raises:
             RuntimeError: nothing subscribed yet.

@@ -75,7 +75,7 @@ def committed_metadata(topic_id: str, attempts: int = 0) -> str:
 
 
 def read_metadata(metadata: str | None) -> tuple[str, int]:
-    """The topic's incarnation and the attempts beside an offset; empty and 0 where another program committed it."""
+    """Read the topic's incarnation and the attempts beside an offset; empty and 0 if another program committed it."""
     if metadata is None or not metadata.startswith(_METADATA):
         return "", 0
     topic_id, _, attempts = metadata.removeprefix(_METADATA).partition(_ATTEMPTS)
@@ -114,7 +114,7 @@ class OffsetReader:
         self._asker: Consumer | None = None
 
     def topic_id(self, topic: str, *, timeout_seconds: float) -> str:
-        """The id of the topic's current incarnation; empty from a broker older than topic ids."""
+        """Return the id of the topic's current incarnation; empty from a broker older than topic ids."""
         description = self._describe(topic, timeout_seconds)
         topic_id = getattr(description, "topic_id", None)
         return "" if topic_id is None else str(topic_id)
@@ -152,11 +152,11 @@ class OffsetReader:
                 time.sleep(_PAUSE_SECONDS)
 
     def positions(self, topic: str, *, timeout_seconds: float) -> list[PartitionOffsets]:
-        """Every partition of the topic, by number, with what the group has committed."""
+        """List the topic's partitions, by number, with the group's committed offsets."""
         return self._positions(topic, timeout_seconds, of_group=True)
 
     def bounds(self, topic: str, *, timeout_seconds: float) -> list[PartitionOffsets]:
-        """Every partition of the topic, by number, without a question about the group."""
+        """List the topic's partitions, by number, without the group's offsets."""
         return self._positions(topic, timeout_seconds, of_group=False)
 
     def _positions(self, topic: str, timeout_seconds: float, *, of_group: bool) -> list[PartitionOffsets]:

@@ -131,7 +131,7 @@ def next_offsets(
 
 
 def record_of(message: Message, partition: Partition, offset: int, *, max_bytes: int) -> FetchedRecord:
-    """The record in a message that is no error; by its coordinates alone where it is longer than `max_bytes`."""
+    """Return the record in a message that is no error; only its coordinates if it is longer than `max_bytes`."""
     kind, milliseconds = message.timestamp()
     record = FetchedRecord(
         partition,

@@ -88,7 +88,7 @@ def records_to_end(
 
 
 def record_at(client: Mapping[str, Any], partition: Partition, offset: int) -> FetchedRecord:
-    """The record at an offset; by its coordinates alone where it can't be read, or none is there.
+    """Return the record at an offset; only its coordinates if it can't be read, or none is there.
 
     Raises:
         KafkaException: the brokers refuse, or the offset is out of the partition's range.
@@ -182,7 +182,7 @@ class PendingTimes:
 
 
 def _polled(consumer: Consumer, topic: str, unfetchable: Unfetchable) -> Message:
-    """The next record, end of a partition, or error of a batch."""
+    """Poll the next record, end of a partition, or error of a batch."""
     message = consumer.poll(0)
     if message is None:
         unfetchable.drained()

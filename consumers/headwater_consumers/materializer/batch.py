@@ -32,7 +32,7 @@ class EventDecoder(Protocol):
     """The part of `headwater_schemas.codec.Decoder` that is called here."""
 
     def decode(self, value: bytes | None) -> LineageEvent:
-        """The event in a record's value.
+        """Decode the event in a record's value.
 
         Raises:
             DecodeError: this version can never decode it.
@@ -70,7 +70,7 @@ def decode_one(record: FetchedRecord, how: BatchPreparation) -> Decoded | DeadLe
 
 
 def unread_letter(record: FetchedRecord, unread: Unread, by: str = MATERIALIZER) -> DeadLetter:
-    """The letter of a record that is known by its coordinates alone."""
+    """Make the letter of a record of which only the coordinates are known."""
     reason = DeadLetterReason.TOO_LARGE if unread.fetched else DeadLetterReason.UNFETCHABLE
     return DeadLetter(record, reason, DeadLetterStage.DECODE, "", f"{unread.why[0].upper()}{unread.why[1:]}.", by=by)
 

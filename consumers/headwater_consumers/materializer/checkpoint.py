@@ -257,7 +257,7 @@ class Commits:
         return self._pending
 
     def add(self, offsets: Mapping[Partition, int]) -> None:
-        """A batch is through steps 1 and 2."""
+        """Add the offsets of a batch that is through steps 1 and 2."""
         self._pending.update(offsets)
 
     def send(self) -> None:
@@ -271,7 +271,7 @@ class Commits:
             self._source.commit(self._sent)
 
     def answered(self, *, confirmed: bool) -> None:
-        """The brokers' answer to what was sent last."""
+        """Handle the brokers' answer to the last commit."""
         sent, self._sent = self._sent, None
         if sent is None:
             return

@@ -109,7 +109,7 @@ def _count(pairs: Iterable[tuple[_Datasets, _Datasets]]) -> int:
 
 
 def writing_driver(target: Neo4jTarget, *, sessions: int = 1) -> Driver:
-    """A driver for `Neo4jGraph`, without retries of its own.
+    """Make a driver for `Neo4jGraph`, without retries of its own.
 
     Args:
         target: address of the database.

@@ -450,7 +450,7 @@ class Loop:
         self._hold(self._assigned - partitions, Rebalance.LOST, partitions)
 
     def committed(self, error: BrokerUnavailableError | None) -> None:
-        """The brokers' answer to the last commit."""
+        """Handle the brokers' answer to the last commit."""
         self._commits.answered(confirmed=error is None)
         if error is not None:
             self._report.commit_failed(error)

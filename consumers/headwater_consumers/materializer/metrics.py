@@ -141,7 +141,7 @@ class Metrics:
     # Calls of a checkpoint (`checkpoint.Observer`).
 
     def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteCounters) -> None:
-        """A transaction with these events was committed."""
+        """Count a committed transaction with these events."""
         now = time.time()
         self._applied.inc(len(events))
         self._of_future.inc(sum(item.of_future for item in events))
@@ -174,7 +174,7 @@ class Metrics:
     # Calls of the loop.
 
     def timed(self, step: PipelineStep, seconds: float) -> None:
-        """A step took so long."""
+        """Observe the duration of a step."""
         self._steps.labels(step.value).observe(seconds)
 
     def consumed(self, records: int) -> None:
@@ -182,7 +182,7 @@ class Metrics:
         self._consumed.inc(records)
 
     def retried(self, error: TransientError) -> None:
-        """An attempt failed for a passing reason."""
+        """Count an attempt that failed for a passing reason."""
         self._retries.labels(retry_cause(error).value).inc()
         if isinstance(error, GraphUnavailableError):
             self._neo4j_retries.labels(neo4j_retry(error.code).value).inc()
@@ -190,7 +190,7 @@ class Metrics:
             self._letter_failures.inc(len(error.remaining))
 
     def commit_failed(self) -> None:
-        """The brokers didn't confirm offsets."""
+        """Count a commit of offsets that the brokers didn't confirm."""
         self._commit_failures.inc()
 
     def rebalanced(self, kind: Rebalance, assigned: int) -> None:

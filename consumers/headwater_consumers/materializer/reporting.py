@@ -74,7 +74,7 @@ class ConsumerTally:
         self._metrics = metrics
 
     def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteCounters) -> None:
-        """A transaction with these events was committed."""
+        """Report a committed transaction with these events."""
         self._totals.transactions += 1
         self._metrics.wrote(events, seconds, summary)
 
@@ -128,11 +128,11 @@ class Reporting:
         self._next = 0.0
 
     def moved(self) -> None:
-        """The loop went round."""
+        """Report that the loop went round."""
         self._health.moved()
 
     def trouble(self, error: TransientError) -> None:
-        """An attempt failed for a passing reason."""
+        """Report an attempt that failed for a passing reason."""
         self._totals.retries += 1
         self._metrics.retried(error)
         cause = retry_cause(error)
@@ -141,7 +141,7 @@ class Reporting:
             self._health.up(Dependency.NEO4J, up=False)
 
     def commit_failed(self, error: TransientError) -> None:
-        """The brokers didn't confirm offsets."""
+        """Report a commit of offsets that the brokers didn't confirm."""
         self._metrics.commit_failed()
         self.trouble(error)
 

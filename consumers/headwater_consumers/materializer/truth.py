@@ -127,7 +127,7 @@ def truth(
 
 
 def _readable(record: FetchedRecord, decoder: Decoder) -> LineageEvent | None:
-    """The event of a record that a consumer would apply."""
+    """Decode a record; return its event if a consumer would apply it."""
     try:
         event = decoder.decode(record.value)
     except DecodeError:

@@ -75,7 +75,7 @@ class Workers(Collector):
         return ()
 
     def collect(self) -> Iterator[Metric]:
-        """The series of all workers that answer."""
+        """Collect the series of all workers that answer."""
         yield from merged({number: _get(port, "/metrics") or "" for number, port in sorted(self.ports.items())})
 
 

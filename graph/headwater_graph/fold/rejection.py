@@ -80,12 +80,12 @@ def need(condition: object, field: str, detail: str) -> None:
 
 
 def invalid(field: str, detail: str) -> Rejected:
-    """The end of checks for what the contract doesn't allow."""
+    """Make the rejection of a value that the contract doesn't allow."""
     return Rejected(Rejection(RejectionReason.INVALID_EVENT, field, detail))
 
 
 def unstorable(field: str, detail: str) -> Rejected:
-    """The end of checks for a value that the graph can't hold."""
+    """Make the rejection of a value that the graph can't hold."""
     return Rejected(Rejection(RejectionReason.UNSTORABLE_VALUE, field, detail))
 
 

@@ -58,7 +58,7 @@ class Columns:
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> dict[str, Columns]:
-        """The parts that are among properties of the node."""
+        """Read the parts among a node's properties."""
         return {
             (part := name[len("batch_ids_") :]): cls(*(list(stored[f"{column}_{part}"]) for column in COLUMNS))
             for name in stored
@@ -83,7 +83,7 @@ class OffsetLists:
         return cls([UNKNOWN] * partitions, [0] * (partitions * rows))
 
     def add(self, row: Row) -> None:
-        """The offsets of a micro-batch that comes after all others; no fewer partitions than before."""
+        """Add the offsets of a micro-batch that comes after all others; no fewer partitions than before."""
         if len(row) > len(self.from_):
             self._widen(len(row))
         from_, count = self.from_, len(row)

@@ -206,7 +206,7 @@ class Stored:
     def rewritten(
         self, place: Place, intervals: Mapping[int, IntervalFacts], names: Mapping[str, DatasetName]
     ) -> dict[str, Any]:
-        """Properties of the blocks that these micro-batches make up whole; they are stored here, too.
+        """Set whole blocks made of these micro-batches; return the properties that change.
 
         Args:
             place: the segment.
@@ -230,7 +230,7 @@ class Stored:
         return out
 
     def appended(self, slots_: Mapping[int, Slot]) -> dict[str, Any]:
-        """Properties that change when micro-batches are added behind all others; they are stored here, too.
+        """Append micro-batches behind all others; return the properties that change.
 
         Args:
             slots_: slots by batch id.
@@ -255,7 +255,7 @@ class Stored:
         return out
 
     def reopened(self, slots_: Mapping[int, Slot]) -> dict[str, Any]:
-        """Properties that change when the open block is made anew; they are stored here, too.
+        """Make the open block anew; return the properties that change.
 
         Args:
             slots_: slots by batch id; all of the open block, and those after it.

@@ -364,5 +364,5 @@ def _use(use: UseKey, before: Mapping[str, Any] | None, after: UsedRanges) -> di
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """The properties that are others."""
+    """Return the properties that differ."""
     return {name: value for name, value in after.items() if value != before.get(name)}

@@ -63,7 +63,7 @@ class Received:
 def receive(
     data: bytes, *, tenant: str, max_bytes: int = DEFAULT_MAX_BYTES, strict: bool = False, redacting: bool = True
 ) -> Received | Refusal:
-    """The events of an OpenLineage document, or why it is refused.
+    """Read the events of an OpenLineage document, or the reason for its refusal.
 
     Args:
         data: the document.
@@ -99,7 +99,7 @@ def _decoded(
 
 
 def redacted_bytes(data: bytes, *, max_bytes: int = DEFAULT_MAX_BYTES) -> bytes:
-    """A document that isn't taken, without credentials; byte for byte where there are none. It need not be JSON."""
+    """Redact a document that isn't taken; unchanged if it has no credentials. It need not be JSON."""
     try:
         document = decode(data, max_bytes=max_bytes, shared=False)
     except Refused:

@@ -79,7 +79,7 @@ def layout(data: Bytes) -> Layout:
 
 
 def documents(data: Bytes, how: Layout) -> Iterator[SplitDocument]:
-    """The documents in order, read lazily.
+    """Yield the documents in order, read lazily.
 
     Raises:
         NotAnArrayError: the array isn't closed, or something is wrong between its elements. The documents before that
@@ -95,7 +95,7 @@ def documents(data: Bytes, how: Layout) -> Iterator[SplitDocument]:
 
 
 def elements(data: bytes) -> list[bytes] | None:
-    """The elements of an array of well-formed JSON, twenty times as fast as `documents`.
+    """Split an array of well-formed JSON into its elements, twenty times as fast as `documents`.
 
     None where something isn't well-formed, which `documents` finds out, or where elements are so small and many that
     the objects that hold them would take more memory than a few times the bytes.
@@ -141,7 +141,7 @@ def _elements(data: Bytes) -> Iterator[SplitDocument]:
 
 
 def _marks(data: Bytes, at: int) -> Iterator[tuple[int, bytes]]:
-    """The commas between the elements of the array that begins before `at`, and the bracket that closes it."""
+    """Yield the commas between elements of the array that begins before `at`, and its closing bracket."""
     depth = 0
     for token in _TOKEN.finditer(data, at):
         kind = token.group()

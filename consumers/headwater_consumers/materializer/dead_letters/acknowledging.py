@@ -19,7 +19,7 @@ _REQUEST_SECONDS = 10.0
 
 
 def letters_group(group: str) -> str:
-    """The group whose offsets show which letters are acknowledged.
+    """Return the group whose offsets show which letters are acknowledged.
 
     Args:
         group: the materializer's.

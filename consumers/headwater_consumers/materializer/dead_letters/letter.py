@@ -212,7 +212,7 @@ class StoredDeadLetter:
 
 
 def letter_of(record: FetchedRecord) -> StoredDeadLetter:
-    """A record of the dead-letter topic, with its headers read."""
+    """Read a record of the dead-letter topic, with its headers."""
     values = {name: value.decode("utf-8", "replace") for name, value in record.headers if value is not None}
     source = coordinate(record.headers)
     attempt = values.get(ATTEMPT, "")
