@@ -20,8 +20,8 @@ from headwater.consuming import consume
 from headwater.settings import load_settings
 from headwater_benchmarks.measuring import own_peak_mb, peak_mb
 from headwater_consumers.kafka.records import Decoded
-from headwater_consumers.materializer.graph import WriteSummary
 from headwater_consumers.materializer.metrics import Metrics, PipelineStep, Rebalance
+from headwater_graph.write.transaction import WriteCounters
 
 UNTIL_CAUGHT_UP = "--until-caught-up"
 _LOOK_SECONDS = 2.0
@@ -51,7 +51,7 @@ class TimedMetrics(Metrics):
         if self.begun is None and assigned:
             self.begun = time.monotonic(), time.process_time()
 
-    def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteSummary) -> None:
+    def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteCounters) -> None:
         """A transaction with these events was committed."""
         begun, processor = self.begun or (0.0, 0.0)
         self._events += len(events)

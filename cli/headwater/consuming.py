@@ -35,7 +35,7 @@ with without("numpy", "pandas"):
     from headwater_consumers.kafka.lag import LagWatch
     from headwater_consumers.kafka.notices import Notices
     from headwater_consumers.kafka.source import RecordSource
-    from headwater_consumers.materializer.app import Target, assemble
+    from headwater_consumers.materializer.app import ConsumerTarget, assemble
     from headwater_consumers.materializer.dead_letters.acknowledging import letters_group
     from headwater_consumers.materializer.dead_letters.topic import KafkaDeadLetters
     from headwater_consumers.materializer.metrics import Metrics
@@ -74,7 +74,7 @@ def consume(
     """
     start_logging(settings.log)
     neo4j = settings.neo4j
-    target = Target(
+    target = ConsumerTarget(
         client_config(settings.kafka),
         Neo4jTarget(neo4j.require_uri(), neo4j.user, neo4j.password.get_secret_value(), neo4j.database),
         settings.topic.names(),
@@ -134,7 +134,7 @@ def port_taken(settings: Settings, error: OSError) -> InputError:
     )
 
 
-def _log_start(target: Target, settings: Settings, *, metrics_url: str) -> None:
+def _log_start(target: ConsumerTarget, settings: Settings, *, metrics_url: str) -> None:
     topic, group, neo4j = target.topics.events, settings.materializer.group, target.neo4j
     log.info(
         "Consuming %s at %s as group %s, into Neo4j %s, database %s. Metrics and health on %s.",

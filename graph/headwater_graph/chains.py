@@ -1,4 +1,4 @@
-"""check_chains: whether the intervals of each streaming query are all there and fit together."""
+"""Check of the graph's chains: the intervals of each streaming query are all there and fit together."""
 
 from __future__ import annotations
 

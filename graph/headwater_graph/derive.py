@@ -1,4 +1,4 @@
-"""D: what follows from base facts. One function for each rule, which the oracle and the writer share.
+"""Derived facts: D, one function for each rule, which the oracle and the writer share.
 
 | derived                                  | from                                                                 |
 |------------------------------------------|----------------------------------------------------------------------|
@@ -121,7 +121,7 @@ def declared_links(job: str, registers: Registers) -> set[Link]:
 
 
 def column_validity(path: str, column: ColumnFacts, current_paths: set[str]) -> Props:
-    """Properties of HAS_COLUMN."""
+    """Return the properties of HAS_COLUMN."""
     out: Props = {}
     if column.seen.first is not None:
         out["first_seen"] = column.seen.first
@@ -153,7 +153,7 @@ class Neighbour(NamedTuple):
 
 
 def neighbour(query: str, batch_id: int, uses: Mapping[UseKey, Registers]) -> Neighbour:
-    """The Neighbour with these uses."""
+    """Make the Neighbour with these uses."""
     positions: dict[UseKey, Props] = {}
     for use, registers in uses.items():
         cell = registers.get("position")
@@ -163,7 +163,7 @@ def neighbour(query: str, batch_id: int, uses: Mapping[UseKey, Registers]) -> Ne
 
 
 def neighbour_of(interval: IntervalFacts) -> Neighbour:
-    """Return the positions that the micro-batches next to this one are compared with."""
+    """Return a micro-batch's positions, for comparison with the micro-batches next to it."""
     return neighbour(interval.query, interval.batch_id, interval.variants[interval.winner].uses)
 
 
@@ -333,8 +333,8 @@ class RunEnd(NamedTuple):
     """Inferred end of a run that reported none.
 
     Attributes:
-        because: the rule.
-        at: time at which it, or a run that it had started, was last seen.
+        because: rule of the inference.
+        at: time at which the run, or a run that it had started, was last seen.
         by: id of the later run that shows it.
         before: time at which that run began.
     """
@@ -346,7 +346,7 @@ class RunEnd(NamedTuple):
 
 
 def seen(key: str, run: RunFacts) -> RunSeen:
-    """A run's base facts, as far as ends follow from them."""
+    """Return the base facts of a run from which ends are inferred."""
     _, state = run.registers.get("state", ("", None))
     _, parent = run.registers.get("parent", ("", None))
     _, query = run.registers.get("query_id", ("", None))
@@ -365,7 +365,7 @@ def seen(key: str, run: RunFacts) -> RunSeen:
 
 
 def own_end(run: RunSeen, later: RunSeen | None) -> RunEnd | None:
-    """The end of a run whose streaming query went on without it.
+    """Infer the end of a run whose streaming query went on in a later run.
 
     Args:
         run: the run.
@@ -379,7 +379,7 @@ def own_end(run: RunSeen, later: RunSeen | None) -> RunEnd | None:
 def application_end(
     run: RunSeen, children: Iterable[tuple[RunSeen, RunSeen | None]], last: datetime | None
 ) -> RunEnd | None:
-    """The end of a run whose queries went on below another.
+    """Infer the end of an application's run whose queries went on in another application.
 
     Args:
         run: the run.
@@ -404,7 +404,7 @@ def application_end(
 
 
 def child_end(run: RunSeen, above: RunEnd | None) -> RunEnd | None:
-    """The end of a run whose parent has ended in one of the ways above."""
+    """Infer the end of a run whose parent's end was inferred."""
     if run.reported or run.last is None or above is None or run.last >= above.before:
         return None
     return RunEnd(Because.PARENT_ENDED, run.last, above.by, above.before)
@@ -460,7 +460,7 @@ def _after(
     return known[begun[at][1]] if at < len(begun) else None
 
 
-class PlanEdge(NamedTuple):
+class PlanRelationship(NamedTuple):
     """One relationship of a plan. Its ends are columns, datasets or, where GENERATES starts, the plan."""
 
     type: RelType
@@ -471,8 +471,8 @@ class PlanEdge(NamedTuple):
     end_is_column: bool
 
 
-def plan_edges(plan: PlanFacts) -> Iterator[PlanEdge]:
-    """The edges of a plan whose lineage is known; none of one that was only cited.
+def plan_edges(plan: PlanFacts) -> Iterator[PlanRelationship]:
+    """Make the edges of a plan whose lineage is known; none if the plan was only cited.
 
     | input           | output field        | becomes                                               |
     |-----------------|---------------------|-------------------------------------------------------|
@@ -514,7 +514,7 @@ def plan_edges(plan: PlanFacts) -> Iterator[PlanEdge]:
             if edge.expression in texts:
                 properties["expression"] = texts[edge.expression]
         starts_at_column = edge.input is not None and edge.input_field is not None
-        yield PlanEdge(type_, start, end, properties, starts_at_column, edge.output_field is not None)
+        yield PlanRelationship(type_, start, end, properties, starts_at_column, edge.output_field is not None)
 
 
 def _texts(plan: PlanFacts) -> dict[str, str]:

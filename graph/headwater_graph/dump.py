@@ -21,15 +21,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any, Self
 
-from headwater_graph.derive import neighbour_of
+from headwater_graph.derive import Neighbour, neighbour_of
+from headwater_graph.dump_lines import node_line, relationship_key, relationship_line, segment_line
 from headwater_graph.facts.model import BY_QUERY, Label
 from headwater_graph.facts.nodes import IntervalFacts
 from headwater_graph.facts.owners import without_stamps_of_the_schema
-from headwater_graph.lines import node_line, relationship_key, relationship_line, segment_line
+from headwater_graph.keys import use_key
 from headwater_graph.oracle import micro_batch_lines
-from headwater_graph.retired import Retired, native
-from headwater_graph.segments.derived import differences
+from headwater_graph.retired import RetiredBatches, native
 from headwater_graph.segments.segment import Place, SegmentDamagedError, Stored
+from headwater_graph.segments.summary import summarize
 from headwater_graph.statements import statement
 from headwater_graph.summaries import RETIRED
 
@@ -54,7 +55,7 @@ def dump(
         neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
     """
     with driver.session(database=database, default_access_mode="READ") as session, SortedLines() as micro_batches:
-        retired = Retired(session, internal=internal)
+        retired = RetiredBatches(session, internal=internal)
         for lines in _micro_batches(session, retired, internal=internal):
             micro_batches.add(lines)
         micro_batches.add(retired.rest())
@@ -64,7 +65,7 @@ def dump(
         yield from (line for _, line in heapq.merge(*pages, *micro_batches.sorted()))
 
 
-def _micro_batches(session: Session, retired: Retired, *, internal: bool) -> Iterator[list[tuple[str, str]]]:
+def _micro_batches(session: Session, retired: RetiredBatches, *, internal: bool) -> Iterator[list[tuple[str, str]]]:
     """The lines of the micro-batches of each segment, query by query in batch order; of summaries where one ends."""
     query, start = "", -1
     # The last micro-batch of the segments before; and the last that is kept one by one, from which NEXT leads on.
@@ -118,7 +119,7 @@ def _differences(
         [type_, key, batches, None if time is None else time.to_native()]
         for type_, key, batches, time in record["versions"]
     ]
-    return differences(
+    return summary_differences(
         place,
         {**record, "properties": stored, "versions": versions},
         intervals,
@@ -146,7 +147,7 @@ class SortedLines:
             file.close()
 
     def add(self, lines: list[tuple[str, str]]) -> None:
-        """More lines, each behind its key; keys have no tab in them, and JSON has no line feed."""
+        """Add lines, each behind its key; keys have no tab in them, and JSON has no line feed."""
         self._lines += lines
         if len(self._lines) >= self._in_memory:
             # Closed with the others, when this ends.
@@ -156,7 +157,7 @@ class SortedLines:
             self._lines = []
 
     def sorted(self) -> list[Iterator[tuple[str, str]]]:
-        """The lines in sorted parts, to be merged."""
+        """Return the lines in sorted parts, to be merged."""
         return [iter(sorted(self._lines)), *map(_lines_of, self._files)]
 
 
@@ -168,7 +169,7 @@ def _lines_of(file: IO[str]) -> Iterator[tuple[str, str]]:
 
 
 def _label(
-    session: Session, label: Label, page_nodes: int, retired: Retired, *, internal: bool
+    session: Session, label: Label, page_nodes: int, retired: RetiredBatches, *, internal: bool
 ) -> Iterator[tuple[str, str]]:
     # Keys are hexadecimal, so Neo4j's order of strings is that of code points.
     after = ""
@@ -205,7 +206,7 @@ SAMPLES = 20
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A node or relationship that isn't as it should be.
+    """Node or relationship in which two dumps differ.
 
     Attributes:
         key: sort key of the line.
@@ -283,3 +284,51 @@ def compare(expected: Iterator[str], found: Iterator[str]) -> Comparison:
 def _next(lines: Iterator[str]) -> tuple[str, str] | None:
     line = next(lines, None)
     return None if line is None else (json.loads(line)["key"], line)
+
+
+_BYTES = ("_block_", "_open", "_head", "_tail", "_last")
+
+
+def summary_differences(
+    place: Place, record: Mapping[str, Any], intervals: Mapping[int, IntervalFacts], before: Neighbour | None
+) -> dict[str, Any]:
+    """List properties and relationships, by name, in which a segment's summary differs from its micro-batches.
+
+    Args:
+        place: the segment.
+        record: record of the statement `dump_segment`, times as aware datetimes.
+        intervals: its micro-batches by ascending batch id.
+        before: the last micro-batch of the segment before.
+    """
+    summary, _ = summarize(place.tenant, intervals, before)
+    expected: dict[str, Any] = {
+        **place.identity(),
+        **summary.properties(place.query),
+        "IN_QUERY": [place.query],
+        **{f"IN_RUN {key}": count for key, count in summary.runs.items()},
+        **{f"{type_} {key}": [use.batches, use.first_time] for (type_, key), use in summary.versions.items()},
+    }
+    for use, range_ in summary.ranges.items():
+        key = use_key(place.tenant, use.type, place.key, use.dataset, use.ordinal)
+        ordinal = {"ordinal": use.ordinal} if use.ordinal else {}
+        expected[f"{use.type} {use.dataset} {use.ordinal}"] = _there({"key": key} | ordinal | range_.properties())
+    found: dict[str, Any] = {
+        **{name: value for name, value in record["properties"].items() if not name.startswith(_BYTES)},
+        "IN_QUERY": record["queries"],
+        **{f"IN_RUN {key}": count for key, count in record["runs"]},
+        **{f"{type_} {key}": [batches, time] for type_, key, batches, time in record["versions"]},
+        **{
+            f"{type_} {key} {properties.get('ordinal', 0)}": dict(properties)
+            for type_, key, properties in record["uses"]
+        },
+    }
+    expected = _there(expected)
+    return {
+        name: found.get(name, "not there")
+        for name in sorted(expected.keys() | found.keys())
+        if expected.get(name) != found.get(name)
+    }
+
+
+def _there(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in properties.items() if value is not None}

@@ -14,15 +14,15 @@ from typing import Any
 from headwater_graph import derive, keys
 from headwater_graph.declarations import OWN, declaration_links, declaration_state, set_properties
 from headwater_graph.derive import plan_edges, versions_used
+from headwater_graph.dump_lines import USES, node_line, relationship_key, relationship_line
 from headwater_graph.facts.delta import GraphDelta
 from headwater_graph.facts.model import Label, RelType, UseKey
 from headwater_graph.facts.nodes import Evidence, IntervalFacts, Link, NodeFacts, TimeSpan, Variant
 from headwater_graph.facts.owners import without_stamps_of_the_schema
 from headwater_graph.facts.properties import flatten, stamped
 from headwater_graph.facts.registers import Props, Registers
-from headwater_graph.facts.summaries import Of, SummaryFacts, summarize
+from headwater_graph.facts.summaries import SummaryFacts, SummaryId, summarize
 from headwater_graph.keys import column_identity, conflict_identity, feeds_identity, use_properties
-from headwater_graph.lines import USES, node_line, relationship_key, relationship_line
 from headwater_graph.summaries import (
     RETIRED,
     GraphVisitor,
@@ -47,7 +47,7 @@ def oracle(delta: GraphDelta, *, internal: bool = False) -> Iterator[str]:
 
 
 def summary_lines(
-    tenant: str, query_id: str, summaries: Mapping[Of, SummaryFacts], *, internal: bool = False
+    tenant: str, query_id: str, summaries: Mapping[SummaryId, SummaryFacts], *, internal: bool = False
 ) -> list[tuple[str, str]]:
     """The lines of summaries of one query, each behind its key, in order of key."""
     lines = _Lines(internal=internal)

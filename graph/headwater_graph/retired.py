@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater_graph.facts.nodes import IntervalFacts, RetentionFacts
 from headwater_graph.facts.spans import Ranges, ranges_of
-from headwater_graph.facts.summaries import Horizon, Of, SummaryFacts, summarize
+from headwater_graph.facts.summaries import Horizon, SummaryFacts, SummaryId, summarize
 from headwater_graph.oracle import summary_lines
 from headwater_graph.statements import statement
 from headwater_graph.summaries import (
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from neo4j import Session
 
 
-class Retired:
+class RetiredBatches:
     """Retention state of a dump, query by query: retired batch ids and summaries.
 
     Args:
@@ -42,7 +42,7 @@ class Retired:
         rows = session.run(statement("read", "retired_queries")) if self._retentions else ()
         self._left = {row["key"] for row in rows}
         self._batches: dict[str, Ranges] = {}
-        self._summaries: dict[Of, SummaryFacts] = {}
+        self._summaries: dict[SummaryId, SummaryFacts] = {}
         self._horizon = Horizon()
         self._query = self._tenant = self._query_id = ""
 

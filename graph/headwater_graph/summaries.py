@@ -10,7 +10,7 @@ from headwater_graph.facts.model import Label, RelType, UseKey
 from headwater_graph.facts.nodes import IntervalFacts, RetentionFacts, TimeSpan
 from headwater_graph.facts.registers import Props
 from headwater_graph.facts.spans import Ranges, Spans, ranges_of, union
-from headwater_graph.facts.summaries import Horizon, Of, SummaryFacts, bounds, date_text, offsets
+from headwater_graph.facts.summaries import Horizon, SummaryFacts, SummaryId, bounds, date_text, offsets
 from headwater_graph.keys import retention_key, summary_key, use_key
 
 RETIRED = "_retired"
@@ -47,12 +47,12 @@ def retention_of(properties: Mapping[str, Any]) -> RetentionFacts:
     return RetentionFacts(identity, properties.get("summarize_before"), properties.get("drop_before"))
 
 
-def key_of(tenant: str, of: Of) -> str:
+def key_of(tenant: str, of: SummaryId) -> str:
     """Key of a summary."""
     return summary_key(tenant, of.query, of.run or None, of.day)
 
 
-def node(tenant: str, query_id: str, of: Of, facts: SummaryFacts) -> dict[str, Any]:
+def node(tenant: str, query_id: str, of: SummaryId, facts: SummaryFacts) -> dict[str, Any]:
     """All properties of a summary; None is no property."""
     run = f" {facts.run_id[:8]}" if facts.run_id else ""
     return {
@@ -69,7 +69,7 @@ def node(tenant: str, query_id: str, of: Of, facts: SummaryFacts) -> dict[str, A
     }
 
 
-def uses(tenant: str, of: Of, facts: SummaryFacts) -> list[tuple[UseKey, Props]]:
+def uses(tenant: str, of: SummaryId, facts: SummaryFacts) -> list[tuple[UseKey, Props]]:
     """Return the CONSUMED and PRODUCED of a summary, with all properties of the relationships."""
     owner = key_of(tenant, of)
     out = []
@@ -83,7 +83,7 @@ def uses(tenant: str, of: Of, facts: SummaryFacts) -> list[tuple[UseKey, Props]]
 
 def stored(
     properties: Mapping[str, Any], run: str | None, uses_: Iterable[tuple[str, str, Mapping[str, Any]]]
-) -> tuple[Of, SummaryFacts]:
+) -> tuple[SummaryId, SummaryFacts]:
     """A summary that was read: the inverse of `node` and `uses`.
 
     Args:
@@ -93,7 +93,9 @@ def stored(
     """
     day = properties.get("day")
     epoch = datetime.fromisoformat("1970-01-01").toordinal()
-    of = Of(properties["query"], run or "", None if day is None else datetime.fromisoformat(day).toordinal() - epoch)
+    of = SummaryId(
+        properties["query"], run or "", None if day is None else datetime.fromisoformat(day).toordinal() - epoch
+    )
     facts = SummaryFacts(
         properties.get("run_id") or "",
         list(zip(properties["batch_starts"], properties["batch_ends"], strict=True)),
@@ -122,7 +124,9 @@ def batches_of(intervals: Iterable[IntervalFacts]) -> Ranges:
     return ranges_of((interval.batch_id, interval.batch_id + 1) for interval in intervals)
 
 
-def visit_summaries(tenant: str, query_id: str, summaries: Mapping[Of, SummaryFacts], visitor: GraphVisitor) -> None:
+def visit_summaries(
+    tenant: str, query_id: str, summaries: Mapping[SummaryId, SummaryFacts], visitor: GraphVisitor
+) -> None:
     """Nodes and relationships of summaries of a query."""
     for of, facts in summaries.items():
         key = key_of(tenant, of)

@@ -79,7 +79,7 @@ def column_words(tenant: str, path: str) -> str:
 def _name_words(tenant: str, *titles: str, namespace: str = "") -> str:
     """Words of all a node's names, and marks by which it is found as a whole.
 
-    `titles` are names by which alone it may be asked for: each as a whole is among the words (`whole_mark`), and
+    A question may have one of the `titles` alone: each as a whole is among the words (`whole_mark`), and
     written as one word (`dailyreport`), where it has two to four.
     """
     out = dict.fromkeys((tenant_mark(tenant), *map(whole_mark, titles)))
@@ -103,7 +103,7 @@ def tenant_mark(tenant: str) -> str:
 
 
 def id_start(tenant: str, text: str) -> str:
-    """By which the ids of a tenant that begin with `text` are found: cut, as an index takes no value over 8 KB."""
+    """Return the prefix that finds a tenant's ids beginning with `text`: cut, as an index takes no value over 8 KB."""
     return f"{tenant_mark(tenant)} {text[:LONGEST_WORD]}"
 
 

@@ -7,6 +7,7 @@ has elements of an array as a field `_element` and values of a map as `value`; t
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -46,17 +47,17 @@ _OLDER: Final[Mapping[str, Json]] = {
 
 
 def path_step(name: str) -> str:
-    """A field's name as a step of a path: in backquotes where it has what would end the step."""
+    """Return a field's name as a step of a path: in backquotes if it contains `.` or a backquote."""
     if "." in name or "`" in name:
         return f"`{name.replace('`', '``')}`"
     return name
 
 
 def schema_of(facet: Json, at: str) -> SchemaDefinition:
-    """The fields of a schema facet, each path once: of two fields of one name the first.
+    """Return the fields of a schema facet, each path once: if two fields have one name, the first.
 
     Raises:
-        Refused: a field without a name, or of another shape.
+        Refused: a field has no name, or another shape.
     """
     if is_deleted(facet):
         return SchemaDefinition(())
@@ -75,7 +76,7 @@ def schema_of(facet: Json, at: str) -> SchemaDefinition:
 
 
 @dataclass(slots=True)
-class Lineage:
+class CollectedEdges:
     """Edges being collected from the facets of one document.
 
     Attributes:
@@ -90,11 +91,11 @@ class Lineage:
     covered: dict[DatasetRef, set[str]] = field(default_factory=dict)
 
     def index(self, dataset: DatasetRef) -> int:
-        """The dataset's index in the table."""
+        """Return the dataset's index in the table of datasets."""
         return self.datasets.setdefault(dataset, len(self.datasets))
 
     def path(self, dataset: DatasetRef, name: str) -> str:
-        """The path of a field by its name in a facet."""
+        """Return the path of a field by its name in a facet."""
         return path_step(name) if "`" in name or name in self.top_level.get(dataset, ()) else name
 
     def cover(self, dataset: DatasetRef, name: str) -> None:
@@ -109,7 +110,7 @@ class Lineage:
         at: str,
         default: TransformationType = TransformationType.UNKNOWN,
     ) -> None:
-        """An edge.
+        """Add an edge.
 
         Raises:
             Refused: the transformation has another shape.
@@ -180,7 +181,7 @@ def _kind(type_: TransformationType, subtype: str | None, *, masking: bool, rena
     return TransformationKind.RENAME if kind is TransformationKind.COPY and renamed else kind
 
 
-def read_column_lineage(facet: Json, at: str, output: DatasetRef, lineage: Lineage) -> None:
+def read_column_lineage(facet: Json, at: str, output: DatasetRef, lineage: CollectedEdges) -> None:
     """Put the edges of a columnLineage facet into `lineage`.
 
     Raises:
@@ -201,7 +202,7 @@ def read_column_lineage(facet: Json, at: str, output: DatasetRef, lineage: Linea
 
 
 def _older(entry: Json, at: str) -> Json:
-    """The transformation of a field as facets before 1-1-0 have it, one for all of its inputs."""
+    """Return the transformation of a field in a facet before 1-1-0, which has one for all of its inputs."""
     kind = (text(entry, "transformationType", at) or "").upper()
     described = text(entry, "transformationDescription", at)
     found = _OLDER.get(kind, {})
@@ -209,7 +210,7 @@ def _older(entry: Json, at: str) -> Json:
 
 
 def _sources(
-    entry: Json, name: str, at: str, lineage: Lineage
+    entry: Json, name: str, at: str, lineage: CollectedEdges
 ) -> Iterator[tuple[tuple[DatasetRef, str], list[Json], str]]:
     for item, where in rows(entry, name, at):
         dataset = need_dataset(item, where)
@@ -218,9 +219,107 @@ def _sources(
 
 
 def top_level_names(facet: Json, at: str) -> tuple[str, ...]:
-    """Names of a schema facet's top-level fields, in order.
+    """List the names of a schema facet's top-level fields, in order.
 
     Raises:
         Refused: its fields aren't an array of objects.
     """
     return tuple(name for item, _ in rows(facet, "fields", at) if isinstance(name := item.get("name"), str))
+
+
+_STEP: Final = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
+_NAMES: Final = {"[]": "_element", "{}": "value"}
+_SUBTYPES: Final = {
+    TransformationKind.COPY: ("DIRECT", "IDENTITY"),
+    TransformationKind.RENAME: ("DIRECT", "IDENTITY"),
+    TransformationKind.CAST: ("DIRECT", "TRANSFORMATION"),
+    TransformationKind.HASH: ("DIRECT", "TRANSFORMATION"),
+    TransformationKind.MASK: ("DIRECT", "TRANSFORMATION"),
+    TransformationKind.DERIVE: ("DIRECT", "TRANSFORMATION"),
+    TransformationKind.AGGREGATE: ("DIRECT", "AGGREGATION"),
+    TransformationKind.FILTER_DEPENDENCY: ("INDIRECT", "FILTER"),
+    TransformationKind.JOIN_DEPENDENCY: ("INDIRECT", "JOIN"),
+    TransformationKind.GROUP_DEPENDENCY: ("INDIRECT", "GROUP_BY"),
+    TransformationKind.SORT_DEPENDENCY: ("INDIRECT", "SORT"),
+    TransformationKind.WINDOW_DEPENDENCY: ("INDIRECT", "WINDOW"),
+    TransformationKind.CONDITIONAL: ("INDIRECT", "CONDITIONAL"),
+}
+
+
+def steps(path: str) -> list[str]:
+    """Split a path into names of nested fields; a path in another notation is one name."""
+    found: list[str] = []
+    at = 0
+    while at <= len(path):
+        step = _STEP.match(path, at)
+        if step is None or (step.end() < len(path) and path[step.end()] != "."):
+            return [path]
+        found.append(step[2] if step[2] is not None else step[1].replace("``", "`"))
+        at = step.end() + 1
+    return found
+
+
+def field_name(path: str) -> str:
+    """Return a field's name in a columnLineage facet: its name at the top level, else its path."""
+    found = steps(path)
+    return found[0] if len(found) == 1 else path
+
+
+def schema_fields(schema: SchemaDefinition) -> list[Json]:
+    """Make the fields of a schema facet, nested as their paths are."""
+    top: list[Json] = []
+    by_path: dict[tuple[str, ...], Json] = {}
+    for column in schema.fields:
+        names = steps(column.path)
+        entry: Json = {"name": _NAMES.get(names[-1], names[-1]) if len(names) > 1 else names[-1]}
+        if column.type is not None:
+            entry["type"] = column.type
+        if column.description is not None:
+            entry["description"] = column.description
+        parent = by_path.get(tuple(names[:-1]))
+        (top if parent is None else parent.setdefault("fields", [])).append(entry)
+        by_path[tuple(names)] = entry
+    return top
+
+
+def column_lineage_facets(lineage: ColumnLineage) -> Mapping[DatasetRef, Json]:
+    """Return `fields` and `dataset` of each output's columnLineage facet. Edges from a whole dataset are left out."""
+    texts = {expression.id: expression.text for expression in lineage.expressions}
+    found: dict[DatasetRef, Json] = {}
+    grouped: dict[tuple[int, str | None, int, str], Json] = {}
+    for edge in lineage.edges:
+        facet = found.setdefault(lineage.datasets[edge.output], {"fields": {}})
+        inputs: list[Json]
+        if edge.output_field is None:
+            inputs = facet.setdefault("dataset", [])
+        else:
+            inputs = facet["fields"].setdefault(field_name(edge.output_field), {"inputFields": []})["inputFields"]
+        if edge.input is None or edge.input_field is None:
+            continue
+        source = lineage.datasets[edge.input]
+        key = (edge.output, edge.output_field, edge.input, edge.input_field)
+        if key not in grouped:
+            grouped[key] = {
+                "namespace": source.namespace,
+                "name": source.name,
+                "field": field_name(edge.input_field),
+                "transformations": [],
+            }
+            inputs.append(grouped[key])
+        grouped[key]["transformations"].append(_transformation(edge, texts))
+    return found
+
+
+def _transformation(edge: ColumnEdge, texts: Mapping[str, str]) -> Json:
+    type_, subtype = _SUBTYPES.get(edge.kind, (None, None))
+    if edge.type is not TransformationType.UNKNOWN:
+        subtype = subtype if edge.type.value == type_ else None
+        type_ = edge.type.value
+    found: Json = {"type": type_ or "INDIRECT"}
+    if edge.subtype or subtype:
+        found["subtype"] = edge.subtype or subtype
+    if edge.masking:
+        found["masking"] = True
+    if edge.expression is not None and edge.expression in texts:
+        found["description"] = texts[edge.expression]
+    return found

@@ -55,7 +55,7 @@ def dataset_body(dataset: DatasetRef, facets: Mapping[str, tuple[Json, str]], be
 
 
 def digest_of_schema(facets: Mapping[str, tuple[Json, str]]) -> str | None:
-    """The digest of the schema that a dataset's facets state; None where they state none.
+    """Return the digest of the schema in a dataset's facets; None if they have none.
 
     Raises:
         Refused: the facet has another shape than the specification describes.
@@ -68,7 +68,7 @@ def digest_of_schema(facets: Mapping[str, tuple[Json, str]]) -> str | None:
 
 
 def owners_of(facet: Json, at: str) -> tuple[Owner, ...]:
-    """The owners of an ownership facet.
+    """Return the owners in an ownership facet.
 
     Raises:
         Refused: one has no name.
@@ -81,7 +81,7 @@ def owners_of(facet: Json, at: str) -> tuple[Owner, ...]:
 
 
 def tags_of(facet: Json, at: str) -> tuple[Tag, ...]:
-    """The tags of a tags facet.
+    """Return the tags in a tags facet.
 
     Raises:
         Refused: one has no key.
@@ -100,7 +100,7 @@ def tags_of(facet: Json, at: str) -> tuple[Tag, ...]:
 
 
 def description_of(facet: Json, at: str) -> Fields:
-    """The description of a documentation facet.
+    """Return the description in a documentation facet.
 
     Raises:
         Refused: it is no string.
@@ -147,7 +147,7 @@ def _source(facet: Json, at: str) -> Fields:
 
 
 _FACETS: Final[Mapping[str, tuple[_Reader, frozenset[str]]]] = {
-    # name: what it states, and its members that the event has fields for
+    # name: reader of the facet, and the members that become fields of the event
     "schema": (lambda facet, at: {"schema": schema_of(facet, at)}, frozenset({"fields"})),
     "ownership": (lambda facet, at: {"owners": owners_of(facet, at)}, frozenset({"owners"})),
     "tags": (lambda facet, at: {"tags": tags_of(facet, at)}, frozenset({"tags"})),

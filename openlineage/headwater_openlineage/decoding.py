@@ -34,7 +34,7 @@ _HALF: Final = "half of a surrogate pair (\\ud800 to \\udfff by itself), which i
 
 
 def decode(data: bytes, *, max_bytes: int = DEFAULT_MAX_BYTES, shared: bool = True) -> Json:
-    """The document that the bytes hold.
+    """Decode a document.
 
     Args:
         data: JSON in UTF-8; a byte order mark at its beginning is skipped.
@@ -77,7 +77,7 @@ def _well_formed(data: bytes) -> Any:
 
 
 def _read_thoroughly(data: bytes) -> Any:
-    """The value that the bytes hold.
+    """Parse the bytes, and find what is wrong with them.
 
     Raises:
         Refused: as `decode` does.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from headwater_openlineage.columns import Lineage
+from headwater_openlineage.columns import CollectedEdges
 from headwater_openlineage.errors import Refused
 from headwater_openlineage.facets import is_deleted
 from headwater_openlineage.reading import Json, given_text, members, need_dataset, rows, step, text
@@ -31,7 +31,7 @@ class Explicit:
     consumed: dict[DatasetRef, None] = field(default_factory=dict)
 
 
-def read_target(entry: Json, target: DatasetRef, found: Explicit, lineage: Lineage, at: str) -> None:
+def read_target(entry: Json, target: DatasetRef, found: Explicit, lineage: CollectedEdges, at: str) -> None:
     """Put what feeds a dataset into `found`, and its edges into `lineage`.
 
     Raises:
@@ -51,7 +51,7 @@ def read_target(entry: Json, target: DatasetRef, found: Explicit, lineage: Linea
             _source(row, (target, path), found, lineage, there)
 
 
-def read_job_lineage(facet: Json, job: JobRef, found: Explicit, lineage: Lineage, at: str) -> None:
+def read_job_lineage(facet: Json, job: JobRef, found: Explicit, lineage: CollectedEdges, at: str) -> None:
     """Put the entries of a job's facet into `found`, and their edges into `lineage`.
 
     Raises:
@@ -69,7 +69,9 @@ def read_job_lineage(facet: Json, job: JobRef, found: Explicit, lineage: Lineage
                     found.consumed[source] = None
 
 
-def _source(row: Json, output: tuple[DatasetRef, str | None], found: Explicit, lineage: Lineage, at: str) -> None:
+def _source(
+    row: Json, output: tuple[DatasetRef, str | None], found: Explicit, lineage: CollectedEdges, at: str
+) -> None:
     source = _dataset(row, at)
     if source is None:
         return

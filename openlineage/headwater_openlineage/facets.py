@@ -46,19 +46,19 @@ BASE: Final = frozenset({"_producer", "_schemaURL", "_deleted"})
 
 
 def schema_url(name: str) -> str:
-    """The `_schemaURL` of a standard facet, by its key in `SCHEMAS`."""
+    """Return the `_schemaURL` of a standard facet, by its key in `SCHEMAS`."""
     version, _, schema = SCHEMAS[name].partition("/")
     file, _, definition = schema.partition("#/$defs/")
     return f"{_FACETS}{version}/{file}.json#/$defs/{definition or file}"
 
 
 def subset_url(definition: str) -> str:
-    """The `_schemaURL` of a subset facet, which has two definitions in one file."""
+    """Return the `_schemaURL` of a subset facet, which has two definitions in one file."""
     return f"{_FACETS}{_SUBSET}.json#/$defs/{definition}"
 
 
 def kept(facet: Any) -> str:
-    """A facet as it is kept in the `facets` of an event."""
+    """Encode a facet as the `facets` of an event keep it."""
     try:
         return msgspec.json.encode(facet, order="deterministic").decode()
     except OverflowError:

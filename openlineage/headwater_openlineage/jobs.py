@@ -16,7 +16,7 @@ _PROCESSING: Final = {"BATCH": ProcessingType.BATCH, "STREAMING": ProcessingType
 
 
 def job_fields(facets: Mapping[str, tuple[Json, str]]) -> Fields:
-    """Fields of a JobEvent that the facets fill.
+    """Read the fields of a JobEvent from a job's facets.
 
     Args:
         facets: facets by name, each with its pointer.
@@ -32,7 +32,7 @@ def job_fields(facets: Mapping[str, tuple[Json, str]]) -> Fields:
 
 
 def processing_type(facets: Mapping[str, tuple[Json, str]]) -> ProcessingType:
-    """Batch or streaming, by the jobType facet.
+    """Return batch or streaming, by the jobType facet.
 
     Raises:
         Refused: it has another shape.

@@ -57,7 +57,7 @@ class NoteKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class IntakeNote:
     """Fault in spite of which a document was accepted.
 
     Attributes:
@@ -75,12 +75,12 @@ class Note:
 class _Repair:
     """Replacement of a value at fault; None as `value`: the facet at `pointer` isn't read."""
 
-    note: Note
+    note: IntakeNote
     pointer: str
     value: str | None
 
 
-def lenient_events(document: Json, *, tenant: str) -> tuple[list[LineageEvent], tuple[Note, ...]]:
+def lenient_events(document: Json, *, tenant: str) -> tuple[list[LineageEvent], tuple[IntakeNote, ...]]:
     """Read the events of one document, the one that it is about first; also return notes on repairs.
 
     Args:
@@ -93,7 +93,7 @@ def lenient_events(document: Json, *, tenant: str) -> tuple[list[LineageEvent], 
     if native_facet(document) is not None:
         return [restored(document, tenant=tenant)], ()
     repaired = document
-    notes: list[Note] = []
+    notes: list[IntakeNote] = []
     given: dict[str, Any] = {}
     unread: set[str] = set()
     events: list[LineageEvent] = []
@@ -130,23 +130,23 @@ def _repair(document: Json, refused: Refused) -> _Repair | None:
     if at == "/schemaURL" and (value is None or (isinstance(value, str) and not _OTHER_VERSION.fullmatch(value))):
         state = "is missing" if value is None else "isn't the URL of OpenLineage's own schema"
         return _Repair(
-            Note(NoteKind.SCHEMA_URL, at, f"{state}: read as version 2, by the event's members"), at, _SCHEMA_URL
+            IntakeNote(NoteKind.SCHEMA_URL, at, f"{state}: read as version 2, by the event's members"), at, _SCHEMA_URL
         )
     if at == "/producer" and not value and isinstance(value, str | None):
         return _Repair(
-            Note(NoteKind.PRODUCER, at, f"is missing: {UNKNOWN_PRODUCER} is put there"), at, UNKNOWN_PRODUCER
+            IntakeNote(NoteKind.PRODUCER, at, f"is missing: {UNKNOWN_PRODUCER} is put there"), at, UNKNOWN_PRODUCER
         )
     if at == "/run/runId" and isinstance(value, str | int) and not isinstance(value, bool) and value != "":
         message = "is no UUID: the run's id is the UUID v5 of the text, which also finds the run"
-        return _Repair(Note(NoteKind.RUN_ID, at, message), at, run_id_of(str(value)))
+        return _Repair(IntakeNote(NoteKind.RUN_ID, at, message), at, run_id_of(str(value)))
     if at == "/eventType" and isinstance(value, str) and value.upper() in RunEventType.__members__:
         message = "isn't in upper case: read as if it were"
-        return _Repair(Note(NoteKind.EVENT_TYPE, at, message), at, value.upper())
+        return _Repair(IntakeNote(NoteKind.EVENT_TYPE, at, message), at, value.upper())
     if at in _TIMES and isinstance(value, str) and _NAIVE_TIME.fullmatch(value):
-        return _Repair(Note(NoteKind.TIME, at, "has no offset: taken as UTC"), at, f"{value}Z")
+        return _Repair(IntakeNote(NoteKind.TIME, at, "has no offset: taken as UTC"), at, f"{value}Z")
     if (facet := _FACET.match(at)) is not None:
         message = f"{refused.reason}. The facet is kept as it is, and not read"
-        return _Repair(Note(NoteKind.FACET, at, message), facet[0], None)
+        return _Repair(IntakeNote(NoteKind.FACET, at, message), facet[0], None)
     return None
 
 

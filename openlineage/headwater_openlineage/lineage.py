@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from headwater_openlineage.columns import Lineage, path_step, read_column_lineage, top_level_names
+from headwater_openlineage.columns import CollectedEdges, path_step, read_column_lineage, top_level_names
 from headwater_openlineage.described import DescribedDataset, DescribedJob, Facets
 from headwater_openlineage.explicit import Explicit, read_job_lineage, read_target, sources_of
 from headwater_openlineage.parsed import Table, dialect_of, edges_of
@@ -26,7 +26,7 @@ from headwater_schemas.events import (
     TransformationKind,
     build,
 )
-from headwater_schemas.latest import Latest
+from headwater_schemas.lru_cache import LruCache
 from headwater_schemas.reasons import NO_SOURCES, PARSED
 
 
@@ -47,7 +47,7 @@ class Made:
     plan: PlanEvent | None
 
 
-_MADE: Final = Latest[Made](MAX_BYTES)
+_MADE: Final = LruCache[Made](MAX_BYTES)
 
 
 def made_from(job: DescribedJob, inputs: Sequence[DescribedDataset], outputs: Sequence[DescribedDataset]) -> Made:
@@ -80,7 +80,7 @@ def _key(described: DescribedJob | DescribedDataset) -> Hashable | None:
 def _made_from(job: DescribedJob, inputs: Sequence[DescribedDataset], outputs: Sequence[DescribedDataset]) -> Made:
     facets = job.facets
     schemas = _schemas((*inputs, *outputs))
-    lineage, explicit = Lineage(schemas), Explicit()
+    lineage, explicit = CollectedEdges(schemas), Explicit()
     for each in outputs:
         if "columnLineage" in each.facets:
             read_column_lineage(*_with_output(each, "columnLineage"), lineage)
@@ -123,7 +123,7 @@ def _parsed(
         integration = text(job_type, "integration", there)
     namespaces = [each.ref.namespace for each in (*outputs, *inputs)]
     dialect = dialect_of(text(facet, "dialect", at), namespaces, integration)
-    lineage = Lineage(schemas)
+    lineage = CollectedEdges(schemas)
     for edge in edges_of(query, dialect, _tables(inputs, schemas), _tables(outputs, schemas)):
         output, source = (DatasetRef(table.namespace, table.name) for table in (edge.output, edge.input))
         transformation: Json = {"type": "DIRECT" if edge.direct else "INDIRECT", "subtype": edge.subtype}
@@ -147,7 +147,7 @@ def with_pairs(
     pairs: Iterable[tuple[DatasetRef, DatasetRef]],
     possible: Iterable[tuple[DatasetRef, DatasetRef]],
 ) -> ColumnLineage | None:
-    """A lineage that also has an edge between whole datasets for each pair that no edge of columns connects.
+    """Add an edge between whole datasets for each pair that no edge of columns connects.
 
     Args:
         columns: the edges of columns.

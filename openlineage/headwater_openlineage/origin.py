@@ -42,7 +42,7 @@ def document_of(event: LineageEvent) -> Json | None:
     """Return the document that an event has; None if it has none.
 
     Raises:
-        ValueError: the event's text isn't JSON; nothing of Headwater's writes such a one.
+        ValueError: the event's text isn't JSON; Headwater itself never writes such an event.
     """
     if not event.document:
         return None

@@ -12,20 +12,20 @@ Every document in standard words has a facet `headwater` besides, with what thes
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final
 
 import msgspec
 
-from headwater_openlineage.coalescing import joined
 from headwater_openlineage.facets import CORE
 from headwater_openlineage.native import HEADWATER_FACET, headwater_facet
 from headwater_openlineage.origin import PART, document_of
 from headwater_openlineage.reading import Json
 from headwater_openlineage.times import time_text
-from headwater_openlineage.writing import PRODUCER, Writer, run_of
+from headwater_openlineage.writing import PRODUCER, FacetWriter, run_of
 from headwater_schemas.events import (
+    Certainty,
     ColumnLineage,
     DatasetEvent,
     DatasetUse,
@@ -33,7 +33,10 @@ from headwater_schemas.events import (
     IntervalEvent,
     JobEvent,
     JobRef,
+    KafkaRanges,
     LineageEvent,
+    OffsetRange,
+    Position,
     ProcessingType,
     RunEvent,
     RunEventType,
@@ -45,7 +48,7 @@ _INTEGRATION: Final = "SPARK"
 
 
 def documents_of(event: LineageEvent, plans: Plans, *, coalesced: bool = False) -> list[Json]:
-    """The documents of one event.
+    """Make the documents of one event.
 
     Args:
         event: event of any kind.
@@ -57,7 +60,7 @@ def documents_of(event: LineageEvent, plans: Plans, *, coalesced: bool = False) 
         return [document]
     if event.document == PART:
         return []
-    writer = Writer(event.producer or PRODUCER)
+    writer = FacetWriter(event.producer or PRODUCER)
     if event.run_event is not None and event.job is not None:
         return [_with_facet(event, _run(event, event.run_event, event.job, plans, writer), "run", writer)]
     if event.interval_event is not None and event.job is not None:
@@ -83,16 +86,16 @@ def documents_of(event: LineageEvent, plans: Plans, *, coalesced: bool = False) 
     return []
 
 
-def _with_facet(event: LineageEvent, document: Json, owner: str, writer: Writer) -> Json:
+def _with_facet(event: LineageEvent, document: Json, owner: str, writer: FacetWriter) -> Json:
     document[owner]["facets"][HEADWATER_FACET] = headwater_facet(event, document, writer.producer)
     return document
 
 
-def _head(kind: str, time: datetime, writer: Writer) -> Json:
+def _head(kind: str, time: datetime, writer: FacetWriter) -> Json:
     return {"eventTime": time_text(time), "producer": writer.producer, "schemaURL": CORE + kind}
 
 
-def _run(event: LineageEvent, body: RunEvent, job: JobRef, plans: Plans, writer: Writer) -> Json:
+def _run(event: LineageEvent, body: RunEvent, job: JobRef, plans: Plans, writer: FacetWriter) -> Json:
     lineage = plans(body.plan_digest) if body.plan_digest is not None and body.outputs else None
     type_ = RunEventType.OTHER if body.type is RunEventType.UNKNOWN else body.type
     job_facets = writer.job_type(body.processing_type, _INTEGRATION) | writer.made_from(body.outputs)
@@ -111,7 +114,7 @@ def _alone(event: LineageEvent, interval: IntervalEvent, entry: IntervalEntry) -
 
 
 def _interval(
-    event: LineageEvent, interval: IntervalEvent, entry: IntervalEntry, job: JobRef, plans: Plans, writer: Writer
+    event: LineageEvent, interval: IntervalEvent, entry: IntervalEntry, job: JobRef, plans: Plans, writer: FacetWriter
 ) -> Json:
     lineage = plans(entry.plan_digest) if entry.plan_digest is not None else None
     job_type = writer.job_type(ProcessingType.STREAMING, _INTEGRATION, emissionPattern=_EMISSION)
@@ -125,7 +128,7 @@ def _interval(
     }
 
 
-def _job(time: datetime, body: JobEvent, job: JobRef, writer: Writer) -> Json:
+def _job(time: datetime, body: JobEvent, job: JobRef, writer: FacetWriter) -> Json:
     outputs = list(body.outputs or ())
     if body.lineage is not None:
         written = {body.lineage.datasets[edge.output] for edge in body.lineage.edges}
@@ -139,8 +142,79 @@ def _job(time: datetime, body: JobEvent, job: JobRef, writer: Writer) -> Json:
     }
 
 
-def _dataset(event: LineageEvent, body: DatasetEvent, writer: Writer) -> Json:
+def _dataset(event: LineageEvent, body: DatasetEvent, writer: FacetWriter) -> Json:
     return {
         **_head("DatasetEvent", event.event_time, writer),
         "dataset": writer.dataset(body.dataset, writer.dataset_facets(body)),
     }
+
+
+def joined(entries: Sequence[IntervalEntry]) -> IntervalEntry | None:
+    """Join micro-batches into one, as standard facets describe it: uses with ranges and counts, the last time and plan.
+
+    Args:
+        entries: at least one, by batch id.
+
+    Returns:
+        None where offsets don't go on from one to the next, or where they used different datasets: there is no one
+        range of them.
+    """
+    inputs, outputs = (_joined_uses([side(entry) for entry in entries]) for side in _SIDES)
+    if inputs is None or outputs is None:
+        return None
+    return msgspec.structs.replace(entries[-1], inputs=inputs, outputs=outputs)
+
+
+_SIDES: tuple[Callable[[IntervalEntry], tuple[DatasetUse, ...]], ...] = (
+    lambda entry: entry.inputs,
+    lambda entry: entry.outputs,
+)
+
+
+def _joined_uses(uses: Sequence[tuple[DatasetUse, ...]]) -> tuple[DatasetUse, ...] | None:
+    if len({tuple(use.dataset for use in each) for each in uses}) > 1:
+        return None
+    found = [_joined_use(same) for same in zip(*uses, strict=True)]
+    return None if None in found else tuple(use for use in found if use is not None)
+
+
+def _joined_use(uses: Sequence[DatasetUse]) -> DatasetUse | None:
+    last = uses[-1]
+    position, certainty = last.position, last.certainty
+    if any(use.position is not None and use.position.kafka is not None for use in uses):
+        ranges = _joined_ranges([use.position.kafka for use in uses if use.position is not None and use.position.kafka])
+        if ranges is None:
+            return None
+        position = Position(kafka=ranges)
+    elif any(use.position != position for use in uses):
+        position = None
+    if position is None or any(use.certainty is not certainty for use in uses):
+        certainty = Certainty.UNKNOWN
+    return msgspec.structs.replace(
+        last,
+        position=position,
+        certainty=certainty,
+        rows=_sum([use.rows for use in uses]),
+        bytes=_sum([use.bytes for use in uses]),
+        files=_sum([use.files for use in uses]),
+        inputs=last.inputs if all(use.inputs == last.inputs for use in uses) else None,
+    )
+
+
+def _joined_ranges(parts: Sequence[KafkaRanges]) -> KafkaRanges | None:
+    if len({(part.topic, part.topic_id) for part in parts}) > 1:
+        return None
+    found: dict[int, OffsetRange] = {}
+    for part in parts:
+        for one in part.ranges:
+            before = found.get(one.partition)
+            if before is not None and before.to_exclusive != one.from_:
+                return None
+            start = one.from_ if before is None else before.from_
+            found[one.partition] = OffsetRange(one.partition, start, one.to_exclusive)
+    return msgspec.structs.replace(parts[0], ranges=tuple(found[partition] for partition in sorted(found)))
+
+
+def _sum(counts: Sequence[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None

@@ -51,7 +51,7 @@ _DIALECTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A dataset of the document, as far as a query may name it.
+    """Dataset of the document, to which a query may refer.
 
     Attributes:
         namespace, name: identity of the dataset.
@@ -83,7 +83,7 @@ class ParsedEdge:
 
 
 def dialect_of(named: str | None, namespaces: Sequence[str], integration: str | None) -> str:
-    """Sqlglot's name of the SQL that a job runs: as the facet names it, else by its datasets, else by its engine."""
+    """Return sqlglot's name of a job's SQL dialect: as the facet names it, else by its datasets, else by its engine."""
     schemes = [namespace.partition(":")[0] for namespace in namespaces]
     for candidate in (named, *schemes, integration):
         found = _DIALECTS.get((candidate or "").lower())
@@ -93,7 +93,7 @@ def dialect_of(named: str | None, namespaces: Sequence[str], integration: str | 
 
 
 def edges_of(query: str, dialect: str, inputs: tuple[Table, ...], outputs: tuple[Table, ...]) -> tuple[ParsedEdge, ...]:
-    """Edges that the text of a query shows. Never raises: what can't be read gives none.
+    """Read the edges in the text of a query. Never raises: a text that can't be parsed gives none.
 
     Args:
         query: one or several statements.
@@ -163,7 +163,7 @@ class _Reader:
             yield from self._influences(root, target)
 
     def _written(self, statement: exp.Expr) -> tuple[Table | None, list[str], exp.Expr | None]:
-        """The table that a statement writes, the columns it names for it, and the query that gives its rows."""
+        """Return the table that a statement writes, the columns that it names, and the query of its rows."""
         from sqlglot import exp
 
         if isinstance(statement, exp.Insert | exp.Create):
@@ -184,7 +184,7 @@ class _Reader:
         return None, [], None
 
     def _match(self, table: exp.Table, datasets: Sequence[Table]) -> Table | None:
-        """The one dataset whose name ends as the table is named."""
+        """Return the only dataset whose name ends with the table's name."""
         wanted = [part.name.lower() for part in table.parts]
         found = [each for each in datasets if each.name.lower().replace("/", ".").split(".")[-len(wanted) :] == wanted]
         return found[0] if len(found) == 1 else None
@@ -249,7 +249,7 @@ def _is_costly(statement: exp.Expr) -> bool:
 
 
 def _column_of(table: Table, name: str) -> str | None:
-    """A column as the table's schema spells it; None where the schema is known and doesn't have it."""
+    """Return a column as the table's schema spells it; None if the schema is known and lacks it."""
     if not table.columns:
         return name
     return next((column for column in table.columns if column.lower() == name.lower()), None)
@@ -272,7 +272,7 @@ class _Values:
     """Columns of queries within queries, each looked at once.
 
     Attributes:
-        source: the dataset that a table of the query stands for.
+        source: dataset behind each table of the query.
     """
 
     source: Callable[[Any], Table | None]
@@ -280,7 +280,7 @@ class _Values:
     _names: dict[int, dict[str, int]] = field(default_factory=dict)
 
     def of(self, scope: Scope, index: int) -> _Value:
-        """The column at an index of what a scope selects."""
+        """Return the column at an index of a scope's selection."""
         key = (id(scope), index)
         if key not in self._known:
             self._known[key] = _IDENTITY  # a recursive query ends here

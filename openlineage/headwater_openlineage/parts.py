@@ -15,11 +15,11 @@ from msgspec import UNSET, Raw, UnsetType
 
 from headwater_openlineage.nesting import DEFAULT_MAX_DEPTH, deeper
 from headwater_openlineage.reading import Json
-from headwater_schemas.latest import Latest
+from headwater_schemas.lru_cache import LruCache
 
 COLON: Final = re.compile(rb"\\u003[aA]")
 """A colon that isn't encoded again as it was."""
-MAX_BYTES: Final = 16 << 20
+MAX_BYTES: Final = 8 << 20
 """Size of the cached texts. The values read from them take several times as much."""
 _ABOVE: Final = 3
 """Nesting levels above a dataset's facets: the document, `inputs`, the dataset."""
@@ -79,7 +79,7 @@ class _Event(msgspec.Struct, omit_defaults=True):
 _EVENT: Final = msgspec.json.Decoder(_Event)
 _FACETS: Final = msgspec.json.Decoder(dict[str, dict[str, Any]])
 _LEFT_OUT: Final = Raw(b"0")
-_KNOWN: Final = Latest[Shared](MAX_BYTES)
+_KNOWN: Final = LruCache[Shared](MAX_BYTES)
 
 
 def in_parts(data: bytes) -> Json | None:

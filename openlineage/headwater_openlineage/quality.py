@@ -15,7 +15,7 @@ ASSERTIONS: Final = "dataQualityAssertions"
 
 
 def results_of(dataset: DatasetRef, facets: Mapping[str, tuple[Json, str]]) -> Iterator[QualityResult]:
-    """The outcomes that a dataset's facet has; none without the facet.
+    """Yield the outcomes in a dataset's facet; none without the facet.
 
     An assertion's name is `name`, and its kind `assertion`; older producers give the kind alone.
 
@@ -51,7 +51,7 @@ def _number(actual: str | None) -> float | None:
 
 
 def assertions_of(results: Iterable[QualityResult], dataset: DatasetRef) -> list[Json]:
-    """The facet's `assertions`: the outcomes that name the dataset."""
+    """Make the facet's `assertions` from the outcomes that name the dataset."""
     return [
         {
             "assertion": result.assertion,

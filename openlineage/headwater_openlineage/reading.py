@@ -19,7 +19,7 @@ _KINDS = {dict: "an object", list: "an array", str: "a string", bool: "a boolean
 
 
 def step(at: str, name: str | int) -> str:
-    """The pointer of a member or an item of what is `at`."""
+    """Return the JSON pointer of a member or item of the value at a pointer."""
     text = str(name)
     if "~" in text or "/" in text:
         text = text.replace("~", "~0").replace("/", "~1")
@@ -36,10 +36,10 @@ def _refused(at: str, name: str | int, wanted: str, value: object) -> Refused:
 
 
 def text(source: Json, name: str, at: str) -> str | None:
-    """A string.
+    """Return a string member; None if it is absent.
 
     Raises:
-        Refused: it is something else.
+        Refused: it is no string.
     """
     value = source.get(name)
     if value is None or isinstance(value, str):
@@ -48,10 +48,10 @@ def text(source: Json, name: str, at: str) -> str | None:
 
 
 def given_text(source: Json, name: str, at: str) -> str:
-    """A string that must be there; it may be empty.
+    """Return a required string member, which may be empty.
 
     Raises:
-        Refused: it isn't.
+        Refused: it is absent, or no string.
     """
     value = text(source, name, at)
     if value is None:
@@ -60,10 +60,10 @@ def given_text(source: Json, name: str, at: str) -> str:
 
 
 def need_text(source: Json, name: str, at: str) -> str:
-    """A string that must be there and not be empty.
+    """Return a required string member of at least one character.
 
     Raises:
-        Refused: it isn't.
+        Refused: it is absent, empty, or no string.
     """
     value = given_text(source, name, at)
     if not value:
@@ -72,10 +72,10 @@ def need_text(source: Json, name: str, at: str) -> str:
 
 
 def integer(source: Json, name: str, at: str) -> int | None:
-    """A whole number of 64 bits; `3.0` is one.
+    """Return a member that is a whole number of 64 bits, such as `3` or `3.0`; None if it is absent.
 
     Raises:
-        Refused: it is something else.
+        Refused: it is no such number.
     """
     value = source.get(name)
     if value is None:
@@ -90,10 +90,10 @@ def integer(source: Json, name: str, at: str) -> int | None:
 
 
 def flag(source: Json, name: str, at: str) -> bool | None:
-    """A boolean.
+    """Return a boolean member; None if it is absent.
 
     Raises:
-        Refused: it is something else.
+        Refused: it is no boolean.
     """
     value = source.get(name)
     if value is None or isinstance(value, bool):
@@ -102,10 +102,10 @@ def flag(source: Json, name: str, at: str) -> bool | None:
 
 
 def need_flag(source: Json, name: str, at: str) -> bool:
-    """A boolean that must be there.
+    """Return a required boolean member.
 
     Raises:
-        Refused: it isn't.
+        Refused: it is absent, or no boolean.
     """
     value = flag(source, name, at)
     if value is None:
@@ -114,10 +114,10 @@ def need_flag(source: Json, name: str, at: str) -> bool:
 
 
 def mapping(source: Json, name: str, at: str) -> Json | None:
-    """An object.
+    """Return a member that is an object; None if it is absent.
 
     Raises:
-        Refused: it is something else.
+        Refused: it is no object.
     """
     value = source.get(name)
     if value is None or isinstance(value, dict):
@@ -126,10 +126,10 @@ def mapping(source: Json, name: str, at: str) -> Json | None:
 
 
 def need_mapping(source: Json, name: str, at: str) -> Json:
-    """An object that must be there.
+    """Return a required member that is an object.
 
     Raises:
-        Refused: it isn't.
+        Refused: it is absent, or no object.
     """
     value = mapping(source, name, at)
     if value is None:
@@ -138,10 +138,10 @@ def need_mapping(source: Json, name: str, at: str) -> Json:
 
 
 def rows(source: Json, name: str, at: str) -> Iterator[tuple[Json, str]]:
-    """The objects of an array, each with its pointer; none where the array is absent.
+    """List the objects of an array member, each with its pointer; none if the member is absent.
 
     Raises:
-        Refused: it is no array, or has something else in it.
+        Refused: it is no array, or has an item that is no object.
     """
     value = source.get(name)
     if value is None:
@@ -156,19 +156,19 @@ def rows(source: Json, name: str, at: str) -> Iterator[tuple[Json, str]]:
 
 
 def members(source: Json, name: str, at: str) -> Iterator[tuple[str, Json, str]]:
-    """The members of an object of objects: name, value and pointer; none where it is absent, nor those that are null.
+    """List the objects in an object member, with name, value and pointer; nulls are left out.
 
     Raises:
-        Refused: it is no object, or has something else in it.
+        Refused: it is no object, or has a member that is neither an object nor null.
     """
     return ((key, item, where) for key, (item, where) in objects(source, name, at).items())
 
 
 def objects(source: Json, name: str, at: str) -> dict[str, tuple[Json, str]]:
-    """The members of an object of objects by name, each with its pointer; none where it is absent or null.
+    """Return the objects in an object member by name, each with its pointer; nulls are left out.
 
     Raises:
-        Refused: as of `members`.
+        Refused: as `members` raises it.
     """
     value = mapping(source, name, at)
     if value is None:
@@ -184,7 +184,7 @@ def objects(source: Json, name: str, at: str) -> dict[str, tuple[Json, str]]:
 
 
 def read_facets(source: Json, name: str, at: str, unread: Collection[str]) -> tuple[dict[str, tuple[Json, str]], Json]:
-    """Facets that are read, each with its pointer; and those that are only kept, because of their shape.
+    """Return the facets to read, each with its pointer, and those that are only kept, because of their shape.
 
     Args:
         source: a run, job or dataset.
@@ -193,7 +193,7 @@ def read_facets(source: Json, name: str, at: str, unread: Collection[str]) -> tu
         unread: pointers of facets that aren't read.
 
     Raises:
-        Refused: as of `members`, but for the facets that aren't read.
+        Refused: as `members` raises it, except for facets that aren't read.
     """
     if not unread:
         return objects(source, name, at), {}
@@ -206,7 +206,7 @@ def read_facets(source: Json, name: str, at: str, unread: Collection[str]) -> tu
 
 
 def need_dataset(source: Json, at: str) -> DatasetRef:
-    """A dataset by its namespace and name. An empty name is the root of a bucket or file system.
+    """Return a dataset by its namespace and name. An empty name is the root of a bucket or file system.
 
     Raises:
         Refused: one of them is missing, or the name is empty and no root.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from headwater_openlineage.lenient import Note, NoteKind
+from headwater_openlineage.lenient import IntakeNote, NoteKind
 from headwater_openlineage.parts import Shared
 from headwater_openlineage.reading import Json, step
 from headwater_schemas.redacted_values import redacted_json
@@ -19,7 +19,7 @@ _INTAKE: Final = "urn:headwater:intake"
 _SCHEMA: Final = "https://headwater/openlineage/1-0-0/RedactedFacet.json"
 
 
-def without_secrets(document: Json) -> tuple[Json, tuple[Note, ...]]:
+def without_secrets(document: Json) -> tuple[Json, tuple[IntakeNote, ...]]:
     """Return the document without credentials, with the facet, and a note; the same object if there are none.
 
     Args:
@@ -40,7 +40,7 @@ def _clean(value: Any) -> None:
         value.clean = True
 
 
-def _marked(document: Json, values: int) -> tuple[Json, tuple[Note, ...]]:
+def _marked(document: Json, values: int) -> tuple[Json, tuple[IntakeNote, ...]]:
     pointer = ""
     for owner in ("run", "job", "dataset"):
         holder = document.get(owner)
@@ -52,4 +52,4 @@ def _marked(document: Json, values: int) -> tuple[Json, tuple[Note, ...]]:
             break
     texts = "1 text of it" if values == 1 else f"{values:,} texts of it"
     message = f"{texts} had what looks like a credential, which is [redacted] in the stored event"
-    return document, (Note(NoteKind.REDACTED, pointer, message),)
+    return document, (IntakeNote(NoteKind.REDACTED, pointer, message),)

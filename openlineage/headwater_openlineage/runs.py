@@ -1,4 +1,9 @@
-"""A run's facets → fields of a RunEvent."""
+"""A run's facets → fields of a RunEvent, and of Flink's facet `checkpoints` → intervals.
+
+The facet counts checkpoints and knows no offsets: an interval is then what was read and written when one was completed,
+with positions only where subset facets have them. The count begins again with each start, so the chain is that of one
+run, and the n-th checkpoint its micro-batch n - 1. Checkpoints between two RUNNING events are missing from the chain.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +11,26 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
+import msgspec
+
 from headwater_openlineage.errors import Refused
 from headwater_openlineage.facets import is_deleted
-from headwater_openlineage.reading import Json, given_text, mapping, need_mapping, need_text, step, text
+from headwater_openlineage.reading import Json, given_text, integer, mapping, need_mapping, need_text, step, text
 from headwater_openlineage.times import time
-from headwater_schemas.events import EngineRef, JobRef, ParentRun, RunError, RunRef, Versions
+from headwater_schemas.events import (
+    EmissionReason,
+    EngineRef,
+    IntervalEntry,
+    IntervalEvent,
+    JobRef,
+    LineageEvent,
+    ParentRun,
+    Provenance,
+    RunError,
+    RunEventType,
+    RunRef,
+    Versions,
+)
 from headwater_schemas.identity import run_id_of
 
 Fields: TypeAlias = dict[str, Any]
@@ -19,7 +39,7 @@ _Reader: TypeAlias = Callable[[Json, str], Fields]
 
 
 def run_ref(run: Json, at: str) -> RunRef:
-    """The run, by its UUID in lower case.
+    """Return the run, by its UUID in lower case.
 
     Raises:
         Refused: `runId` is missing or no UUID.
@@ -36,7 +56,7 @@ def _uuid(given: str) -> str | None:
 
 
 def job_ref(job: Json, at: str) -> JobRef:
-    """The job. Its namespace may be empty.
+    """Return the job. Its namespace may be empty.
 
     Raises:
         Refused: the namespace or the name is missing.
@@ -45,7 +65,7 @@ def job_ref(job: Json, at: str) -> JobRef:
 
 
 def run_fields(facets: Mapping[str, tuple[Json, str]]) -> Fields:
-    """Fields of a RunEvent that the facets fill.
+    """Read the fields of a RunEvent from a run's facets.
 
     Args:
         facets: facets by name, each with its pointer.
@@ -96,3 +116,40 @@ _FACETS: Final[Mapping[str, _Reader]] = {
     "errorMessage": _error,
     "processing_engine": _engine,
 }
+
+
+CHECKPOINTS: Final = "checkpoints"
+
+
+def interval_of(event: LineageEvent, facets: Mapping[str, tuple[Json, str]]) -> IntervalEvent | None:
+    """Make the interval of a RUN event; None if it has no completed checkpoint.
+
+    Args:
+        event: event of kind RUN.
+        facets: facets of the run by name, each with its pointer.
+
+    Raises:
+        Refused: the facet's count is no whole number.
+    """
+    body = event.run_event
+    if body is None or event.run is None or body.type is not RunEventType.RUNNING or CHECKPOINTS not in facets:
+        return None
+    completed = integer(facets[CHECKPOINTS][0], "completed", facets[CHECKPOINTS][1])
+    if completed is None or completed < 1:
+        return None
+    entry = IntervalEntry(
+        batch_id=completed - 1,
+        processing_time=event.event_time,
+        # Facets are the run's, which has the same uses.
+        inputs=tuple(msgspec.structs.replace(use, facets={}) for use in body.inputs),
+        outputs=tuple(msgspec.structs.replace(use, facets={}) for use in body.outputs),
+        plan_digest=body.plan_digest,
+        quality=body.quality,
+    )
+    return IntervalEvent(
+        query_id=event.run.run_id,
+        entries=(entry,),
+        versions=body.versions,
+        reason=EmissionReason.CHECKPOINT,
+        provenance=Provenance.OBSERVED,
+    )

@@ -17,7 +17,6 @@ from typing import Final
 
 import msgspec
 
-from headwater_openlineage.checkpoints import interval_of
 from headwater_openlineage.described import DescribedDataset, DescribedJob, described_dataset, described_job
 from headwater_openlineage.errors import Refused
 from headwater_openlineage.facets import kept
@@ -26,7 +25,7 @@ from headwater_openlineage.lineage import Made, made_from, with_pairs
 from headwater_openlineage.origin import PART, without, written
 from headwater_openlineage.quality import ASSERTIONS, results_of
 from headwater_openlineage.reading import Json, need_mapping, need_text, read_facets, text
-from headwater_openlineage.runs import run_fields, run_ref
+from headwater_openlineage.runs import interval_of, run_fields, run_ref
 from headwater_openlineage.times import need_time
 from headwater_openlineage.uses import LIFECYCLE, entries, use_of
 from headwater_schemas.events import (
@@ -99,7 +98,7 @@ class _Context:
         job: JobRef | None = None,
         run: RunRef | None = None,
     ) -> LineageEvent:
-        """Another event of the same document."""
+        """Make another event of the same document."""
         return self._made(body, job, run, PART)
 
     def _made(
@@ -314,7 +313,7 @@ def _bodies(inputs: list[_Dataset], outputs: list[_Dataset], type_: RunEventType
 
 
 def _rest(document: Json, run: Json, job: DescribedJob, uses: tuple[tuple[DatasetUse, ...], ...]) -> Json:
-    """The document without the facets that its RUN event holds."""
+    """Return the document without the facets that its RUN event holds."""
     rest = {**document, "run": run, "job": job.rest}
     for name, inner, each in (("inputs", "inputFacets", uses[0]), ("outputs", "outputFacets", uses[1])):
         if each:

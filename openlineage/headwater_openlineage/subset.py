@@ -21,7 +21,7 @@ _OFFSETS: Final = range(1 << 63)
 
 
 def subset_condition(position: Position) -> Json | None:
-    """The condition of a position; None where there is no standard one."""
+    """Make the condition of a position; None if no standard condition describes it."""
     if (kafka := position.kafka) is not None:
         parts = [_offsets(part) for part in kafka.ranges]
         return _balanced("OR", parts) if parts else None
@@ -31,7 +31,7 @@ def subset_condition(position: Position) -> Json | None:
 
 
 def position_of_subset(dataset: DatasetRef, facet: Json, at: str) -> Position | None:  # noqa: ARG001 - a wrong shape is kept verbatim
-    """The position that a subset facet's condition describes; None where it is of none of these shapes."""
+    """Read the position in a subset facet's condition; None if the condition has none of these shapes."""
     condition = facet.get("inputCondition", facet.get("outputCondition"))
     if not isinstance(condition, dict):
         return None
@@ -72,7 +72,7 @@ def _compare(name: str, comparison: str, value: int) -> Json:
 
 
 def _balanced(operator: str, parts: list[Json]) -> Json:
-    """The parts joined by an operator, as a tree of little depth: a topic may have a thousand partitions."""
+    """Join parts by an operator, as a tree of little depth: a topic may have a thousand partitions."""
     while len(parts) > 1:
         joined = [
             {"type": "binary", "operator": operator, "left": left, "right": right}
@@ -83,7 +83,7 @@ def _balanced(operator: str, parts: list[Json]) -> Json:
 
 
 def _ranges(condition: Json) -> tuple[OffsetRange, ...] | None:
-    """Ranges by partition; None where the condition is another one, or names a partition twice."""
+    """Read the ranges by partition; None if the condition has another shape, or names a partition twice."""
     found: dict[int, OffsetRange] = {}
     for alternative in _flat(condition, "OR"):
         bounds = _bounds(_flat(alternative, "AND"))

@@ -24,10 +24,10 @@ _TIME: Final = re.compile(
 
 
 def time(source: Json, name: str, at: str) -> datetime | None:
-    """A time, in UTC; None where it is absent.
+    """Return a time in UTC; None if it is absent.
 
     Raises:
-        Refused: it is none, has no offset, or is of a year outside 1970 to 9998.
+        Refused: it is no time, has no offset, or its year is outside 1970 to 9998.
     """
     value = text(source, name, at)
     if value is None:
@@ -52,10 +52,10 @@ def time(source: Json, name: str, at: str) -> datetime | None:
 
 
 def need_time(source: Json, name: str, at: str) -> datetime:
-    """A time that must be there.
+    """Return a required time, in UTC.
 
     Raises:
-        Refused: it isn't, or as of `time`.
+        Refused: it is absent, or as `time` raises it.
     """
     value = time(source, name, at)
     if value is None:
@@ -64,5 +64,5 @@ def need_time(source: Json, name: str, at: str) -> datetime:
 
 
 def time_text(value: datetime) -> str:
-    """E.g. `2025-01-31T23:59:59.123000Z`: microseconds are always there, so that equal times are equal texts."""
+    """Format a time as `2025-01-31T23:59:59.123000Z`: always with microseconds, so that equal times are equal texts."""
     return value.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"

@@ -19,7 +19,7 @@ _REPORTS: Final = ("icebergScanReport", "icebergCommitReport")
 
 
 def use_of(dataset: DescribedDataset, entry: Json, at: str, inner: str, unread: Collection[str] = ()) -> DatasetUse:
-    """A dataset as a run read or wrote it.
+    """Read the use of a dataset by a run.
 
     Args:
         dataset: dataset that is used.
@@ -74,7 +74,7 @@ def _position(dataset: DescribedDataset, given: Facets) -> Position | None:
 
 
 def entries(document: Json, name: str) -> list[tuple[Json, str]]:
-    """The members of `inputs` or `outputs`, each with its pointer.
+    """List the members of `inputs` or `outputs`, each with its pointer.
 
     Raises:
         Refused: it is no array of objects.

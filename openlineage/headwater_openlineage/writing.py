@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from headwater_openlineage.column_facets import column_lineage_facets, schema_fields
+from headwater_openlineage.columns import column_lineage_facets, schema_fields
 from headwater_openlineage.facets import schema_url, subset_url
 from headwater_openlineage.quality import ASSERTIONS, assertions_of
 from headwater_openlineage.reading import Json
@@ -39,7 +39,7 @@ PRODUCER: Final = "https://headwater/openlineage"
 
 
 def uuid_of(run_id: str) -> str:
-    """A run's id as OpenLineage wants it: itself where it is a UUID, else one made of it."""
+    """Return a run's id as a UUID, which OpenLineage requires: the id itself, or a UUID v5 of its text."""
     try:
         if len(run_id) == len("0197c1de-52f0-7bd1-9d55-1a2b3c4d5e6f"):
             return str(uuid.UUID(run_id))
@@ -53,25 +53,25 @@ def _present(**members: Any) -> Json:
 
 
 @dataclass(frozen=True, slots=True)
-class Writer:
-    """Makes facets of one producer."""
+class FacetWriter:
+    """Writer of facets, jobs and datasets, for one producer."""
 
     producer: str
 
     def facet(self, schema: str, /, **members: Any) -> Json:
-        """A standard facet, without the members that are None."""
+        """Make a standard facet, without the members that are None."""
         return {"_producer": self.producer, "_schemaURL": schema_url(schema), **_present(**members)}
 
     def job(self, job: JobRef, facets: Json) -> Json:
-        """A job."""
+        """Make the `job` of a document."""
         return {"namespace": job.namespace, "name": job.name, "facets": facets}
 
     def dataset(self, ref: DatasetRef, facets: Json) -> Json:
-        """A dataset."""
+        """Make a dataset of a document."""
         return {"namespace": ref.namespace, "name": ref.name, "facets": facets}
 
     def run_facets(self, body: RunEvent) -> Json:
-        """Facets of a run."""
+        """Make the facets of a run."""
         found: Json = {}
         if body.nominal_start is not None:
             end = None if body.nominal_end is None else time_text(body.nominal_end)
@@ -90,7 +90,7 @@ class Writer:
         return found | self.engine(body.versions)
 
     def engine(self, versions: Versions | None) -> Json:
-        """The facet of the engine, by its name in a run's facets."""
+        """Make the facet of the engine, by its name in a run's facets; empty if the engine isn't known."""
         if versions is None or versions.engine is None:
             return {}
         engine = versions.engine
@@ -106,14 +106,14 @@ class Writer:
     def job_type(
         self, processing: ProcessingType | None, integration: str | None, job_type: str | None = None, **more: Any
     ) -> Json:
-        """A job's type, by its name in a job's facets; none unless both that and the integration are known."""
+        """Make the facet of a job's type, by its name in a job's facets; empty if type or integration isn't known."""
         if processing in {None, ProcessingType.UNKNOWN} or not integration:
             return {}
         facet = self.facet("job.jobType", processingType=processing, integration=integration, jobType=job_type, **more)
         return {"jobType": facet}
 
     def job_facets(self, body: JobEvent) -> Json:
-        """Facets of a job."""
+        """Make the facets of a job."""
         found = self.job_type(body.processing_type, body.integration, body.job_type)
         if body.description is not None:
             found["documentation"] = self.facet("job.documentation", description=body.description)
@@ -134,7 +134,7 @@ class Writer:
         return found
 
     def dataset_facets(self, body: DatasetEvent) -> Json:
-        """Facets of a dataset."""
+        """Make the facets of a dataset."""
         found: Json = {}
         if body.schema is not None:
             found["schema"] = self.facet("schema", fields=schema_fields(body.schema))
@@ -168,7 +168,7 @@ class Writer:
         lineage: ColumnLineage | None,
         quality: Sequence[QualityResult] = (),
     ) -> list[Json]:
-        """Members of `inputs` or `outputs`.
+        """Make the members of `inputs` or `outputs`.
 
         Args:
             uses: datasets with the part read or written.
@@ -215,7 +215,7 @@ class Writer:
         return {**self.dataset(use.dataset, facets), inner: given}
 
     def made_from(self, outputs: Iterable[DatasetUse]) -> Json:
-        """The facet of explicit lineage, by its name in a job's facets: of the outputs that list their inputs."""
+        """Make the facet of explicit lineage, by its name in a job's facets, for outputs that list their inputs."""
         entries = [
             {
                 "namespace": use.dataset.namespace,
@@ -232,7 +232,7 @@ class Writer:
 
 
 def run_of(run: RunRef | None, otherwise: str, facets: Json) -> Json:
-    """A run; one that isn't known has an id made of `otherwise`."""
+    """Make the `run` of a document; without a run its id is made from `otherwise`."""
     return {"runId": uuid_of(run.run_id if run is not None else otherwise), "facets": facets}
 
 

@@ -20,7 +20,7 @@ from typing import Any, Final
 from headwater_dry_run.channel import Channel, end_with_parent
 from headwater_dry_run.delta import serve_delta
 from headwater_dry_run.isolation import NotAllowedError, isolate
-from headwater_dry_run.lines import Lines
+from headwater_dry_run.line_coverage import LineTracer
 from headwater_dry_run.looks import Looks
 from headwater_dry_run.merging import Merging, merge_by_methods
 from headwater_dry_run.output import Frames
@@ -59,7 +59,7 @@ def main() -> None:
     stop = type(session).stop
     sources, looks = prepare(session, channel, scratch, given.empty)
     channel.report("begin", {"network": not alone})
-    lines = Lines(given.script, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    lines = LineTracer(given.script, os.environ.get("PYTHONPATH", "").split(os.pathsep))
     raised: list[BaseException | None] = []
 
     def failed(found: threading.ExceptHookArgs) -> None:
@@ -109,7 +109,7 @@ def prepare(
 
 
 def _run(
-    script: str, source: bytes, arguments: list[str], channel: Channel, lines: Lines, looks: Looks
+    script: str, source: bytes, arguments: list[str], channel: Channel, lines: LineTracer, looks: Looks
 ) -> BaseException | None:
     """Run the script; report and return the exception that it raised."""
     try:
@@ -134,7 +134,7 @@ def _run(
     return None
 
 
-def is_by_a_made_up_row(raised: BaseException, channel: Channel, lines: Lines, looks: Looks) -> bool:
+def is_by_a_made_up_row(raised: BaseException, channel: Channel, lines: LineTracer, looks: Looks) -> bool:
     """Report that the script itself raised after it got a made-up row, as by a check of its data; True if so."""
     trace = raised.__traceback__
     while trace is not None and trace.tb_next is not None:

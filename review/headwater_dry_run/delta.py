@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn
 
 from headwater_dry_run.merging import Actions, Merging
 from headwater_dry_run.plans import frame_of
-from headwater_dry_run.sources import Source
+from headwater_dry_run.sources import ScriptSource
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -40,7 +40,7 @@ class DryDeltaTable:
 
     merging: ClassVar[Merging]
 
-    def __init__(self, source: Source, plan: Any) -> None:
+    def __init__(self, source: ScriptSource, plan: Any) -> None:
         self._source, self._plan = source, plan
 
     @classmethod
@@ -162,7 +162,7 @@ class DeltaTableBuilder:
         from pyspark.sql.types import StructType
 
         self._merging, self._mode = merging, mode
-        self._target: Source | None = None
+        self._target: ScriptSource | None = None
         self._schema = StructType()
         self._partitioning: list[str] = []
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from py4j.protocol import Py4JError
 
-from headwater_dry_run.changing import Changes
-from headwater_dry_run.sources import Source, Sources
+from headwater_dry_run.row_changes import RowChanges
+from headwater_dry_run.sources import ScriptSource, Sources
 from headwater_dry_run.writing import Writes
 from headwater_producers.spark.jvm.scala import statics
 from headwater_producers.spark.jvm.versions import expression_of
@@ -41,7 +41,7 @@ class Merging:
     def __init__(self, writes: Writes) -> None:
         self.writes = writes
         self.sources: Sources = writes.sources
-        self._changes = Changes(writes)
+        self._changes = RowChanges(writes)
         self._session: Any = writes.sources.session
 
     def into(self, frame: DataFrame, table: str, condition: Any) -> Merge:
@@ -80,8 +80,8 @@ class Merging:
         """Make a Scala `Seq`."""
         return statics(self._session, "org.apache.spark.api.python.PythonUtils").toSeq([*values])
 
-    def report(self, statement: Any, target: Source, *, evolves: bool = False) -> None:
-        """Report a statement that the script would run; see `Changes.report`."""
+    def report(self, statement: Any, target: ScriptSource, *, evolves: bool = False) -> None:
+        """Report a statement that the script would run; see `RowChanges.report`."""
         self._changes.report(statement, target, evolves=evolves)
 
 
@@ -99,7 +99,7 @@ class Actions:
         matched, not_matched, not_matched_by_source: actions in order, the JVM's.
     """
 
-    def __init__(self, merging: Merging, target: Source, table: Any, source: Any, on: Any) -> None:
+    def __init__(self, merging: Merging, target: ScriptSource, table: Any, source: Any, on: Any) -> None:
         self._merging = merging
         self._target, self._table, self._source, self._on = target, table, source, on
         self.matched: list[Any] = []

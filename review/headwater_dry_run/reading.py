@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from headwater_dry_run.options import option_text, options_text
-from headwater_dry_run.sources import Source, Sources, fixed_schema
+from headwater_dry_run.sources import ScriptSource, Sources, fixed_schema
 from headwater_schemas import naming
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _loaded(
     paths = [path] if isinstance(path, str) else list(path or [])
     paths = paths or [each for each in (options.get("path"),) if each]
     if not paths:
-        return sources.frame(Source("source", chosen, read_as), known, streaming=streaming)
+        return sources.frame(ScriptSource("source", chosen, read_as), known, streaming=streaming)
     frames = []
     for each in paths:
         source = replace(sources.path(each), options=read_as)
@@ -145,13 +145,13 @@ def _loaded(
     return whole
 
 
-def _jdbc_source(options: dict[str, str]) -> Source:
+def _jdbc_source(options: dict[str, str]) -> ScriptSource:
     table = options.get("dbtable") or options.get("query") or "?"
     try:
         ref = naming.jdbc(options.get("url", ""), table)
     except ValueError:
-        return Source("jdbc", table)
-    return Source("jdbc", f"{ref.namespace}/{ref.name}")
+        return ScriptSource("jdbc", table)
+    return ScriptSource("jdbc", f"{ref.namespace}/{ref.name}")
 
 
 def _state(reader: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Session of a dry run: local, with its warehouse in the scratch folder, whatever the script asks for."""
+"""Session of a dry run: local, with its warehouse in the scratch folder, whatever the script configures."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class MissingSchemaError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ScriptSource:
     """Source that a script reads, or target that it writes.
 
     Attributes:
@@ -89,10 +89,10 @@ class Sources:
         self.read: dict[str, dict[str, list[dict[str, Any]]]] = {}
         self.last_write = ""
         self.compared: set[CodeType] = set()
-        self.missing: dict[Source, MissingSchemaError] = {}
-        self._written: dict[Source, StructType] = {}
-        self._served: dict[str, Source] = {}
-        self._tables: dict[str, Source] = {}
+        self.missing: dict[ScriptSource, MissingSchemaError] = {}
+        self._written: dict[ScriptSource, StructType] = {}
+        self._served: dict[str, ScriptSource] = {}
+        self._tables: dict[str, ScriptSource] = {}
         self._made: set[str] = set()
         self._current: list[str] = []
 
@@ -109,15 +109,15 @@ class Sources:
             self._tables.pop(spark.lower(), None)
         self._made.clear()
 
-    def wrote(self, source: Source, schema: StructType) -> None:
+    def wrote(self, source: ScriptSource, schema: StructType) -> None:
         """Record an output of the script, which may read it again."""
         self._written[source] = schema
 
-    def was_written(self, source: Source) -> bool:
+    def was_written(self, source: ScriptSource) -> bool:
         """Return True if the script would have written the source."""
         return source in self._written
 
-    def frame(self, source: Source, schema: StructType | None, *, streaming: bool = False) -> DataFrame:
+    def frame(self, source: ScriptSource, schema: StructType | None, *, streaming: bool = False) -> DataFrame:
         """Return an empty frame for a source.
 
         Args:
@@ -134,7 +134,7 @@ class Sources:
         # On the JVM, since PySpark's methods are replaced.
         return self._frame(reader._jreader.format("parquet").load(str(folder)))
 
-    def schema(self, source: Source) -> StructType:
+    def schema(self, source: ScriptSource) -> StructType:
         """Return a source's declared schema.
 
         Raises:
@@ -150,7 +150,7 @@ class Sources:
         found: StructType = _parse_datatype_string(asked)  # type: ignore[assignment]
         return found
 
-    def folder(self, source: Source) -> Path:
+    def folder(self, source: ScriptSource) -> Path:
         """Return the empty folder that stands for a source; its name is equal in each run."""
         digest = hashlib.sha256(f"{source}{source.options}".encode()).hexdigest()[:10]
         name = f"{_UNSAFE.sub('_', source.name)[-60:]}-{digest}"
@@ -166,8 +166,8 @@ class Sources:
         """List sources with their read options, for people; those without options are left out."""
         return [f"READ: {source.name} as {source.options}" for source in self._served.values() if source.options]
 
-    def of_folder(self, path: str) -> Source | None:
-        """Return the source that a scratch folder stands for."""
+    def of_folder(self, path: str) -> ScriptSource | None:
+        """Return the source behind a scratch folder."""
         return self._served.get(path.rstrip("/").rsplit("/", 1)[-1])
 
     def table(self, name: str) -> str:
@@ -206,14 +206,14 @@ class Sources:
         current = _without_catalog(parts)
         self._current = [] if current == ["default"] else current
 
-    def named(self, parts: Sequence[str]) -> Source:
+    def named(self, parts: Sequence[str]) -> ScriptSource:
         """Return the source that a table's name means: a path, where the name is a format and a path."""
         known = self._tables.get(_quoted(parts).lower()) if len(parts) > 1 else None
         if known is not None:
             return known
         if _is_of_path(parts):
             return self.path(parts[1])
-        return Source("table", ".".join(self._full(parts)).lower())
+        return ScriptSource("table", ".".join(self._full(parts)).lower())
 
     def _full(self, parts: Sequence[str]) -> list[str]:
         return [*self._current, *parts] if len(parts) == 1 else _without_catalog(parts)
@@ -225,11 +225,11 @@ class Sources:
             return [full[0].lower(), _UNSAFE_IN_TABLES.sub("_", full[1]).strip("_")]
         return full if len(full) < 3 else ["__".join(full[:-1]), full[-1]]
 
-    def called(self, name: str) -> Source:
+    def called(self, name: str) -> ScriptSource:
         """Return the source that a table's name in the script means; see `named`."""
         return self.named([part.strip("`") for part in _parts(name)])
 
-    def columns(self, source: Source) -> list[str]:
+    def columns(self, source: ScriptSource) -> list[str]:
         """List the names of a table's columns, without counting that as a read.
 
         Raises:
@@ -243,20 +243,20 @@ class Sources:
     def _exists(self, parts: Sequence[str]) -> bool:
         return bool(self.session._jsparkSession.catalog().tableExists(_quoted(parts)))
 
-    def topic(self, options: Mapping[str, str]) -> Source:
+    def topic(self, options: Mapping[str, str]) -> ScriptSource:
         """Return the source of a Kafka reader."""
         topics = options.get("subscribe") or options.get("subscribepattern") or options.get("assign") or "?"
-        return Source("topic", ",".join(sorted(part.strip() for part in topics.split(","))))
+        return ScriptSource("topic", ",".join(sorted(part.strip() for part in topics.split(","))))
 
-    def path(self, given: str) -> Source:
+    def path(self, given: str) -> ScriptSource:
         """Return the dataset at a path; paths in the scratch folder are relative to it."""
         text = given if ":/" in given else str(self.scratch / given)
         local = re.sub(r"^file:/+", "/", text)
         if local.startswith(f"{self.scratch}/"):
-            return Source("path", naming.path(local).name.removeprefix(f"{self.scratch}/").strip("/"))
+            return ScriptSource("path", naming.path(local).name.removeprefix(f"{self.scratch}/").strip("/"))
         ref = naming.path_pattern(text)
         scheme = "" if ref.namespace == "file" else f"{ref.namespace.rstrip('/')}/"
-        return Source("path", f"{scheme}{ref.name.lstrip('/')}" if scheme else ref.name)
+        return ScriptSource("path", f"{scheme}{ref.name.lstrip('/')}" if scheme else ref.name)
 
     def _frame(self, jdf: Any) -> DataFrame:
         from pyspark.sql import DataFrame

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from py4j.java_gateway import is_instance_of
 
-from headwater_dry_run.changing import Changes
 from headwater_dry_run.plans import frame_of
+from headwater_dry_run.row_changes import RowChanges
 from headwater_dry_run.sources import Sources
 from headwater_dry_run.writing import Writes, matching
 from headwater_producers.spark.connectors.catalog.statements import (
@@ -236,7 +236,7 @@ def _changed(statement: _Statement) -> DataFrame:
     table = plan.targetTable() if statement.kind == "MergeIntoTable" else plan.table()
     relation = next(each for each in items(table.collectLeaves()))
     parts = [str(part) for part in items(relation.multipartIdentifier())]
-    Changes(statement.writes).report(plan, statement.sources.named(parts))
+    RowChanges(statement.writes).report(plan, statement.sources.named(parts))
     return _nothing(statement.sources)
 
 

@@ -18,7 +18,7 @@ from headwater_dry_run.functions import code_of, function_digest
 from headwater_dry_run.options import option_text, shown_options, without_secrets
 from headwater_dry_run.output import Frames
 from headwater_dry_run.signature import UnreadableError
-from headwater_dry_run.sources import Source, Sources
+from headwater_dry_run.sources import ScriptSource, Sources
 from headwater_schemas import naming
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Writes:
     def report(
         self,
         frame: DataFrame,
-        target: Source,
+        target: ScriptSource,
         *,
         format_: str | None = None,
         mode: str = "",
@@ -74,7 +74,7 @@ class Writes:
         self,
         found: dict[str, Any],
         schema: StructType,
-        target: Source,
+        target: ScriptSource,
         *,
         format_: str | None = None,
         mode: str = "",
@@ -116,23 +116,23 @@ class Writes:
         default = self.sources.session.conf.get("spark.sql.sources.partitionOverwriteMode", "static")
         return f"overwrite {_DYNAMIC}" if (which or str(default)).lower() == "dynamic" else "overwrite"
 
-    def target(self, format_: str | None, path: str | None, options: dict[str, str]) -> Source:
+    def target(self, format_: str | None, path: str | None, options: dict[str, str]) -> ScriptSource:
         """Return the target of a writer with these options."""
         if format_ == "kafka":
-            return Source("topic", options.get("topic", "topics that the rows name"))
+            return ScriptSource("topic", options.get("topic", "topics that the rows name"))
         if format_ == "jdbc":
             table = options.get("dbtable", "?")
             try:
                 ref = naming.jdbc(options.get("url", ""), table)
             except ValueError:
-                return Source("jdbc", table)
-            return Source("jdbc", f"{ref.namespace}/{ref.name}")
+                return ScriptSource("jdbc", table)
+            return ScriptSource("jdbc", f"{ref.namespace}/{ref.name}")
         location = path or options.get("path")
-        return self.sources.path(location) if location else Source("sink", format_ or "?")
+        return self.sources.path(location) if location else ScriptSource("sink", format_ or "?")
 
     def batch_of(self, stream: DataFrame) -> DataFrame:
         """Return a stream's rows as foreachBatch gets them: an empty frame with the stream's lineage."""
-        source = Source("stream", f"stream-{next(_NUMBERS)}")
+        source = ScriptSource("stream", f"stream-{next(_NUMBERS)}")
         try:
             rows = f"stream:{self.frames.signature_of(stream)}"
             names = stream.schema.fieldNames()
@@ -274,7 +274,7 @@ def _how(state: dict[str, Any], writes: Writes, *, is_parted: bool = False) -> d
 
 
 def _intercept_batch(writer: Any, writes: Writes) -> None:
-    def written(self: Any, target: Source) -> None:
+    def written(self: Any, target: ScriptSource) -> None:
         writes.report(self._df, target, **_how(_state(self), writes))
 
     def save(
@@ -398,7 +398,7 @@ def _intercept_streams(writer: Any, writes: Writes) -> None:
     writer.start, writer.toTable, writer.foreachBatch, writer.foreach = start, to_table, foreach_batch, foreach
 
 
-def _report_stream(writes: Writes, writer: Any, target: Source) -> None:
+def _report_stream(writes: Writes, writer: Any, target: ScriptSource) -> None:
     state = _state(writer)
     writes.report(
         writer._df, target, **_how(state, writes) | {"mode": state["mode"].lower() or "append"}, streaming=True
@@ -462,7 +462,7 @@ def _report_callback(writes: Writes, frame: DataFrame, name: str, function: Any)
     code = getattr(function, "__func__", function)
     called = getattr(function, "__name__", type(function).__name__)
     writes.sources.compared |= code_of(code)
-    writes.report(frame, Source("code", f"{name}({called})"), mode=function_digest(code))
+    writes.report(frame, ScriptSource("code", f"{name}({called})"), mode=function_digest(code))
 
 
 def _know_functions(writes: Writes) -> None:

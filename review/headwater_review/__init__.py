@@ -1,13 +1,11 @@
 """Change review: two schemas of a dataset, their differences, and the downstream impact of each.
 
-types      data types: a tree, and how they are written
-schema     a schema, its columns by path
-reading    files of any supported format ⇒ a schema
-stored     the schema that the graph has
-compare    two schemas ⇒ every difference
-starts     graph nodes where differences begin; graph: the graph, asked once for all of them
-ask        the review: the differences with all that the graph has downstream of them
-by_kind    a review without the graph: severity of a difference by its kind
-question   question of a review
-answer     answer of a review; wording: sentences
+schema         a schema, its columns by path
+reading        files of any supported format ⇒ a schema
+stored         the schema that the graph has
+compare        two schemas ⇒ every difference
+starts         graph nodes where differences begin
+schema_review  question, answer and the review: the differences with all that the graph has downstream of them
+by_kind        a review without the graph: severity of a difference by its kind
+wording        sentences of an answer
 """

@@ -8,10 +8,9 @@ from collections.abc import Iterable
 from headwater_analysis.assets import Asset, AssetKind
 from headwater_analysis.impact import Severity, SeverityTotal
 from headwater_analysis.impact.policy import SEVERITIES
-from headwater_review.answer import Review, ReviewedDifference
-from headwater_review.compare import Difference, DifferenceKind, Retyping, compare
-from headwater_review.question import Question
+from headwater_review.compare import DifferenceKind, Retyping, SchemaDifference, compare
 from headwater_review.schema import steps_of
+from headwater_review.schema_review import Question, Review, ReviewedDifference
 from headwater_review.wording import OVERWRITES_MORE, constraint_of, privacy_of, suggestion_of, text_of
 
 NOT_ASKED = "The graph wasn't asked: differences are judged as if somebody read what differs."
@@ -28,7 +27,7 @@ _DEGRADED = (
 _COSMETIC = (DifferenceKind.ADDED, DifferenceKind.DESCRIPTION)
 
 
-def severity_of(difference: Difference) -> Severity:
+def severity_of(difference: SchemaDifference) -> Severity:
     """Severity for a reader of the column or dataset that differs."""
     kind = difference.kind
     if difference.exposed is not None:
@@ -70,7 +69,7 @@ def review_schemas(question: Question) -> Review:
 
 def review_by_kind(
     dataset: Asset,
-    differences: Iterable[Difference],
+    differences: Iterable[SchemaDifference],
     sources: tuple[str, str],
     columns: int,
     notes: tuple[str, ...],
@@ -107,7 +106,7 @@ def review_by_kind(
     )
 
 
-def _judged(difference: Difference, above: str | None) -> ReviewedDifference:
+def _judged(difference: SchemaDifference, above: str | None) -> ReviewedDifference:
     severity, reasons = severity_of(difference), []
     if above is not None and (constraint := constraint_of(difference)):
         severity = min(severity, Severity.DEGRADED, key=lambda each: each.rank)

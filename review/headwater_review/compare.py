@@ -88,7 +88,7 @@ class Exposed:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class SchemaDifference:
     """A difference between two schemas.
 
     Attributes:
@@ -123,7 +123,7 @@ class Difference:
     in_new: bool = True
 
 
-def compare(old: Schema, new: Schema, renames: Mapping[str, str] | None = None) -> tuple[Difference, ...]:
+def compare(old: Schema, new: Schema, renames: Mapping[str, str] | None = None) -> tuple[SchemaDifference, ...]:
     """List every difference, in the order of the old schema's columns, then of the new schema's.
 
     A property that one of the schemas can't state, or doesn't, is no difference. For a column that goes or comes as a
@@ -144,12 +144,12 @@ def compare(old: Schema, new: Schema, renames: Mapping[str, str] | None = None) 
     taken = set(pairs.values())
     added = [steps for steps in new.columns if steps not in taken]
     similar = _similar(old, new, _topmost(removed), _topmost(added))
-    out: list[Difference] = []
+    out: list[SchemaDifference] = []
     for steps in _topmost(removed):
         column = old.columns[steps]
         likely = similar.get(steps)
         out.append(
-            Difference(
+            SchemaDifference(
                 DifferenceKind.REMOVED,
                 column.path,
                 before=column.type,
@@ -164,7 +164,9 @@ def compare(old: Schema, new: Schema, renames: Mapping[str, str] | None = None) 
     for steps in _topmost(added):
         column = new.columns[steps]
         out.append(
-            Difference(DifferenceKind.ADDED, column.path, after=column.type, required=column.required, line=column.line)
+            SchemaDifference(
+                DifferenceKind.ADDED, column.path, after=column.type, required=column.required, line=column.line
+            )
         )
     order = {column.path: place for place, column in enumerate(old.columns.values())}
     out.sort(key=lambda each: order.get(each.column, len(order)))
@@ -231,13 +233,15 @@ def _similar(old: Schema, new: Schema, removed: list[Steps], added: list[Steps])
     return out
 
 
-def _of_column(old: SchemaColumn, new: SchemaColumn, states: frozenset[str], *, renamed: bool) -> Iterator[Difference]:
+def _of_column(
+    old: SchemaColumn, new: SchemaColumn, states: frozenset[str], *, renamed: bool
+) -> Iterator[SchemaDifference]:
     path, line = old.path, new.line
     kind = DifferenceKind
     if renamed:
-        yield Difference(kind.RENAMED, path, now=new.path, before=old.type, after=new.type, line=line)
+        yield SchemaDifference(kind.RENAMED, path, now=new.path, before=old.type, after=new.type, line=line)
     if old.shape is not None and new.shape is not None and not is_same(old.shape, new.shape):
-        yield Difference(
+        yield SchemaDifference(
             kind.RETYPED,
             path,
             before=old.type,
@@ -247,7 +251,7 @@ def _of_column(old: SchemaColumn, new: SchemaColumn, states: frozenset[str], *, 
         )
     if NULLABLE in states and None not in (old.nullable, new.nullable) and old.nullable is not new.nullable:
         before, after = ("nullable" if each.nullable else "not null" for each in (old, new))
-        yield Difference(kind.NULLABILITY, path, before=before, after=after, line=line)
+        yield SchemaDifference(kind.NULLABILITY, path, before=before, after=after, line=line)
     if ENUM in states and old.enum != new.enum:
         yield _of_enum(path, old.enum, new.enum, line)
     for name, which in ((UNIT, kind.UNIT), (MEANING, kind.MEANING), (DESCRIPTION, kind.DESCRIPTION)):
@@ -255,11 +259,11 @@ def _of_column(old: SchemaColumn, new: SchemaColumn, states: frozenset[str], *, 
         if name in states and before_ != after_:
             # A unit that is stated for the first time counts as unchanged: the old one is unknown.
             changed = which if before_ and after_ else kind.DESCRIPTION
-            yield Difference(changed, path, before=before_, after=after_, line=line)
+            yield SchemaDifference(changed, path, before=before_, after=after_, line=line)
 
 
-def _of_enum(path: str, old: tuple[str, ...] | None, new: tuple[str, ...] | None, line: int) -> Difference:
-    return Difference(
+def _of_enum(path: str, old: tuple[str, ...] | None, new: tuple[str, ...] | None, line: int) -> SchemaDifference:
+    return SchemaDifference(
         DifferenceKind.ENUM,
         path,
         before=ANY if old is None else ", ".join(old),
@@ -270,10 +274,10 @@ def _of_enum(path: str, old: tuple[str, ...] | None, new: tuple[str, ...] | None
     )
 
 
-def _partitioning(old: Schema, new: Schema, mapped: Mapping[str, str]) -> Iterator[Difference]:
+def _partitioning(old: Schema, new: Schema, mapped: Mapping[str, str]) -> Iterator[SchemaDifference]:
     before = tuple(mapped.get(each, each).lower() for each in old.partitioning)
     if before != tuple(each.lower() for each in new.partitioning):
-        yield Difference(
+        yield SchemaDifference(
             DifferenceKind.PARTITIONING,
             "",
             before=", ".join(old.partitioning) or None,

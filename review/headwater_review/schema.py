@@ -64,14 +64,14 @@ class SchemaColumn:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A schema.
+    """Schema of a dataset, with its columns by path.
 
     Attributes:
         source: the file, or `the graph`.
         columns: columns by steps, a parent before its children.
         states: properties that the format can state, of NULLABLE, ENUM, UNIT, MEANING, DESCRIPTION and PARTITIONING:
             one that it can't state is unknown, and never differs.
-        partitioning: columns, or transforms of columns, that the dataset is partitioned by.
+        partitioning: partition columns of the dataset, or transforms of columns.
     """
 
     source: str

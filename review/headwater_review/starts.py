@@ -13,7 +13,7 @@ from headwater_analysis.impact.moves import ChangeStart
 from headwater_analysis.impact.start import Beginning
 from headwater_analysis.resolve import FoundNode
 from headwater_graph.keys import column_key
-from headwater_review.compare import Difference, DifferenceKind, Retyping
+from headwater_review.compare import DifferenceKind, Retyping, SchemaDifference
 
 _WHOLE = (
     DifferenceKind.ADDED,
@@ -40,7 +40,7 @@ WITHOUT_IMPACT = (
 )
 
 
-def impact_of(difference: Difference) -> tuple[ChangeType, SchemaChange] | None:
+def impact_of(difference: SchemaDifference) -> tuple[ChangeType, SchemaChange] | None:
     """Change type of the impact analysis for a difference; None: it affects nobody."""
     if difference.kind in WITHOUT_IMPACT:
         return None
@@ -57,7 +57,7 @@ def impact_of(difference: Difference) -> tuple[ChangeType, SchemaChange] | None:
     return type_, _AS.get(difference.kind) or SchemaChange(difference.kind.value)
 
 
-class Starts:
+class StartColumns:
     """Columns of a dataset in the graph, for differences to begin at.
 
     Args:
@@ -90,7 +90,7 @@ class Starts:
         names = [known for each in (path, *self._above(path)) if (known := self.named(each)) is not None]
         return [self._ids[name] for name in names]
 
-    def beginning(self, difference: Difference, type_: ChangeType) -> Beginning | None:
+    def beginning(self, difference: SchemaDifference, type_: ChangeType) -> Beginning | None:
         """Nodes where a difference begins; None: the graph doesn't have the column."""
         dataset = self._dataset
         if difference.kind in _WHOLE:
@@ -109,7 +109,7 @@ class Starts:
         asset = self._asset(name, difference.before)
         return Beginning(start, asset, asset, type_)
 
-    def _beginning_above(self, difference: Difference, type_: ChangeType) -> Beginning | None:
+    def _beginning_above(self, difference: SchemaDifference, type_: ChangeType) -> Beginning | None:
         """Nodes for a member that the graph lacks: the column around it, whose readers as a whole read the member."""
         above = next((known for name in reversed(self._above(difference.column)) if (known := self.named(name))), None)
         if above is None:

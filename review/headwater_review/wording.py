@@ -6,7 +6,7 @@ from headwater_analysis.impact import Severity
 from headwater_analysis.impact.wording import short
 from headwater_analysis.privacy.operations import Exposure
 from headwater_analysis.sensitivity import SENSITIVE
-from headwater_review.compare import ANY, Difference, DifferenceKind, Exposed, Retyping
+from headwater_review.compare import ANY, DifferenceKind, Exposed, Retyping, SchemaDifference
 from headwater_schemas.events import Sensitivity
 
 _RETYPED = {
@@ -55,7 +55,7 @@ _IN_ANOTHER_WAY = {
 }
 
 
-def text_of(difference: Difference) -> str:
+def text_of(difference: SchemaDifference) -> str:
     """Sentence for a difference, without a full stop."""
     if difference.kind in _IN_ANOTHER_WAY and difference.before == difference.after:
         return _IN_ANOTHER_WAY[difference.kind].format(
@@ -97,7 +97,7 @@ def privacy_of(exposed: Exposed) -> tuple[Severity, str]:
     return (Severity.BREAKING if is_readable and is_personal else Severity.DEGRADED), because
 
 
-def _values(difference: Difference) -> str:
+def _values(difference: SchemaDifference) -> str:
     old, new = (
         None if each == ANY else set((each or "").split(", ")) for each in (difference.before, difference.after)
     )
@@ -119,7 +119,7 @@ def suggestion_of(column: str, similar: str, above: str = "") -> str:
     return f"Is it renamed to {short(similar)}? Then say --rename {before}={after}."
 
 
-def constraint_of(difference: Difference) -> str:
+def constraint_of(difference: SchemaDifference) -> str:
     """Constraint that a difference puts on new rows, for those who write them; empty: none."""
     if difference.required:
         return "fill the new column"

@@ -37,7 +37,7 @@ from headwater_schemas.errors import (
     UnknownSchemaError,
 )
 from headwater_schemas.events import LineageEvent
-from headwater_schemas.latest import Latest
+from headwater_schemas.lru_cache import LruCache
 from headwater_schemas.rules import BODY_OF_KIND, first_violation
 
 SINGLE_OBJECT_MAGIC = b"\xc3\x01"
@@ -84,7 +84,7 @@ class ReleasedSchemas:
 
 
 def encode(event: LineageEvent) -> bytes:
-    """The value of the event's record: the current schema, in single-object encoding.
+    """Encode an event as the value of its record: by the current schema, in single-object encoding.
 
     Raises:
         EncodeError: the event breaks the contract; names the field.
@@ -146,10 +146,10 @@ class Decoder:
         self._schemas = schemas or ReleasedSchemas()
         self._registry = registry
         self._current = current_schema()
-        self._read: Latest[LineageEvent] = Latest(_READ_BYTES)
+        self._read: LruCache[LineageEvent] = LruCache(_READ_BYTES)
 
     def decode(self, value: bytes | None) -> LineageEvent:
-        """The event in a record's value.
+        """Decode the event in a record's value.
 
         Raises:
             DecodeError: the record can never be decoded by this version; the subclass is the reason.
@@ -261,7 +261,7 @@ def _repeats(value: bytes | None) -> bool:
 
 
 def _head(value: bytes | None) -> tuple[Any, bytes]:
-    """The fields before the bodies, and the bytes behind them; None where it isn't so."""
+    """Read the fields before the bodies, and the bytes behind them; None if they can't be read."""
     stream = BytesIO(value or b"")
     stream.seek(SINGLE_OBJECT_HEADER_BYTES)
     try:
@@ -272,7 +272,7 @@ def _head(value: bytes | None) -> tuple[Any, bytes]:
 
 
 def _with_head(known: LineageEvent, head: Any) -> LineageEvent | None:
-    """The event with this head and the body of another; None where anything is wrong with the head."""
+    """Make the event with this head and the body of another; None if anything is wrong with the head."""
     if head["kind"] != known.kind:
         return None
     try:

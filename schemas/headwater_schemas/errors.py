@@ -177,7 +177,7 @@ class SchemasUnavailableError(TransientError):
 
 
 class FatalError(LineageError):
-    """Retrying can't help: a person has to change a setting.
+    """Error that retrying can't help: a person has to change a setting.
 
     Attributes:
         message: the fault, without the setting.

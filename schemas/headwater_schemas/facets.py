@@ -27,7 +27,7 @@ WRITE_FACET: Final = "headwater_write"
 
 
 class RenamedColumn(msgspec.Struct, frozen=True, order=True):
-    """A column that has another name since, and the values that it had. Its nested fields have new paths with it.
+    """Renamed column, which keeps its values. The paths of its nested fields change, too.
 
     Attributes:
         previous, path: path before and after, written as in `ColumnEdge`.
@@ -89,7 +89,7 @@ def column_changes(text: str | None) -> ColumnChanges:
 
 
 def added_files(text: str | None) -> AddedFiles | None:
-    """The files in a facet's text; None where there is none, or it has another shape."""
+    """Parse the files in a facet's text; None if there is no text, or it has another shape."""
     try:
         return _added_files.decode(text) if text else None
     except (msgspec.DecodeError, UnicodeError):

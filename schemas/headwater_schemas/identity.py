@@ -133,7 +133,7 @@ def identity_id(identity: tuple[Part, ...]) -> str:
 
 @lru_cache(1 << 12)
 def _begun(parts: tuple[Part, ...]) -> _Hash:
-    """The hash of an identity as far as these parts, with which others begin, too."""
+    """Return the hash state after the first parts of an identity, which other identities share."""
     digest = _NAMESPACE_HASH.copy()
     digest.update(canonical(parts).hex().encode())
     return digest

@@ -19,7 +19,7 @@ _CONTENT_TYPE: Final = b"application/vnd.headwater.lineage-event+avro"
 
 
 class Record(msgspec.Struct, frozen=True):
-    """An encoded event.
+    """Encoded event with its key and headers.
 
     Attributes:
         event_id: id of the event.
@@ -44,7 +44,7 @@ class Record(msgspec.Struct, frozen=True):
 
 
 def record_of(event: LineageEvent) -> Record:
-    """Encodes an event: 0.1 ms for an interval.
+    """Encode an event: 0.1 ms for an interval.
 
     Raises:
         EncodeError: the event breaks the contract.

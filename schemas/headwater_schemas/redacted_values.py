@@ -46,7 +46,7 @@ def redacted_json(
     is_clean: Callable[[Any], bool] = lambda _: False,
     clean: Callable[[Any], None] = lambda _: None,
 ) -> tuple[Any, int]:
-    """A JSON value without credentials, and how many texts of it were changed.
+    """Redact a JSON value; also return how many of its texts were changed.
 
     Args:
         value: dicts, lists, texts, numbers; it isn't changed.
@@ -64,7 +64,7 @@ class _Walk:
         self.changed = 0
 
     def value(self, value: Any, holder: str = "", *, secret: bool = False) -> Any:
-        """A value.
+        """Redact a value.
 
         Args:
             value: anything of JSON.
@@ -136,7 +136,7 @@ def _is_pair(name: str, member: Any) -> bool:
 
 
 def redacted(value: T) -> T:
-    """An event, or a part of one, without credentials; facets in it are JSON as text."""
+    """Redact an event, or a part of one; facets in it are JSON as text."""
     found: T = _struct_value(value)
     return found
 

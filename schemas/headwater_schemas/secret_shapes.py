@@ -66,7 +66,7 @@ class _Document(msgspec.Struct, frozen=True):
 
 @cache
 def _shapes() -> tuple[tuple[str, tuple[_Shape, ...]], ...]:
-    """By keyword."""
+    """Return the shapes of secrets by keyword."""
     text = resources.files(__package__).joinpath("secret_shapes.json").read_bytes()
     by_keyword: dict[str, list[_Shape]] = {}
     for shape in msgspec.json.decode(text, type=_Document).shapes:

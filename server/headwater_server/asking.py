@@ -32,7 +32,7 @@ from headwater_analysis.settings import AnalysisSettings
 from headwater_analysis.trace import Arrivals
 from headwater_graph.connection import Neo4jTarget
 from headwater_openlineage.intake.settings import IntakeSettings
-from headwater_openlineage.intake.sink import EventSink
+from headwater_openlineage.intake.sink import IntakeSink
 from headwater_server.documented import problem_responses
 from headwater_server.parameters import SHORTEST_TIMEOUT_SECONDS, known_only
 from headwater_server.problems import OF_INTAKE, ProblemType
@@ -105,7 +105,7 @@ class Graph:
     analysis: AnalysisSettings
     serve: ServeSettings
     policy: Policy | None = None
-    sink: EventSink | None = None
+    sink: IntakeSink | None = None
     intake: IntakeSettings = field(default_factory=IntakeSettings)
     exemptions: tuple[Exemption, ...] = ()
     ends: TopicEnds = not_asked

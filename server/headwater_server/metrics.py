@@ -13,7 +13,7 @@ from prometheus_client.process_collector import ProcessCollector
 
 from headwater_analysis.checks import RULES
 from headwater_openlineage.intake.receiving import RefusalReason
-from headwater_openlineage.intake.request import Outcome
+from headwater_openlineage.intake.request import RequestOutcome
 from headwater_openlineage.lenient import NoteKind
 from headwater_server.problems import STATUS
 
@@ -99,7 +99,7 @@ class IntakeMetrics:
         """Kafka took too long for a request."""
         self._rejected.labels(RequestRejection.KAFKA.value).inc()
 
-    def answered(self, outcome: Outcome, seconds: float) -> None:
+    def answered(self, outcome: RequestOutcome, seconds: float) -> None:
         """A request's events were taken as far as they are."""
         for refusal in outcome.refused.values():
             self._refused.labels(refusal.reason.value).inc()

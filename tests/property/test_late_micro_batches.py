@@ -12,7 +12,7 @@ from headwater_graph.facts.delta import GraphDelta
 from headwater_graph.facts.nodes import IntervalFacts
 from headwater_graph.fold import fold
 from headwater_graph.segments.segment import Place, Stored
-from headwater_graph.segments.slots import Names, take_apart
+from headwater_graph.segments.slots import DatasetName, take_apart
 from headwater_graph.segments.summary import StoredSummary, Summary, summarize
 from headwater_graph.write.segments import Incoming, put_in
 from headwater_schemas.events import (
@@ -101,7 +101,8 @@ def put_late(seed: int, odd: float) -> bool:
         return False
     before, more, everything = fold(there), fold(late), fold([*there, *late])
     names = {
-        key: Names(str(of.identity["namespace"]), str(of.identity["name"])) for key, of in everything.datasets.items()
+        key: DatasetName(str(of.identity["namespace"]), str(of.identity["name"]))
+        for key, of in everything.datasets.items()
     }
     expected, stored, incoming = (intervals_of(delta) for delta in (everything, before, more))
     place = Place("t", "q", next(iter(expected.values())).query, 0)

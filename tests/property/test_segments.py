@@ -18,8 +18,8 @@ from headwater_graph.schema import GRAPH_VERSION
 from headwater_graph.segments import blocks
 from headwater_graph.segments.segment import PLACES, TAIL, Place, Stored, at
 from headwater_graph.segments.slots import (
-    Names,
-    Owner,
+    DatasetName,
+    OwningQuery,
     Slot,
     VariantShape,
     processing_time_of,
@@ -35,15 +35,15 @@ from support.graph.colliding import Pools, colliding_events
 POOLS = Pools(tenants=1, jobs=2, datasets=3, runs=3, queries=1, batches=80, times=6, columns=1, plans=2)
 
 
-def names_of(delta: GraphDelta) -> dict[str, Names]:
+def names_of(delta: GraphDelta) -> dict[str, DatasetName]:
     return {
-        key: Names(str(facts.identity["namespace"]), str(facts.identity["name"]))
+        key: DatasetName(str(facts.identity["namespace"]), str(facts.identity["name"]))
         for key, facts in delta.datasets.items()
     }
 
 
-def owner_of(interval: IntervalFacts) -> Owner:
-    return Owner(str(interval.identity["tenant"]), str(interval.identity["query_id"]))
+def owner_of(interval: IntervalFacts) -> OwningQuery:
+    return OwningQuery(str(interval.identity["tenant"]), str(interval.identity["query_id"]))
 
 
 @settings(max_examples=examples(200))
@@ -53,7 +53,7 @@ def test_any_micro_batch_is_the_same_again(event: LineageEvent) -> None:
     names = names_of(delta)
     for interval in delta.intervals.values():
         slot = take_apart(owner_of(interval), interval.batch_id, interval.variants, names)
-        known: dict[str, Names] = {}
+        known: dict[str, DatasetName] = {}
         assert put_together(owner_of(interval), interval.batch_id, slot, known) == interval.variants
         assert known.items() <= names.items()
         block = blocks.open_block({5: slot})
@@ -210,7 +210,7 @@ def put(
     stored: Stored,
     properties: dict[str, object],
     incoming: Mapping[int, IntervalFacts],
-    names: Mapping[str, Names],
+    names: Mapping[str, DatasetName],
 ) -> None:
     """Put micro-batches like the writer does: append what follows, else join with the stored blocks."""
     known = stored.read(place, {})

@@ -122,7 +122,7 @@ class _Collected:
 
 def _serve(scratch: Path, tables: Mapping[str, str], answers: TextIO) -> None:
     from headwater_dry_run.__main__ import is_by_a_made_up_row, missing, prepare, problem
-    from headwater_dry_run.lines import Lines
+    from headwater_dry_run.line_coverage import LineTracer
     from headwater_dry_run.session import make_session
 
     os.chdir(scratch)
@@ -136,7 +136,7 @@ def _serve(scratch: Path, tables: Mapping[str, str], answers: TextIO) -> None:
         sources.forget()
         looks.begin(empty)
         script.write_text(text, encoding="utf-8")
-        lines = Lines(str(script), [])
+        lines = LineTracer(str(script), [])
         raised: Exception | None = None
         try:
             code = compile(text, str(script), "exec")

@@ -29,9 +29,9 @@ from headwater.publishing import PublisherSink, publisher_settings
 from headwater.settings import Settings, connected_settings
 from headwater_consumers.materializer.future import correction
 from headwater_openlineage.intake.receiving import Refusal, RefusalReason, receive
-from headwater_openlineage.intake.sink import EventSink, Settled, SinkFullError, Undeliverable
-from headwater_openlineage.intake.splitting import Document, Layout, NotAnArrayError, documents, layout
-from headwater_openlineage.lenient import Note
+from headwater_openlineage.intake.sink import IntakeSink, Settled, SinkFullError, Undeliverable
+from headwater_openlineage.intake.splitting import Layout, NotAnArrayError, SplitDocument, documents, layout
+from headwater_openlineage.lenient import IntakeNote
 from headwater_producers.publisher import Publisher
 from headwater_schemas.errors import EncodeError
 from headwater_schemas.events import LineageEvent
@@ -130,7 +130,7 @@ class EmissionCounts:
                 short = message if len(message) <= _LONGEST_REASON else f"{message[:_LONGEST_REASON]}…"
                 self.refusals.append(RefusedDocument(file, line, refusal.pointer, refusal.reason.value, short))
 
-    def note(self, file: str, line: int, notes: Sequence[Note]) -> None:
+    def note(self, file: str, line: int, notes: Sequence[IntakeNote]) -> None:
         """Count a document that is accepted although it doesn't follow the specification."""
         self.noted += bool(notes)
         room = _MOST_LISTED - len(self.notes)
@@ -244,7 +244,9 @@ def _publish(files: list[str], settings: Settings, done: EmissionCounts, correct
         done.failure = publisher.problem or f"{servers} took too long"
 
 
-def _read_all(files: list[str], sink: EventSink, settings: Settings, done: EmissionCounts, correct: str | None) -> None:
+def _read_all(
+    files: list[str], sink: IntakeSink, settings: Settings, done: EmissionCounts, correct: str | None
+) -> None:
     total = None if STDIN in files else sum(Path(name).stat().st_size for name in files)
     with console.progress(DownloadColumn()) as progress:
         task = progress.add_task("Sending", total=total)
@@ -263,7 +265,7 @@ def _read_all(files: list[str], sink: EventSink, settings: Settings, done: Emiss
 
 
 def _send(
-    document: Document, file: str, sink: EventSink, settings: Settings, done: EmissionCounts, correct: str | None
+    document: SplitDocument, file: str, sink: IntakeSink, settings: Settings, done: EmissionCounts, correct: str | None
 ) -> None:
     longest = settings.openlineage.document_max_bytes
     received = receive(
@@ -295,7 +297,7 @@ def _send(
 
 
 def _send_when_there_is_room(
-    events: Sequence[LineageEvent], sink: EventSink, settled: Settled, done: EmissionCounts
+    events: Sequence[LineageEvent], sink: IntakeSink, settled: Settled, done: EmissionCounts
 ) -> None:
     sent, since = done.sent, time.monotonic()
     while True:
@@ -312,7 +314,7 @@ def _send_when_there_is_room(
             time.sleep(_WAIT_SECONDS)
 
 
-def _documents(name: str) -> Iterator[Document]:
+def _documents(name: str) -> Iterator[SplitDocument]:
     if name == STDIN:
         yield from _streamed(sys.stdin.buffer)
         return
@@ -323,7 +325,7 @@ def _documents(name: str) -> Iterator[Document]:
         raise InputError(f"File {name} can't be read: {error.strerror}.") from error
 
 
-def _mapped(file: IO[bytes]) -> Iterator[Document]:
+def _mapped(file: IO[bytes]) -> Iterator[SplitDocument]:
     """Documents of a file of any size: it is never in memory as a whole."""
     if not file.seek(0, 2):
         return
@@ -331,7 +333,7 @@ def _mapped(file: IO[bytes]) -> Iterator[Document]:
         yield from documents(data, layout(data))
 
 
-def _streamed(stream: BinaryIO) -> Iterator[Document]:
+def _streamed(stream: BinaryIO) -> Iterator[SplitDocument]:
     """Documents of a stream: lines as they come; an array or a single document once it is whole, by a file."""
     first, skipped = b"", 0
     for line in iter(lambda: stream.readline(_LONGEST_LINE), b""):
@@ -354,11 +356,11 @@ def _is_whole(line: bytes) -> bool:
     return layout(line.rstrip() + b"\n{}") is Layout.LINES
 
 
-def _lines(first: bytes, stream: BinaryIO, skipped: int) -> Iterator[Document]:
+def _lines(first: bytes, stream: BinaryIO, skipped: int) -> Iterator[SplitDocument]:
     index, number, line = 0, skipped + 1, first
     while line:
         if data := line.strip():
-            yield Document(index, number, data)
+            yield SplitDocument(index, number, data)
             index += 1
         number += line.endswith(b"\n")
         line = stream.readline(_LONGEST_LINE)

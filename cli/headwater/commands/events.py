@@ -15,7 +15,7 @@ from headwater.console import JsonOption, console
 from headwater.decoding import event_decoder
 from headwater.kafka_errors import asking_kafka
 from headwater.settings import connected_settings
-from headwater_consumers.kafka.records import Record
+from headwater_consumers.kafka.records import FetchedRecord
 from headwater_consumers.kafka.topic_reader import records_to_end
 from headwater_schemas.codec import Decoder
 from headwater_schemas.errors import DecodeError, UnreadableRecordError
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
-Read = tuple["Record", LineageEvent | DecodeError]
+Read = tuple["FetchedRecord", LineageEvent | DecodeError]
 
 
 def command(
@@ -59,7 +59,7 @@ def command(
     console.result(document(newest), table(newest))
 
 
-def _decoded(records: Iterable[Record], decoder: Decoder) -> Iterator[Read]:
+def _decoded(records: Iterable[FetchedRecord], decoder: Decoder) -> Iterator[Read]:
     for record in records:
         if record.unread is not None:
             yield record, UnreadableRecordError(record.unread.why)
@@ -89,7 +89,7 @@ def _published(read: Read) -> tuple[int, int, int]:
     return record.timestamp_ms or 0, record.partition.number, record.offset
 
 
-def document(read: Sequence[tuple[Record, LineageEvent | DecodeError]]) -> dict[str, Any]:
+def document(read: Sequence[tuple[FetchedRecord, LineageEvent | DecodeError]]) -> dict[str, Any]:
     """`events --json`: each with its place on the topic, and the event, or why there is none."""
     return {
         "events": [
@@ -103,7 +103,7 @@ def document(read: Sequence[tuple[Record, LineageEvent | DecodeError]]) -> dict[
     }
 
 
-def table(read: Sequence[tuple[Record, LineageEvent | DecodeError]]) -> RenderableType:
+def table(read: Sequence[tuple[FetchedRecord, LineageEvent | DecodeError]]) -> RenderableType:
     """A row for each, the newest last."""
     if not read:
         return "No events."

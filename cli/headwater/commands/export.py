@@ -32,7 +32,7 @@ with without("numpy", "pandas"):
     from headwater_analysis.declaring.from_graph import DatasetContract, contracts_of
     from headwater_analysis.drawing import Reach, keys_around
     from headwater_consumers.forward.exporting import Exporter, ExportScope
-    from headwater_consumers.forward.plans import Plans
+    from headwater_consumers.forward.plans import PlanCache
     from headwater_consumers.kafka.topic_reader import records_to_end
 
 app = typer.Typer(help="Export lineage and contracts for other programs.", no_args_is_help=True)
@@ -79,7 +79,7 @@ def openlineage(
         with asking(tenant=tenant, silently=True) as reader:
             around = keys_around(reader, dataset, direction=direction, depth=hops)
     names, client = settings.topic.names(), quiet(client_config(settings.kafka))
-    plans = Plans(settings.forward.plans_max_bytes)
+    plans = PlanCache(settings.forward.plans_max_bytes)
     exporter = Exporter(ExportScope(settings.analysis.tenant, around, begin, end), plans, coalesced=coalesced)
     unreadable = _Unreadable()
     with (

@@ -32,7 +32,7 @@ with without("numpy", "pandas"):
         Collector,
         FileCollector,
         KafkaCollector,
-        Refused,
+        RefusedDocuments,
         RefusedFile,
         RefusedTopic,
     )
@@ -40,7 +40,7 @@ with without("numpy", "pandas"):
     from headwater_consumers.forward.http import HttpCollector
     from headwater_consumers.forward.metrics import ForwardMetrics
     from headwater_consumers.forward.parallel import ParallelCollector
-    from headwater_consumers.forward.plans import Plans
+    from headwater_consumers.forward.plans import PlanCache
     from headwater_consumers.forward.settings import MicroBatches
     from headwater_consumers.forward.spacing import Spacing
     from headwater_consumers.kafka.backoff import BackoffPolicy
@@ -114,7 +114,7 @@ def _forward(settings: Settings, to: str, refused: str, port: int | None, *, unt
                     SourceConfig(client, names.events, settings.forward.group), clock=time.monotonic, notices=notices
                 ),
                 decoder=decoder,
-                plans=Plans(settings.forward.plans_max_bytes, metrics.unknown_plans.inc),
+                plans=PlanCache(settings.forward.plans_max_bytes, metrics.unknown_plans.inc),
                 collector=collector,
                 refused=aside,
                 metrics=metrics,
@@ -165,7 +165,7 @@ def _collector(settings: Settings, to: str) -> Collector:
     return _topic(settings, to, "--to")
 
 
-def _refused(settings: Settings, to: str, refused: str) -> Refused:
+def _refused(settings: Settings, to: str, refused: str) -> RefusedDocuments:
     if not refused.startswith(_TOPIC):
         return RefusedFile(Path(refused))
     if refused == to:

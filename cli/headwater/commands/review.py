@@ -31,14 +31,11 @@ with without("numpy", "pandas"):
     from headwater_analysis.freshness import NOT_REPORTED, GraphState
     from headwater_analysis.impact import Policy, Severity, load_policy
     from headwater_analysis.reader import Reader
-    from headwater_review.answer import Review
-    from headwater_review.ask import review
     from headwater_review.by_kind import review_schemas
-    from headwater_review.jobs.answer import JobReview, JobVerdict
-    from headwater_review.jobs.ask import declared_columns, review_job
-    from headwater_review.question import Question
+    from headwater_review.jobs.job_review import JobReview, JobVerdict, declared_columns, review_job
     from headwater_review.reading.files import read_schema
     from headwater_review.schema import Schema
+    from headwater_review.schema_review import Question, Review, review
 
 STDOUT: Final = "-"
 _SCRIPT: Final = ".py"

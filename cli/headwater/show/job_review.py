@@ -13,9 +13,9 @@ from rich.text import Text
 from headwater.console import shortened
 from headwater.show import review as show
 from headwater_analysis.impact.wording import as_code, as_text
-from headwater_review.answer import Review
-from headwater_review.jobs.answer import JobReview, JobVerdict
+from headwater_review.jobs.job_review import JobReview, JobVerdict
 from headwater_review.jobs.version import JobProblem
+from headwater_review.schema_review import Review
 from headwater_schemas.visible import visible
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from headwater.show.declared import consumers_table
 from headwater_analysis.assets import Asset
 from headwater_analysis.impact import ImpactItem, Severity
 from headwater_analysis.impact.wording import as_code, as_text, called, consumer_text, decisions
-from headwater_review.answer import Review, ReviewedDifference
 from headwater_review.compare import DifferenceKind
+from headwater_review.schema_review import Review, ReviewedDifference
 from headwater_schemas.visible import visible
 
 if TYPE_CHECKING:

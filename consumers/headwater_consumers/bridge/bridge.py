@@ -25,14 +25,14 @@ from typing import Any
 from headwater_consumers.bridge.metrics import BridgeMetrics
 from headwater_consumers.kafka.membership import POLL_SECONDS, Membership
 from headwater_consumers.kafka.notices import Notices, RetryCause
-from headwater_consumers.kafka.records import Record, next_offsets
+from headwater_consumers.kafka.records import FetchedRecord, next_offsets
 from headwater_consumers.kafka.source import RecordSource
 from headwater_consumers.materializer.batch import unread_letter
-from headwater_consumers.materializer.dead_letters.letter import BRIDGE, DeadLetter, Stage
+from headwater_consumers.materializer.dead_letters.letter import BRIDGE, DeadLetter, DeadLetterStage
 from headwater_consumers.materializer.dead_letters.topic import DeadLetterSink, DeadLettersUndeliveredError
 from headwater_consumers.materializer.errors import DeadLetterReason
 from headwater_openlineage.intake.receiving import Refusal, RefusalReason, receive, redacted_bytes
-from headwater_openlineage.intake.sink import EventSink, SinkFullError, Undeliverable
+from headwater_openlineage.intake.sink import IntakeSink, SinkFullError, Undeliverable
 from headwater_schemas.errors import BrokerUnavailableError, EncodeError, LineageError
 from headwater_schemas.events import LineageEvent
 
@@ -87,7 +87,7 @@ class BridgeParts:
     """
 
     source: RecordSource
-    sink: EventSink
+    sink: IntakeSink
     dead_letters: DeadLetterSink
     metrics: BridgeMetrics
     notices: Notices
@@ -101,7 +101,7 @@ class BridgeParts:
 
 @dataclass(slots=True)
 class _Batch:
-    """Records under way.
+    """Records of one poll whose events aren't settled yet.
 
     Attributes:
         outstanding: documents whose events aren't all settled yet.
@@ -110,8 +110,8 @@ class _Batch:
     """
 
     outstanding: int = 0
-    again: deque[tuple[Sequence[LineageEvent], Record]] = field(default_factory=deque)
-    letters: dict[Record, DeadLetter] = field(default_factory=dict)
+    again: deque[tuple[Sequence[LineageEvent], FetchedRecord]] = field(default_factory=deque)
+    letters: dict[FetchedRecord, DeadLetter] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -146,7 +146,7 @@ class Bridge:
         """For `/livez` and `/readyz`."""
         return {"partitions_assigned": len(self._member.partitions), "kafka_reachable": self.ready}
 
-    def _refused(self, record: Record, refusal: Refusal) -> DeadLetter:
+    def _refused(self, record: FetchedRecord, refusal: Refusal) -> DeadLetter:
         if self._parts.redacting and record.value is not None:
             value = redacted_bytes(record.value, max_bytes=self._parts.document_max_bytes)
             key = None if record.key is None else redacted_bytes(record.key)
@@ -188,8 +188,8 @@ class Bridge:
         # Behind the last record there may be offsets that hold none: a transaction's marker.
         self._member.dealt_with(next_offsets(polled.records, polled.reached))
 
-    def _bridged(self, records: Sequence[Record]) -> bool:
-        """Steps 1 to 3. False: the bridge is being stopped, and nothing may be committed of it."""
+    def _bridged(self, records: Sequence[FetchedRecord]) -> bool:
+        """Do steps 1 to 3. False: the bridge is being stopped, and no offset of the batch may be committed."""
         batch = _Batch()
         self.totals.consumed += len(records)
         self._parts.metrics.consumed.inc(len(records))
@@ -200,7 +200,7 @@ class Bridge:
             return False
         return not batch.letters or self._dead_lettered(list(batch.letters.values()))
 
-    def _events(self, batch: _Batch, record: Record) -> list[LineageEvent]:
+    def _events(self, batch: _Batch, record: FetchedRecord) -> list[LineageEvent]:
         if record.unread is not None:
             batch.letters[record] = unread_letter(record, record.unread, by=BRIDGE)
             return []
@@ -220,7 +220,7 @@ class Bridge:
             return []
         return received.events
 
-    def _sent(self, batch: _Batch, record: Record, events: Sequence[LineageEvent]) -> bool:
+    def _sent(self, batch: _Batch, record: FetchedRecord, events: Sequence[LineageEvent]) -> bool:
         while events:
             with batch.lock:
                 batch.outstanding += 1
@@ -238,7 +238,7 @@ class Bridge:
         return True
 
     def _on_settled(
-        self, batch: _Batch, events: Sequence[LineageEvent], record: Record, failures: Sequence[Undeliverable]
+        self, batch: _Batch, events: Sequence[LineageEvent], record: FetchedRecord, failures: Sequence[Undeliverable]
     ) -> None:
         """Called from any thread."""
         published = len(events) - len(failures)
@@ -258,7 +258,7 @@ class Bridge:
             batch.outstanding -= 1
 
     def _settled(self, batch: _Batch) -> bool:
-        """Step 2: wait. The source is paused, and polled so that the group keeps us."""
+        """Do step 2: wait. The source is paused, and polled so that the bridge stays in the group."""
         while True:
             with batch.lock:
                 outstanding, again = batch.outstanding, list(batch.again)
@@ -321,8 +321,8 @@ class Bridge:
                 return True
 
 
-def _letter(record: Record, reason: DeadLetterReason, pointer: str, message: str) -> DeadLetter:
-    stage = Stage.APPLY if reason is DeadLetterReason.TOO_LARGE else Stage.DECODE
+def _letter(record: FetchedRecord, reason: DeadLetterReason, pointer: str, message: str) -> DeadLetter:
+    stage = DeadLetterStage.APPLY if reason is DeadLetterReason.TOO_LARGE else DeadLetterStage.DECODE
     text = f"{pointer}: {message}" if pointer else message
     return DeadLetter(record, reason, stage, "headwater_openlineage.errors.Refused", text, by=BRIDGE)
 

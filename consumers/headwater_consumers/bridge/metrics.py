@@ -43,5 +43,5 @@ class BridgeMetrics:
         self.up = Gauge(f"{_PREFIX}_kafka_up", "1 while a broker is connected.", registry=registry)
 
     def dead_letter(self, reason: DeadLetterReason) -> None:
-        """The dead-letter topic has one more."""
+        """Count a letter on the dead-letter topic."""
         self._dead.labels(reason.value).inc()

@@ -35,7 +35,7 @@ class CollectorUnavailableError(TransientError):
     """The collector doesn't take documents now.
 
     Attributes:
-        after_seconds: pause that the collector asks for; None: it doesn't say.
+        after_seconds: pause that the collector requests; None: it requests none.
     """
 
     def __init__(self, message: str, *, after_seconds: float | None = None) -> None:
@@ -62,7 +62,7 @@ class DocumentRefusedError(Exception):
 
 
 class Collector(Protocol):
-    """Takes documents."""
+    """Destination of documents."""
 
     def deliver(self, document: OutgoingDocument, refused: Callable[[DocumentRefusedError], None]) -> None:
         """Take a document, in order.
@@ -112,7 +112,7 @@ class FileCollector:
         self._lines.append(document.data + b"\n")
 
     def flush(self) -> None:
-        """Return once all is on the disk; where that fails, nothing of it is left in the file.
+        """Return once all documents are on the disk; if that fails, none of them is left in the file.
 
         Raises:
             CollectorUnavailableError: it can't be written now.
@@ -203,11 +203,11 @@ class KafkaCollector:
         raise error
 
 
-class Refused(Protocol):
+class RefusedDocuments(Protocol):
     """Takes documents that the collector refuses for good."""
 
     def add(self, document: OutgoingDocument, error: DocumentRefusedError, *, source: str, event_id: str) -> None:
-        """Take one; it is safe when this returns.
+        """Take a document; it is stored durably when this returns.
 
         Args:
             document: the refused document.
@@ -235,7 +235,7 @@ class RefusedTopic:
         self._topic = topic
 
     def add(self, document: OutgoingDocument, error: DocumentRefusedError, *, source: str, event_id: str) -> None:
-        """Produce one; all in-sync replicas have it when this returns.
+        """Produce a document; all in-sync replicas have it when this returns.
 
         Raises:
             CollectorUnavailableError: the topic doesn't take it now.
@@ -269,7 +269,7 @@ class RefusedFile:
         self._path = path
 
     def add(self, document: OutgoingDocument, error: DocumentRefusedError, *, source: str, event_id: str) -> None:
-        """Append one; it is on the disk when this returns.
+        """Append a document; it is on the disk when this returns.
 
         Raises:
             CollectorUnavailableError: the file can't be written now.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from headwater_consumers.forward.plans import Plans
+from headwater_consumers.forward.plans import PlanCache
 from headwater_graph import keys
 from headwater_openlineage.errors import Refused
 from headwater_openlineage.outgoing import documents_of
@@ -48,7 +48,7 @@ class ExportTotals:
         read: events read.
         exported: events that leave as documents.
         documents: number of documents for these events.
-        without_document: events that OpenLineage has no document for: declarations and retention.
+        without_document: events without a counterpart in OpenLineage: declarations and retention.
     """
 
     read: int = 0
@@ -66,7 +66,7 @@ class Exporter:
         coalesced: micro-batches that share an event share a document.
     """
 
-    def __init__(self, scope: ExportScope, plans: Plans, *, coalesced: bool = False) -> None:
+    def __init__(self, scope: ExportScope, plans: PlanCache, *, coalesced: bool = False) -> None:
         self._scope = scope
         self._plans = plans
         self._coalesced = coalesced

@@ -25,15 +25,15 @@ from headwater_consumers.forward.collectors import (
     CollectorUnavailableError,
     DocumentRefusedError,
     OutgoingDocument,
-    Refused,
+    RefusedDocuments,
 )
 from headwater_consumers.forward.metrics import ForwardMetrics
-from headwater_consumers.forward.plans import Plans, holds_plan
+from headwater_consumers.forward.plans import PlanCache, holds_plan
 from headwater_consumers.forward.spacing import Spacing
 from headwater_consumers.kafka.backoff import Backoff, BackoffPolicy
 from headwater_consumers.kafka.membership import POLL_SECONDS, Membership
 from headwater_consumers.kafka.notices import Notices
-from headwater_consumers.kafka.records import Partition, Record, next_offsets
+from headwater_consumers.kafka.records import FetchedRecord, Partition, next_offsets
 from headwater_consumers.kafka.source import RecordSource
 from headwater_openlineage.outgoing import documents_of
 from headwater_schemas.codec import Decoder
@@ -43,7 +43,7 @@ from headwater_schemas.events import LineageEvent
 BATCH_RECORDS = 200
 BATCH_BYTES = 4 * 1024 * 1024
 _LAST_COMMIT_SECONDS = 10.0
-# Longest pause that a collector may ask for; after that the document is sent again all the same.
+# Longest pause that a collector may request; after that the document is sent again all the same.
 _LONGEST_PAUSE_SECONDS = 300.0
 
 
@@ -109,9 +109,9 @@ class ForwardParts:
 
     source: RecordSource
     decoder: Decoder
-    plans: Plans
+    plans: PlanCache
     collector: Collector
-    refused: Refused
+    refused: RefusedDocuments
     metrics: ForwardMetrics
     notices: Notices
     warn: Callable[[str], None]
@@ -128,7 +128,7 @@ class _Outgoing:
     """A document, with the record that it comes from."""
 
     document: OutgoingDocument
-    record: Record
+    record: FetchedRecord
     event_id: str
 
 
@@ -168,7 +168,7 @@ class Forwarder:
 
     # The loop
 
-    def remember(self, records: Iterable[Record]) -> None:
+    def remember(self, records: Iterable[FetchedRecord]) -> None:
         """Remember the column lineages in records that were forwarded before."""
         for record in records:
             if self._stopping.is_set():
@@ -229,8 +229,8 @@ class Forwarder:
         if self._parts.spacing is not None:
             self._parts.spacing.forget(partitions)
 
-    def _forwarded(self, records: Sequence[Record]) -> bool:
-        """Steps 1 to 3. False: the forwarder is being stopped, and nothing of it may be committed."""
+    def _forwarded(self, records: Sequence[FetchedRecord]) -> bool:
+        """Do steps 1 to 3. False: the forwarder is being stopped, and no offset of the batch may be committed."""
         outgoing: list[_Outgoing] = []
         for record in records:
             found = self._documents(record)
@@ -241,8 +241,8 @@ class Forwarder:
         self._parts.metrics.consumed.inc(len(records))
         return self._delivered(outgoing)
 
-    def _documents(self, record: Record) -> list[_Outgoing] | None:
-        """Step 1; None: the forwarder is being stopped."""
+    def _documents(self, record: FetchedRecord) -> list[_Outgoing] | None:
+        """Do step 1; None: the forwarder is being stopped."""
         backoff = Backoff(self._parts.backoff, self._parts.clock, self._parts.random)
         while True:
             try:
@@ -262,7 +262,7 @@ class Forwarder:
         events = [(event, record)] if spacing is None else list(spacing.through(event, record))
         return [each for released in events for each in self._of_event(*released)]
 
-    def _of_event(self, event: LineageEvent, record: Record) -> list[_Outgoing]:
+    def _of_event(self, event: LineageEvent, record: FetchedRecord) -> list[_Outgoing]:
         parts = self._parts
         return [
             _Outgoing(OutgoingDocument(_bytes(document), _key(document)), record, event.event_id)

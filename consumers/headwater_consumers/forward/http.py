@@ -49,7 +49,7 @@ _LEVEL = 6
 
 
 class HttpCollector:
-    """Posts documents. Connects with the first.
+    """Collector that posts documents over HTTP. Connects with the first document.
 
     Args:
         url: `http://…` or `https://…`, without user and password.
@@ -104,7 +104,7 @@ class HttpCollector:
         refused(DocumentRefusedError(str(status), answer))
 
     def flush(self) -> None:
-        """Every document was answered already."""
+        """Do nothing: every document was answered already."""
 
     def close(self) -> None:
         """Close the connection."""

@@ -21,7 +21,7 @@ and little is left to wait for when the command is stopped."""
 
 
 class ParallelCollector:
-    """Delivers to several collectors at once. After a failure none gets more until `flush` has reported it.
+    """Collector that delivers to several at once. After a failure none gets more until `flush` has reported it.
 
     What a collector has then isn't delivered to it again with the rest: neither is a document that comes before another
     one of its key overtaken, nor one sent twice for another's sake.

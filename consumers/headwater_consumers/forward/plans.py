@@ -16,8 +16,8 @@ Key = tuple[str, str, str, str]
 """Tenant, namespace and name of the job, and the digest: a digest is cited within its job."""
 
 
-class Plans:
-    """Remembers column lineages; the least recently cited are forgotten first.
+class PlanCache:
+    """Cache of column lineages by digest; the least recently cited are dropped first.
 
     Args:
         max_bytes: bound on their memory, estimated.
@@ -34,7 +34,7 @@ class Plans:
         return len(self._plans)
 
     def remember(self, event: LineageEvent) -> None:
-        """The plan of an event that has one."""
+        """Keep the column lineage of a PLAN event."""
         plan = event.plan_event
         if plan is None or event.job is None:
             return

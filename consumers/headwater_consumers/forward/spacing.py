@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from headwater_consumers.kafka.records import Partition, Record
+from headwater_consumers.kafka.records import FetchedRecord, Partition
 from headwater_schemas.events import IntervalEvent, LineageEvent
 from headwater_schemas.identity import event_id
 
@@ -26,14 +26,14 @@ class Released(NamedTuple):
     """
 
     event: LineageEvent
-    record: Record
+    record: FetchedRecord
 
 
 @dataclass(slots=True)
 class _Held:
     event: LineageEvent
     body: IntervalEvent
-    record: Record
+    record: FetchedRecord
     offset: int
     since: float
 
@@ -62,7 +62,7 @@ class Spacing:
         self._clock = clock
         self._held: dict[_Key, _Held] = {}
 
-    def through(self, event: LineageEvent, record: Record) -> Iterator[Released]:
+    def through(self, event: LineageEvent, record: FetchedRecord) -> Iterator[Released]:
         """Add an event, and return the events to be sent now, in order."""
         body = event.interval_event
         if body is None or event.document is not None:

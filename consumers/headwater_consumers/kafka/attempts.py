@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from headwater_consumers.kafka.records import Partition, Record
+from headwater_consumers.kafka.records import FetchedRecord, Partition
 
 _CAREFUL: Mapping[int, tuple[int, int]] = {2: (256, 12_288), 3: (16, 256), 4: (1, 16), 5: (1, 1), 6: (1, 1)}
 """Attempts before ⇒ how many records are handed on at once, and for how many records."""
@@ -75,7 +75,7 @@ class Attempts:
             return 0
         return min(_CAREFUL[each.before][0] for each in careful)
 
-    def begins(self, records: Iterable[Record]) -> dict[Partition, int]:
+    def begins(self, records: Iterable[FetchedRecord]) -> dict[Partition, int]:
         """Find partitions whose first records since the assignment are among these, with the first offset."""
         first: dict[Partition, int] = {}
         for record in records:
@@ -84,7 +84,7 @@ class Attempts:
                 first.setdefault(record.partition, record.offset)
         return first
 
-    def handing(self, records: Iterable[Record]) -> list[Record]:
+    def handing(self, records: Iterable[FetchedRecord]) -> list[FetchedRecord]:
         """Return the records that are handed on now, marked if they are to be set aside."""
         handed = []
         for record in records:

@@ -19,7 +19,7 @@ class BackoffPolicy:
     cap_seconds: float = 10.0
 
     def wait_seconds(self, attempt: int, random: Callable[[], float]) -> float:
-        """The wait after failed attempt number `attempt`, from 1; `random` gives [0, 1)."""
+        """Return the wait after failed attempt number `attempt`, from 1; `random` gives [0, 1)."""
         # Beyond 2^30 the cap has long won; the bound keeps the integer from growing with an outage of days.
         whole = min(self.cap_seconds, self.first_seconds * 2.0 ** min(attempt - 1, 30))
         return whole * (0.5 + random() / 2)
@@ -36,12 +36,12 @@ class Backoff:
         self._due = 0.0
 
     def failed(self) -> None:
-        """An attempt failed now."""
+        """Note a failed attempt."""
         self.attempts += 1
         self._due = self._clock() + self._policy.wait_seconds(self.attempts, self._random)
 
     def succeeded(self) -> None:
-        """Start over: the next trouble is another one."""
+        """Start over: the next failure begins a new trouble."""
         self.attempts = 0
         self._due = 0.0
 

@@ -20,13 +20,13 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from headwater_consumers.kafka.attempts import SET_ASIDE_AFTER, Attempts
 from headwater_consumers.kafka.notices import Notices, RetryCause
 from headwater_consumers.kafka.offsets import (
-    Committed,
+    CommittedOffset,
     OffsetReader,
     PartitionOffsets,
     committable,
     start_offset,
 )
-from headwater_consumers.kafka.records import RECORD_MAX_BYTES, Partition, Record, record_of
+from headwater_consumers.kafka.records import RECORD_MAX_BYTES, FetchedRecord, Partition, record_of
 from headwater_consumers.kafka.source import Polled, SourceListener
 from headwater_consumers.kafka.unfetchable import (
     CONSUMER_CONFIG,
@@ -143,7 +143,7 @@ class ClientCallbacks:
             raise self._fatal
 
     def on_error(self, error: KafkaError) -> None:
-        """For `error_cb`."""
+        """Handle an error, as librdkafka's `error_cb`."""
         # With one of several brokers away nothing is amiss; when all are, the last one's error is the precise one.
         if error.code() != KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001 - librdkafka's own name
             self._last_error = error
@@ -153,7 +153,7 @@ class ClientCallbacks:
         self.trouble(self._last_error or error)
 
     def on_stats(self, document: str) -> None:
-        """For `stats_cb`."""
+        """Read statistics, as librdkafka's `stats_cb`."""
         brokers = json.loads(document).get("brokers", {}).values()
         self.reachable = any(broker.get("state") == "UP" for broker in brokers)
 
@@ -168,14 +168,14 @@ class ClientCallbacks:
         self._notices.trouble(RetryCause.BROKER, str(self.classified(error, doing)))
 
     def recorded(self, error: KafkaError | KafkaException, doing: str) -> BrokerUnavailableError | FatalError:
-        """The error of our tree for it. A fatal one is recorded for `raise_fatal`."""
+        """Translate an error of librdkafka. A fatal one is recorded for `raise_fatal`."""
         failure = self.classified(error, doing)
         if isinstance(failure, FatalError):
             self._fatal = failure
         return failure
 
     def classified(self, error: KafkaError | KafkaException, doing: str) -> BrokerUnavailableError | FatalError:
-        """The error of our tree for it, to be raised by the caller."""
+        """Translate an error of librdkafka, to be raised by the caller."""
         return kafka_failure(error, servers=self._servers, doing=doing)
 
 
@@ -198,8 +198,8 @@ class Incarnation:
         self._clock = clock
         self._next_check = 0.0
 
-    def of(self, partitions: Iterable[TopicPartition]) -> tuple[str, dict[tuple[str, int], Committed]]:
-        """The topic's id now, and what is committed of these partitions."""
+    def of(self, partitions: Iterable[TopicPartition]) -> tuple[str, dict[tuple[str, int], CommittedOffset]]:
+        """Read the topic's id, and the committed offsets of these partitions."""
         try:
             topic_id = self._offsets.topic_id(self._topic, timeout_seconds=_REQUEST_SECONDS)
             return topic_id, self._offsets.committed(partitions, timeout_seconds=_REQUEST_SECONDS)
@@ -246,7 +246,7 @@ class Ownership:
         return frozenset(partition for partition in found if partition is not None)
 
     def take(
-        self, partitions: Iterable[TopicPartition], topic_id: str, committed: Mapping[tuple[str, int], Committed]
+        self, partitions: Iterable[TopicPartition], topic_id: str, committed: Mapping[tuple[str, int], CommittedOffset]
     ) -> frozenset[Partition]:
         """Record newly assigned partitions of the incarnation `topic_id`."""
         taken = frozenset(Partition(p.topic, p.partition, topic_id) for p in partitions)
@@ -422,7 +422,7 @@ class KafkaSource:
         self._consumer.close()
 
     def _received(self, messages: list[Message]) -> Polled:
-        records: list[Record] = []
+        records: list[FetchedRecord] = []
         reached: dict[Partition, int] = {}
         sought: set[Partition] = set()
         for message in messages:
@@ -445,8 +445,8 @@ class KafkaSource:
             records = after_rewind(records)
         return Polled(tuple(self._handed(records, reached)), reached)
 
-    def _handed(self, records: list[Record], reached: Mapping[Partition, int]) -> list[Record]:
-        """The records, once it is recorded that they are begun."""
+    def _handed(self, records: list[FetchedRecord], reached: Mapping[Partition, int]) -> list[FetchedRecord]:
+        """Return the records, once their attempts are recorded."""
         if first := self._attempts.begins(records):
             self._record(first, lambda partition: self._attempts.before(partition) + 1)
         handed = self._attempts.handing(records)
@@ -470,7 +470,7 @@ class KafkaSource:
         else:
             self._ownership.confirm(offsets)
 
-    def _passed(self, partition: Partition, offset: int) -> list[Record]:
+    def _passed(self, partition: Partition, offset: int) -> list[FetchedRecord]:
         unread = self._unfetchable.passed(partition, offset)
         if unread is None or unread.unread is None:
             return []
@@ -551,7 +551,7 @@ class KafkaSource:
         self._attempts.committed(offsets)
 
     def _require_listener(self) -> SourceListener:
-        """The subscribed listener.
+        """Return the subscribed listener.
 
         Raises:
             RuntimeError: nothing subscribed yet.
@@ -575,12 +575,12 @@ class KafkaSource:
         self.subscribe(self._require_listener())
 
 
-def after_rewind(records: list[Record]) -> list[Record]:
+def after_rewind(records: list[FetchedRecord]) -> list[FetchedRecord]:
     """Without what came before a partition was assigned anew from an earlier offset, in the middle of a poll.
 
     Keeping it would let the later offset be committed before the earlier records are applied.
     """
-    kept: list[Record] = []
+    kept: list[FetchedRecord] = []
     lowest: dict[Partition, int] = {}
     for record in reversed(records):
         if record.offset < lowest.get(record.partition, record.offset + 1):

@@ -77,12 +77,12 @@ class LagMetrics:
         self._asked.set(at)
 
     def unknown(self) -> None:
-        """The brokers haven't answered for too long."""
+        """Show no lag: the brokers haven't answered for too long."""
         self._replace(self._records, {})
         self._replace(self._seconds, {})
 
     def _replace(self, gauge: Gauge, values: Mapping[Partition, float]) -> None:
-        """One series for each of these partitions and no other; a scrape in between misses none that stays."""
+        """Keep one series for each of these partitions and no other; a scrape in between misses none that stays."""
         for metric in gauge.collect():
             for number in {sample.labels["partition"] for sample in metric.samples} - {str(p.number) for p in values}:
                 gauge.remove(self._group, number)
@@ -90,14 +90,14 @@ class LagMetrics:
             gauge.labels(self._group, str(partition.number)).set(value)
 
 
-class Offsets(Protocol):
+class OffsetSource(Protocol):
     """Reader of a group's offsets; `OffsetReader` is one."""
 
     def positions(self, topic: str, *, timeout_seconds: float) -> Sequence[PartitionOffsets]:
         """Return every partition of the topic, with the group's committed offset."""
 
 
-class Times(Protocol):
+class PublicationTimes(Protocol):
     """Reader of publication times; `PendingTimes` is one."""
 
     def read(self, pending: Collection[PartitionOffsets], *, timeout_seconds: float) -> Mapping[Partition, int]:
@@ -121,8 +121,8 @@ class LagWatch(AbstractContextManager["LagWatch"]):
 
     def __init__(
         self,
-        offsets: Offsets,
-        times: Times,
+        offsets: OffsetSource,
+        times: PublicationTimes,
         topic: str,
         metrics: LagMetrics,
         *,
@@ -145,7 +145,7 @@ class LagWatch(AbstractContextManager["LagWatch"]):
     def of(
         cls, client: Mapping[str, Any], *, group: str, topic: str, registry: CollectorRegistry, prefix: str
     ) -> LagWatch:
-        """A watch on real brokers.
+        """Make a watch on real brokers.
 
         Args:
             client: librdkafka settings with the bootstrap servers and the credentials.

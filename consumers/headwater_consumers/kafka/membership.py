@@ -20,7 +20,7 @@ class Membership:
         clock: monotonic seconds.
         not_committed: called with why a commit failed.
         trouble: called with why the group's positions couldn't be had.
-        gone: called with partitions that are another's now.
+        gone: called with partitions that another member has now.
     """
 
     def __init__(

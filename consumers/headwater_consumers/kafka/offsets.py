@@ -34,8 +34,8 @@ _LATEST = OffsetSpec.latest()  # type: ignore[no-untyped-call]
 
 
 @dataclass(frozen=True, slots=True)
-class Committed:
-    """A committed offset.
+class CommittedOffset:
+    """Committed offset of a group in one partition.
 
     Attributes:
         offset: offset of the record to consume next.
@@ -75,7 +75,7 @@ def committed_metadata(topic_id: str, attempts: int = 0) -> str:
 
 
 def read_metadata(metadata: str | None) -> tuple[str, int]:
-    """The topic's incarnation and the attempts beside an offset; empty and 0 where another program committed it."""
+    """Read the topic's incarnation and the attempts beside an offset; empty and 0 if another program committed it."""
     if metadata is None or not metadata.startswith(_METADATA):
         return "", 0
     topic_id, _, attempts = metadata.removeprefix(_METADATA).partition(_ATTEMPTS)
@@ -92,7 +92,7 @@ def committable(
     ]
 
 
-def start_offset(committed: Committed | None, topic_id: str) -> int:
+def start_offset(committed: CommittedOffset | None, topic_id: str) -> int:
     """Offset to start from in the topic's current incarnation: the one committed for it, else the beginning."""
     if committed is None:
         return OFFSET_STORED
@@ -114,14 +114,14 @@ class OffsetReader:
         self._asker: Consumer | None = None
 
     def topic_id(self, topic: str, *, timeout_seconds: float) -> str:
-        """The id of the topic's current incarnation; empty from a broker older than topic ids."""
+        """Return the id of the topic's current incarnation; empty from a broker older than topic ids."""
         description = self._describe(topic, timeout_seconds)
         topic_id = getattr(description, "topic_id", None)
         return "" if topic_id is None else str(topic_id)
 
     def committed(
         self, partitions: Iterable[TopicPartition], *, timeout_seconds: float
-    ) -> dict[tuple[str, int], Committed]:
+    ) -> dict[tuple[str, int], CommittedOffset]:
         """Return the offsets that the group has committed; partitions without one are left out."""
         asked = [TopicPartition(p.topic, p.partition) for p in partitions]
         if not asked:
@@ -131,12 +131,12 @@ class OffsetReader:
         # group's coordinator, as in the first seconds of a new one.
         if self._asker is None:
             self._asker = Consumer({**self._client, "group.id": self._group, "enable.auto.commit": False})
-        found: dict[tuple[str, int], Committed] = {}
+        found: dict[tuple[str, int], CommittedOffset] = {}
         for partition in self._committed(self._asker, asked, Deadline(timeout_seconds, time.monotonic)):
             if partition.error is not None:
                 raise KafkaException(partition.error)
             if partition.offset >= 0:
-                found[partition.topic, partition.partition] = Committed(
+                found[partition.topic, partition.partition] = CommittedOffset(
                     partition.offset, *read_metadata(partition.metadata)
                 )
         return found
@@ -152,11 +152,11 @@ class OffsetReader:
                 time.sleep(_PAUSE_SECONDS)
 
     def positions(self, topic: str, *, timeout_seconds: float) -> list[PartitionOffsets]:
-        """Every partition of the topic, by number, with what the group has committed."""
+        """List the topic's partitions, by number, with the group's committed offsets."""
         return self._positions(topic, timeout_seconds, of_group=True)
 
     def bounds(self, topic: str, *, timeout_seconds: float) -> list[PartitionOffsets]:
-        """Every partition of the topic, by number, without a question about the group."""
+        """List the topic's partitions, by number, without the group's offsets."""
         return self._positions(topic, timeout_seconds, of_group=False)
 
     def _positions(self, topic: str, timeout_seconds: float, *, of_group: bool) -> list[PartitionOffsets]:

@@ -60,7 +60,7 @@ class Unread:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class FetchedRecord:
     """One record as it was read, untouched; or offsets whose bytes can't be read, or were left out.
 
     Attributes:
@@ -88,10 +88,10 @@ class Record:
         """Bytes of key and value, near enough for a memory budget."""
         return len(self.value or b"") + len(self.key or b"")
 
-    def without_bytes(self, why: str) -> Record:
+    def without_bytes(self, why: str) -> FetchedRecord:
         """Return the record's coordinates alone, with the reason."""
         unread = Unread(self.end, why, bytes=len(self.value or b""), fetched=True)
-        return Record(self.partition, self.offset, None, timestamp_ms=self.timestamp_ms, unread=unread)
+        return FetchedRecord(self.partition, self.offset, None, timestamp_ms=self.timestamp_ms, unread=unread)
 
     def __str__(self) -> str:
         more = f" to {self.end - 1}" if self.end > self.offset + 1 else ""
@@ -108,12 +108,14 @@ class Decoded:
         of_future: it stated a later time than it counts with (`future`).
     """
 
-    record: Record
+    record: FetchedRecord
     event: LineageEvent
     of_future: bool = False
 
 
-def next_offsets(records: Iterable[Record], reached: Mapping[Partition, int] | None = None) -> dict[Partition, int]:
+def next_offsets(
+    records: Iterable[FetchedRecord], reached: Mapping[Partition, int] | None = None
+) -> dict[Partition, int]:
     """Return the offset to consume next in each partition, once all of `records` are applied or dead-lettered.
 
     Args:
@@ -128,10 +130,10 @@ def next_offsets(records: Iterable[Record], reached: Mapping[Partition, int] | N
     return following
 
 
-def record_of(message: Message, partition: Partition, offset: int, *, max_bytes: int) -> Record:
-    """The record in a message that is no error; by its coordinates alone where it is longer than `max_bytes`."""
+def record_of(message: Message, partition: Partition, offset: int, *, max_bytes: int) -> FetchedRecord:
+    """Return the record in a message that is no error; only its coordinates if it is longer than `max_bytes`."""
     kind, milliseconds = message.timestamp()
-    record = Record(
+    record = FetchedRecord(
         partition,
         offset,
         value=message.value(),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from headwater_consumers.kafka.offsets import PartitionOffsets
-from headwater_consumers.kafka.records import Partition, Record
+from headwater_consumers.kafka.records import FetchedRecord, Partition
 from headwater_schemas.errors import BrokerUnavailableError
 
 
@@ -20,7 +20,7 @@ class Polled:
         reached: partitions whose end was met, with the offset to consume next there.
     """
 
-    records: tuple[Record, ...] = ()
+    records: tuple[FetchedRecord, ...] = ()
     reached: Mapping[Partition, int] = field(default_factory=dict)
 
 
@@ -34,7 +34,7 @@ class SourceListener(Protocol):
         """Handle partitions that will be revoked on return; until then their offsets can be committed."""
 
     def lost(self, partitions: frozenset[Partition]) -> None:
-        """Handle partitions that are another's already: drop what is in flight, commit nothing."""
+        """Handle partitions that another member has already: drop what is in flight, commit nothing."""
 
     def committed(self, error: BrokerUnavailableError | None) -> None:
         """Handle the result of the last `commit`; None: it succeeded."""

@@ -10,7 +10,7 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from headwater_consumers.kafka.backoff import Deadline
 from headwater_consumers.kafka.offsets import OffsetReader, PartitionOffsets
-from headwater_consumers.kafka.records import RECORD_MAX_BYTES, Partition, Record, Unread, record_of
+from headwater_consumers.kafka.records import RECORD_MAX_BYTES, FetchedRecord, Partition, Unread, record_of
 from headwater_consumers.kafka.unfetchable import (
     CONSUMER_CONFIG,
     UNFETCHABLE,
@@ -42,10 +42,10 @@ _READ_SECONDS = 30.0
 
 def records_to_end(
     client: Mapping[str, Any], topic: str, *, newest: int | None = None, max_bytes: int = RECORD_MAX_BYTES
-) -> Iterator[Record]:
-    """Every record that is on the topic when this is called, each partition's in order. One is in memory at a time.
+) -> Iterator[FetchedRecord]:
+    """Yield every record that is on the topic now, in order within a partition. One is in memory at a time.
 
-    What can't be read, or is longer than `max_bytes`, comes without its bytes (`Record.unread`).
+    What can't be read, or is longer than `max_bytes`, comes without its bytes (`FetchedRecord.unread`).
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
@@ -87,8 +87,8 @@ def records_to_end(
         consumer.close()
 
 
-def record_at(client: Mapping[str, Any], partition: Partition, offset: int) -> Record:
-    """The record at an offset; by its coordinates alone where it can't be read, or none is there.
+def record_at(client: Mapping[str, Any], partition: Partition, offset: int) -> FetchedRecord:
+    """Return the record at an offset; only its coordinates if it can't be read, or none is there.
 
     Raises:
         KafkaException: the brokers refuse, or the offset is out of the partition's range.
@@ -106,10 +106,12 @@ def record_at(client: Mapping[str, Any], partition: Partition, offset: int) -> R
                 if unfetchable.failed(partition, offset, why) == offset:
                     consumer.seek(TopicPartition(partition.topic, partition.number, offset))
                     continue
-                return Record(partition, offset, None, unread=Unread(offset + 1, why))
+                return FetchedRecord(partition, offset, None, unread=Unread(offset + 1, why))
             if found == offset and error is None:
                 return record_of(message, partition, offset, max_bytes=RECORD_MAX_BYTES)
-            return Record(partition, offset, None, unread=Unread(offset + 1, "there is no record at this offset"))
+            return FetchedRecord(
+                partition, offset, None, unread=Unread(offset + 1, "there is no record at this offset")
+            )
     finally:
         consumer.close()
 
@@ -180,7 +182,7 @@ class PendingTimes:
 
 
 def _polled(consumer: Consumer, topic: str, unfetchable: Unfetchable) -> Message:
-    """The next record, end of a partition, or error of a batch."""
+    """Poll the next record, end of a partition, or error of a batch."""
     message = consumer.poll(0)
     if message is None:
         unfetchable.drained()

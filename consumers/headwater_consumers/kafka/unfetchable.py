@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from confluent_kafka import KafkaError
 
-from headwater_consumers.kafka.records import Partition, Record, Unread
+from headwater_consumers.kafka.records import FetchedRecord, Partition, Unread
 
 UNFETCHABLE = frozenset(
     {
@@ -100,7 +100,7 @@ class Unfetchable:
         for suspect in self._suspects.values():
             suspect.drained = True
 
-    def passed(self, partition: Partition, offset: int) -> Record | None:
+    def passed(self, partition: Partition, offset: int) -> FetchedRecord | None:
         """Handle a record or an end at this offset; return the unreadable offsets before it, if there are any."""
         suspect = self._suspects.get(partition)
         if suspect is None or offset < suspect.at:
@@ -108,7 +108,7 @@ class Unfetchable:
         del self._suspects[partition]
         if suspect.at == suspect.begin:
             return None  # it was broken on its way only
-        return Record(partition, suspect.begin, None, unread=Unread(suspect.at, suspect.why))
+        return FetchedRecord(partition, suspect.begin, None, unread=Unread(suspect.at, suspect.why))
 
     def expects(self, partition: Partition) -> int:
         """Offset before which records come from an earlier fetch."""

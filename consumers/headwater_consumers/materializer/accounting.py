@@ -87,7 +87,7 @@ class Accounting:
 
 
 def account(client: Mapping[str, Any], topics: TopicNames, group: str) -> Accounting:
-    """The accounting of the events topic for one consumer group.
+    """Account for the events topic, for one consumer group.
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
@@ -122,7 +122,7 @@ def _account(client: Mapping[str, Any], topics: TopicNames, group: str) -> Accou
 
 
 def settle(positions: Iterable[PartitionOffsets], letters: Iterable[RecordCoordinates]) -> Accounting:
-    """The figures, from what the brokers hold.
+    """Compute the figures, from the brokers' offsets and letters.
 
     Args:
         positions: offsets of every partition of the topic.

@@ -13,7 +13,7 @@ from headwater_consumers.kafka.backoff import BackoffPolicy
 from headwater_consumers.kafka.kafka_source import KafkaSource, SourceConfig
 from headwater_consumers.kafka.notices import Notices
 from headwater_consumers.kafka.source import RecordSource
-from headwater_consumers.materializer.batch import Preparation
+from headwater_consumers.materializer.batch import BatchPreparation
 from headwater_consumers.materializer.checkpoint import CheckpointContext
 from headwater_consumers.materializer.dead_letters.topic import KafkaDeadLetters
 from headwater_consumers.materializer.graph import Neo4jGraph, writing_driver
@@ -22,7 +22,7 @@ from headwater_consumers.materializer.lane import ThreadLane
 from headwater_consumers.materializer.limits import BatchLimit, DeadLetterLimit
 from headwater_consumers.materializer.loop import Loop, LoopParts, LoopPolicy
 from headwater_consumers.materializer.metrics import Metrics
-from headwater_consumers.materializer.reporting import ConsumerTotals, Tally
+from headwater_consumers.materializer.reporting import ConsumerTally, ConsumerTotals
 from headwater_consumers.materializer.settings import MaterializerSettings
 from headwater_graph.connection import Neo4jTarget
 from headwater_graph.fold import disjoint, fold, reject_decoded
@@ -39,7 +39,7 @@ Log = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ConsumerTarget:
     """Kafka cluster and Neo4j database of one consumer, with its topics.
 
     Attributes:
@@ -98,7 +98,7 @@ class Materializer:
 
 
 def assemble(
-    target: Target,
+    target: ConsumerTarget,
     settings: MaterializerSettings,
     *,
     until_caught_up: bool = False,
@@ -129,7 +129,7 @@ def assemble(
     clock = time.monotonic
     kafka = quiet(target.kafka)
     metrics, totals = metrics or Metrics(), ConsumerTotals()
-    tally = Tally(totals, metrics)
+    tally = ConsumerTally(totals, metrics)
     health = Health(metrics, clock, companion)
     notices = Notices(warn, clock, info=info)
 
@@ -152,7 +152,7 @@ def assemble(
     registry = RegistryClient(target.registry) if target.registry.url else None
     decoder = Decoder(schemas, registry)
     folded = partial(_folded, sessions=settings.write_sessions)
-    preparation = Preparation(
+    preparation = BatchPreparation(
         decoder,
         reject_decoded,
         folded,

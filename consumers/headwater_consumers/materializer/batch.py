@@ -1,7 +1,7 @@
 """A batch: records decoded and folded, what is wrong with the others, and the offsets that it lets the consumer commit.
 
     record ⇒ event or dead letter    `decode_one`; pure but for the look-up of newer schemas
-    a few records ahead              `Ahead`, as they come, while the batch before is being written
+    the next records ⇒ events        `EarlyDecoder`, as they come, while the batch before is being written
     records ⇒ batch                  `prepare`
 
 A batch isn't made before the one before it is through, unless it is full: until then there may be more to put into it.
@@ -16,8 +16,8 @@ from itertools import islice
 from typing import Protocol
 
 from headwater_consumers.kafka.attempts import SET_ASIDE_AFTER
-from headwater_consumers.kafka.records import Decoded, Partition, Record, Unread, next_offsets
-from headwater_consumers.materializer.dead_letters.letter import MATERIALIZER, DeadLetter, Stage
+from headwater_consumers.kafka.records import Decoded, FetchedRecord, Partition, Unread, next_offsets
+from headwater_consumers.materializer.dead_letters.letter import MATERIALIZER, DeadLetter, DeadLetterStage
 from headwater_consumers.materializer.errors import DeadLetterReason, PermanentError
 from headwater_consumers.materializer.future import as_counted
 from headwater_consumers.materializer.graph import Fold, Folded, checked_fold
@@ -32,7 +32,7 @@ class EventDecoder(Protocol):
     """The part of `headwater_schemas.codec.Decoder` that is called here."""
 
     def decode(self, value: bytes | None) -> LineageEvent:
-        """The event in a record's value.
+        """Decode the event in a record's value.
 
         Raises:
             DecodeError: this version can never decode it.
@@ -43,7 +43,7 @@ class EventDecoder(Protocol):
 Reject = Callable[[LineageEvent], Rejection | None]
 
 
-def decode_one(record: Record, how: Preparation) -> Decoded | DeadLetter:
+def decode_one(record: FetchedRecord, how: BatchPreparation) -> Decoded | DeadLetter:
     """Decode one record.
 
     Args:
@@ -58,7 +58,7 @@ def decode_one(record: Record, how: Preparation) -> Decoded | DeadLetter:
         return unread_letter(record, record.unread)
     if record.ends_consumers:
         message = f"Consumers ended {SET_ASIDE_AFTER} times in a row when they came to it."
-        return DeadLetter(record, DeadLetterReason.SKIPPED, Stage.DECODE, "", message)
+        return DeadLetter(record, DeadLetterReason.SKIPPED, DeadLetterStage.DECODE, "", message)
     try:
         event = how.decoder.decode(record.value)
     except DecodeError as error:
@@ -69,36 +69,38 @@ def decode_one(record: Record, how: Preparation) -> Decoded | DeadLetter:
     return Decoded(record, counted, of_future=counted is not event)
 
 
-def unread_letter(record: Record, unread: Unread, by: str = MATERIALIZER) -> DeadLetter:
-    """The letter of a record that is known by its coordinates alone."""
+def unread_letter(record: FetchedRecord, unread: Unread, by: str = MATERIALIZER) -> DeadLetter:
+    """Make the letter of a record of which only the coordinates are known."""
     reason = DeadLetterReason.TOO_LARGE if unread.fetched else DeadLetterReason.UNFETCHABLE
-    return DeadLetter(record, reason, Stage.DECODE, "", f"{unread.why[0].upper()}{unread.why[1:]}.", by=by)
+    return DeadLetter(record, reason, DeadLetterStage.DECODE, "", f"{unread.why[0].upper()}{unread.why[1:]}.", by=by)
 
 
-def _undecodable(record: Record, error: DecodeError) -> DeadLetter:
+def _undecodable(record: FetchedRecord, error: DecodeError) -> DeadLetter:
     return DeadLetter(
         record,
         DeadLetterReason(error.reason.value),
-        Stage.DECODE,
+        DeadLetterStage.DECODE,
         error=f"{type(error).__module__}.{type(error).__name__}",
         message=str(error),
         event_id=error.event_id or "",
     )
 
 
-def _rejected(record: Record, event: LineageEvent, reject: Reject) -> DeadLetter | None:
+def _rejected(record: FetchedRecord, event: LineageEvent, reject: Reject) -> DeadLetter | None:
     try:
         rejection = reject(event)
     except Exception as error:  # noqa: BLE001 - a defect that one event brings to light must not stop the others
         name = type(error).__name__
-        return DeadLetter(record, DeadLetterReason.FOLD_FAILED, Stage.APPLY, name, f"Checking it raised {name}.")
+        return DeadLetter(
+            record, DeadLetterReason.FOLD_FAILED, DeadLetterStage.APPLY, name, f"Checking it raised {name}."
+        )
     if rejection is None:
         return None
     error_class = type(rejection)
     return DeadLetter(
         record,
         DeadLetterReason(rejection.reason.value),
-        Stage.APPLY,
+        DeadLetterStage.APPLY,
         error=f"{error_class.__module__}.{error_class.__name__}",
         message=rejection.message,
         event_id=event.event_id,
@@ -110,24 +112,24 @@ _AT_ONCE = 50  # some 5 ms, in which the end of a transaction may go unnoticed
 _AT_MOST = 1_000
 
 
-class Ahead:
-    """Outcomes of the first fetched records, decoded while the database still writes the batch before.
+class EarlyDecoder:
+    """Decoder of the first fetched records while the database still writes the batch before.
 
     Args:
         how: decoder, checks and clock.
 
     Attributes:
-        outcomes: of the records decoded so far, in the order of the records.
-        seconds: spent on decoding them.
+        outcomes: event or dead letter of each record decoded so far, in the order of the records.
+        seconds: time spent on decoding them.
     """
 
-    def __init__(self, how: Preparation) -> None:
+    def __init__(self, how: BatchPreparation) -> None:
         self._how = how
         self._in_trouble = False
         self.outcomes: list[Decoded | DeadLetter] = []
         self.seconds = 0.0
 
-    def look(self, fetched: Sequence[Record]) -> None:
+    def decode_more(self, fetched: Sequence[FetchedRecord]) -> None:
         """Decode a few more. Trouble with schemas is left to `prepare`, whose caller waits and tries again."""
         known = len(self.outcomes)
         if self._in_trouble or known >= min(len(fetched), _AT_MOST):
@@ -172,7 +174,7 @@ class RecordBatch:
         offsets: offsets to commit once events are written and letters acknowledged.
     """
 
-    records: tuple[Record, ...]
+    records: tuple[FetchedRecord, ...]
     events: tuple[Decoded, ...]
     folded: Folded | None
     letters: tuple[DeadLetter, ...]
@@ -181,7 +183,7 @@ class RecordBatch:
 
 
 @dataclass(frozen=True, slots=True)
-class Preparation:
+class BatchPreparation:
     """Functions and bounds with which records are made into a batch.
 
     Attributes:
@@ -201,13 +203,15 @@ class Preparation:
     future_max_seconds: float = FUTURE_MAX_SECONDS
 
 
-def prepare(records: Sequence[Record], reached: Mapping[Partition, int], ahead: Ahead, how: Preparation) -> RecordBatch:
+def prepare(
+    records: Sequence[FetchedRecord], reached: Mapping[Partition, int], early: EarlyDecoder, how: BatchPreparation
+) -> RecordBatch:
     """Decode and fold, on the thread that fetched, while the batch before is being written.
 
     Args:
         records: the fetched records.
         reached: end offsets of partitions reported behind them (see `records.next_offsets`).
-        ahead: outcomes of the first of them, decoded already.
+        early: decoder of the first of them, with their outcomes.
         how: the codec and the fold.
 
     Raises:
@@ -215,7 +219,7 @@ def prepare(records: Sequence[Record], reached: Mapping[Partition, int], ahead: 
         FatalError: schemas can't be looked up as things are configured.
     """
     started = how.clock()
-    outcomes, seconds = ahead.take(len(records))
+    outcomes, seconds = early.take(len(records))
     outcomes += [decode_one(record, how) for record in records[len(outcomes) :]]
     events = tuple(one for one in outcomes if isinstance(one, Decoded))
     letters = tuple(one for one in outcomes if isinstance(one, DeadLetter))

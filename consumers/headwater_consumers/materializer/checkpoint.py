@@ -7,8 +7,8 @@
 An error at a step leaves the later ones undone, and the next attempt takes up where the last one stopped, so that a
 dead-letter topic that is away doesn't make the graph be written again.
 
-Steps 1 and 2 are `Checkpoint.advance`, in the lane. Step 3 is `Commits`, on the loop's thread, because a consumer of
-librdkafka is one thread's, and without waiting for the brokers, because the loop has to move while they are away.
+Steps 1 and 2 are `BatchCheckpoint.advance`, in the lane. Step 3 is `Commits`, on the loop's thread, because librdkafka
+ties a consumer to one thread, and without waiting for the brokers, because the loop has to move while they are away.
 Offsets that are not confirmed are kept; the next attempt commits the newest.
 """
 
@@ -24,7 +24,7 @@ from headwater_consumers.kafka.notices import RetryCause
 from headwater_consumers.kafka.records import Decoded, Partition
 from headwater_consumers.kafka.source import RecordSource
 from headwater_consumers.materializer.batch import RecordBatch
-from headwater_consumers.materializer.dead_letters.letter import DeadLetter, Stage
+from headwater_consumers.materializer.dead_letters.letter import DeadLetter, DeadLetterStage
 from headwater_consumers.materializer.dead_letters.topic import DeadLetterSink, DeadLettersUndeliveredError
 from headwater_consumers.materializer.errors import (
     DeadLetterReason,
@@ -34,8 +34,9 @@ from headwater_consumers.materializer.errors import (
     PermanentError,
     UndecidedError,
 )
-from headwater_consumers.materializer.graph import Fold, Folded, GraphStore, WriteSummary, checked_fold
+from headwater_consumers.materializer.graph import Fold, Folded, GraphStore, checked_fold
 from headwater_consumers.materializer.limits import DeadLetterLimit
+from headwater_graph.write.transaction import WriteCounters
 from headwater_schemas.errors import LineageError
 
 # An event alone that the database blames itself for (out of memory, an internal error) may have met a passing trouble
@@ -49,11 +50,11 @@ BREAKS = 2
 class Observer(Protocol):
     """Receives the progress of a checkpoint (totals and metrics)."""
 
-    def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteSummary) -> None:
+    def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteCounters) -> None:
         """Handle a committed transaction with these events."""
 
     def split(self, events: int, error: LineageError) -> None:
-        """Handle the split of so many events because of this error."""
+        """Handle the split of a batch of `events` events because of this error."""
 
     def acknowledged(self, letters: Sequence[DeadLetter], seconds: float) -> None:
         """Handle the acknowledgement of dead letters."""
@@ -79,7 +80,7 @@ class _Slice:
     folded: Folded | None
 
 
-class Checkpoint:
+class BatchCheckpoint:
     """One batch on its way. `advance` until it returns; from one thread at a time, not always the same one.
 
     Attributes:
@@ -114,7 +115,7 @@ class Checkpoint:
         return self._reasons
 
     def disown(self, partitions: Collection[Partition]) -> None:
-        """Leave these partitions out of the commit: by then they are another's, or assigned again at another offset.
+        """Leave these partitions out of the commit: by then another member has them, or they are assigned again.
 
         What is being written of them is written all the same, which changes nothing.
         """
@@ -186,7 +187,7 @@ class Checkpoint:
         self._give_way(part, error)
 
     def _give_way(self, part: _Slice, error: PermanentError) -> None:
-        """Halve; or dead-letter what can't be halved."""
+        """Halve the batch, or make a dead letter of a single record."""
         self._tries_alone = 0
         self._unwritten.popleft()
         if len(part.events) > 1:
@@ -196,7 +197,7 @@ class Checkpoint:
             return
         bad = part.events[0]
         name = f"{type(error).__module__}.{type(error).__name__}"
-        letter = DeadLetter(bad.record, error.reason, Stage.APPLY, name, str(error), bad.event.event_id)
+        letter = DeadLetter(bad.record, error.reason, DeadLetterStage.APPLY, name, str(error), bad.event.event_id)
         self._unsent.append(letter)
         self._reasons[letter.reason] += 1
 
@@ -256,7 +257,7 @@ class Commits:
         return self._pending
 
     def add(self, offsets: Mapping[Partition, int]) -> None:
-        """A batch is through steps 1 and 2."""
+        """Add the offsets of a batch that is through steps 1 and 2."""
         self._pending.update(offsets)
 
     def send(self) -> None:
@@ -270,7 +271,7 @@ class Commits:
             self._source.commit(self._sent)
 
     def answered(self, *, confirmed: bool) -> None:
-        """The brokers' answer to what was sent last."""
+        """Handle the brokers' answer to the last commit."""
         sent, self._sent = self._sent, None
         if sent is None:
             return
@@ -281,7 +282,7 @@ class Commits:
             self.backoff.failed()
 
     def flush(self, partitions: Iterable[Partition]) -> None:
-        """Commit what is pending of these, and return once it is done: they are about to be another's.
+        """Commit pending offsets of these partitions, and return once it is done: another member is about to get them.
 
         Raises:
             BrokerUnavailableError: it isn't done.
@@ -294,11 +295,11 @@ class Commits:
             self._settle(leaving)
 
     def drop(self, partitions: Iterable[Partition]) -> None:
-        """Forget these: they are another's, who starts at what was confirmed."""
+        """Drop these partitions: another member has them, and starts at the confirmed offsets."""
         for partition in partitions:
             self._pending.pop(partition, None)
         if not self._pending:
-            self.backoff.succeeded()  # nothing is left to be in trouble with
+            self.backoff.succeeded()  # no pending commit is left that could fail
 
     def _settle(self, offsets: dict[Partition, int]) -> None:
         for partition, offset in offsets.items():

@@ -27,7 +27,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def as_counted(event: LineageEvent, timestamp_ms: int | None, most_seconds: float) -> LineageEvent:
-    """The event itself, or where it states a time too far ahead, the event as it counts.
+    """Return the event itself, or if it states a time too far ahead, the event as it counts.
 
     Args:
         event: event of a record.
@@ -55,7 +55,7 @@ def _is_later(event: LineageEvent, latest: datetime) -> bool:
 
 
 def _no_later(event: LineageEvent, latest: datetime) -> LineageEvent:
-    """The event with its times no later than `latest`, and a facet that says so where its body has facets."""
+    """Return the event with times no later than `latest`, and a facet about it if its body has facets."""
     replace = msgspec.structs.replace
     if (intervals := event.interval_event) is not None:
         event = replace(event, interval_event=_processed(intervals, latest))
@@ -68,7 +68,7 @@ def _no_later(event: LineageEvent, latest: datetime) -> LineageEvent:
 
 
 def correction(event: LineageEvent, reason: str, now: datetime, most_seconds: float) -> LineageEvent | None:
-    """The event at the latest time that it may state now, so that it holds over whatever stands.
+    """Return the event at the latest time that it may state now, so that it wins over stored values.
 
     Args:
         event: event of a dataset or a job.
@@ -87,7 +87,7 @@ def correction(event: LineageEvent, reason: str, now: datetime, most_seconds: fl
 
 
 def _with_facet(event: LineageEvent, name: str, content: dict[str, str]) -> LineageEvent:
-    """The event with a facet, where its body has facets."""
+    """Return the event with a facet, if its body has facets."""
     replace, mark = msgspec.structs.replace, {name: json.dumps(content)}
     if (run := event.run_event) is not None:
         return replace(event, run_event=replace(run, run_facets={**run.run_facets, **mark}))

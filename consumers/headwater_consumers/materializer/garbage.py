@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def rare_collections() -> Iterator[None]:
-    """The garbage collector looks for cycles every 50,000 new objects instead of every 700.
+    """Have the garbage collector look for cycles every 50,000 new objects instead of every 700.
 
     A batch is some 100,000 of them, events and rows, that live until it is written, and hardly any is in a cycle. To
     walk over them again and again takes a quarter of the processor time of decoding and folding

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from headwater_consumers.materializer.errors import FoldFailedError, GraphUnusableError, TooManyLinksError
 from headwater_consumers.materializer.neo4j_errors import classify
-from headwater_consumers.materializer.progress import Progress
+from headwater_consumers.materializer.progress import PartitionProgress
 from headwater_graph.connection import Neo4jTarget, connect
 from headwater_graph.limits import MOST_LINKS, LinksExceededError
 from headwater_graph.schema import GraphVersionMismatch, SchemaConflict
 from headwater_graph.statement_files import load
 from headwater_graph.write import GraphWriter, PartsWriter
+from headwater_graph.write.transaction import WriteCounters
 from headwater_schemas.errors import LineageError
 from headwater_schemas.events import DatasetRef, LineageEvent
 
@@ -35,26 +36,6 @@ Folded = Any
 Fold = Callable[[Sequence[LineageEvent]], Folded]
 
 
-class WriteSummary(Protocol):
-    """Counters of one write, for the metrics."""
-
-    @property
-    def nodes_created(self) -> int:
-        """Nodes that were not there before."""
-
-    @property
-    def relationships_created(self) -> int:
-        """Relationships that were not there before."""
-
-    @property
-    def duplicates(self) -> int:
-        """Events that had come before in the same transaction."""
-
-    @property
-    def stale(self) -> int:
-        """Events that another report with the same id superseded in the same transaction."""
-
-
 class GraphStore(Protocol):
     """Store of folded events. Called from one thread at a time, not always the same one."""
 
@@ -65,7 +46,7 @@ class GraphStore(Protocol):
             LineageError: by the tree of `errors`.
         """
 
-    def apply(self, folded: Folded) -> WriteSummary:
+    def apply(self, folded: Folded) -> WriteCounters:
         """Write a folded batch, committed on return. Applying it again changes nothing.
 
         It is one transaction, or one for each of its parts.
@@ -75,7 +56,7 @@ class GraphStore(Protocol):
                 maybe all of it.
         """
 
-    def report(self, progress: Sequence[Progress]) -> None:
+    def report(self, progress: Sequence[PartitionProgress]) -> None:
         """Write the consumer's progress beside the graph; so it is also known whether the database can be reached.
 
         Raises:
@@ -128,7 +109,7 @@ def _count(pairs: Iterable[tuple[_Datasets, _Datasets]]) -> int:
 
 
 def writing_driver(target: Neo4jTarget, *, sessions: int = 1) -> Driver:
-    """A driver for `Neo4jGraph`, without retries of its own.
+    """Make a driver for `Neo4jGraph`, without retries of its own.
 
     Args:
         target: address of the database.
@@ -172,7 +153,7 @@ class Neo4jGraph:
         except Exception as error:
             raise self._meaning(error) from error
 
-    def apply(self, folded: Folded) -> WriteSummary:
+    def apply(self, folded: Folded) -> WriteCounters:
         """Write it.
 
         Raises:
@@ -180,7 +161,7 @@ class Neo4jGraph:
         """
         return self._translated(lambda: self._writer.apply(folded))
 
-    def report(self, progress: Sequence[Progress]) -> None:
+    def report(self, progress: Sequence[PartitionProgress]) -> None:
         """Write how far the consumer is, beside the graph.
 
         Raises:

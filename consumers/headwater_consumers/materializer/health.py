@@ -138,7 +138,7 @@ class HealthServer:
 
 
 def application(health: Probed, registry: CollectorRegistry) -> WSGIApplication:
-    """The three paths as a WSGI application."""
+    """Make the WSGI application with the three paths."""
     exposition = make_wsgi_app(registry)
 
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:

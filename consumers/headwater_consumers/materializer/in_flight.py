@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from headwater_consumers.kafka.records import Partition, Record
+from headwater_consumers.kafka.records import FetchedRecord, Partition
 from headwater_consumers.kafka.source import Polled
-from headwater_consumers.materializer.batch import Ahead, RecordBatch
-from headwater_consumers.materializer.checkpoint import Checkpoint
+from headwater_consumers.materializer.batch import EarlyDecoder, RecordBatch
+from headwater_consumers.materializer.checkpoint import BatchCheckpoint
 from headwater_consumers.materializer.limits import BatchLimit
 
 
@@ -23,18 +23,18 @@ class InFlight:
 
     Args:
         limit: maximum size of a batch.
-        ahead: decodes what is fetched before a batch is made of it.
+        early: decodes what is fetched before a batch is made of it.
     """
 
-    def __init__(self, limit: BatchLimit, ahead: Ahead) -> None:
+    def __init__(self, limit: BatchLimit, early: EarlyDecoder) -> None:
         self._limit = limit
-        self._ahead = ahead
-        self._fetched: list[Record] = []
+        self._early = early
+        self._fetched: list[FetchedRecord] = []
         self._bytes = 0
         self._reached: dict[Partition, int] = {}
         self._scheduled: dict[Partition, int] = {}
         self.prepared: RecordBatch | None = None
-        self.current: Checkpoint | None = None
+        self.current: BatchCheckpoint | None = None
 
     @property
     def fetched_records(self) -> int:
@@ -96,11 +96,11 @@ class InFlight:
                 self._scheduled[partition] = offset
                 self._reached[partition] = offset
 
-    def look_ahead(self) -> None:
+    def decode_early(self) -> None:
         """Decode a few more of the fetched records."""
-        self._ahead.look(self._fetched)
+        self._early.decode_more(self._fetched)
 
-    def prepare(self, make: Callable[[list[Record], dict[Partition, int], Ahead], RecordBatch]) -> None:
+    def prepare(self, make: Callable[[list[FetchedRecord], dict[Partition, int], EarlyDecoder], RecordBatch]) -> None:
         """Make the next batch of what was fetched, as much as a batch may hold. Where `make` raises, nothing changes.
 
         Args:
@@ -112,8 +112,8 @@ class InFlight:
         # may have been committed since, and an offset never goes back.
         ends = {} if rest else self._reached
         reached = {partition: end for partition, end in ends.items() if end == self._scheduled.get(partition)}
-        self.prepared = make(part, reached, self._ahead)
-        self._ahead.taken(count)
+        self.prepared = make(part, reached, self._early)
+        self._early.taken(count)
         self._fetched = rest
         self._bytes = sum(record.size for record in rest)
         if not rest:
@@ -148,7 +148,7 @@ class InFlight:
             self._requeue(self.prepared)
             self.prepared = None
         self._fetched = [record for record in self._fetched if record.partition not in gone]
-        self._ahead.forget(gone)
+        self._early.forget(gone)
         self._bytes = sum(record.size for record in self._fetched)
         self._reached = {p: offset for p, offset in self._reached.items() if p not in gone}
         self._scheduled = {p: offset for p, offset in self._scheduled.items() if p not in gone}
@@ -159,4 +159,4 @@ class InFlight:
         if batch is not None:
             self._reached = {**batch.reached, **self._reached}
             self._fetched[:0] = batch.records
-            self._ahead.clear()
+            self._early.clear()

@@ -32,22 +32,22 @@ class JobKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """One attempt at something."""
+class LaneTask:
+    """One attempt at a job."""
 
     kind: JobKind
     run: Callable[[], None]
 
 
-def settled(job: Job, error: BaseException) -> TransientError:
-    """The passing trouble that `error` is.
+def settled(job: LaneTask, error: BaseException) -> TransientError:
+    """Return the transient error that a job's error amounts to.
 
-    A checkpoint settles by itself what an event is to blame for. Outside of one there is no event: a database that
+    A checkpoint itself settles errors that an event causes. Outside of one there is no event: a database that
     fails inside may be well again later, and one that calls our own statements wrong won't.
 
     Raises:
-        FatalError: it doesn't pass.
-        BaseException: it is none of our errors: a defect, as it was raised.
+        FatalError: it isn't transient.
+        BaseException: `error` itself, if it is a defect.
     """
     if isinstance(error, TransientError):
         return error
@@ -112,7 +112,7 @@ class ThreadLane:
         self._jobs.put(job)
 
     def take(self, timeout_seconds: float) -> JobResult | None:
-        """The result of the job, waiting for it so long; None where it hasn't ended or there is none."""
+        """Wait for the job's result, up to the timeout; None if it hasn't ended or there is none."""
         if not self._busy:
             return None
         try:
@@ -123,7 +123,7 @@ class ThreadLane:
         return result
 
     def close(self, last: Callable[[], None], timeout_seconds: float) -> bool:
-        """No more jobs but `last`. A job that doesn't end in time is left behind, and `last` waits for it."""
+        """Accept no more jobs but `last`. A job that doesn't end in time is left behind, and `last` waits for it."""
         self._jobs.put(last)
         self._jobs.put(None)
         self._thread.join(timeout_seconds)

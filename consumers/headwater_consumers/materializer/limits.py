@@ -95,7 +95,7 @@ class DeadLetterLimit:
             )
 
     def record(self, records: int, letters: int) -> None:
-        """A batch is through. Whole batches leave the window, the oldest first, as soon as it is full without them."""
+        """Record a batch. Whole batches leave the window, the oldest first, as soon as it is full without them."""
         self._batches.append((records, letters))
         total = sum(all_ for all_, _ in self._batches)
         while total - self._batches[0][0] >= self._policy.window_records:

@@ -18,15 +18,15 @@ from headwater_consumers.kafka.backoff import Backoff, BackoffPolicy, Deadline
 from headwater_consumers.kafka.notices import Notices, RetryCause
 from headwater_consumers.kafka.records import Partition
 from headwater_consumers.kafka.source import RecordSource
-from headwater_consumers.materializer.batch import Ahead, Preparation, prepare
-from headwater_consumers.materializer.checkpoint import Checkpoint, CheckpointContext, Commits
+from headwater_consumers.materializer.batch import BatchPreparation, EarlyDecoder, prepare
+from headwater_consumers.materializer.checkpoint import BatchCheckpoint, CheckpointContext, Commits
 from headwater_consumers.materializer.errors import DeadLetterLimitError, TooManyDeadLettersError
 from headwater_consumers.materializer.health import Health
 from headwater_consumers.materializer.in_flight import InFlight
-from headwater_consumers.materializer.lane import Job, JobKind, Lane, settled
+from headwater_consumers.materializer.lane import JobKind, Lane, LaneTask, settled
 from headwater_consumers.materializer.limits import BatchLimit
 from headwater_consumers.materializer.metrics import Metrics, Rebalance
-from headwater_consumers.materializer.progress import Progress, ProgressTracker
+from headwater_consumers.materializer.progress import PartitionProgress, ProgressTracker
 from headwater_consumers.materializer.reporting import ConsumerTotals, Reporting
 from headwater_schemas.errors import BrokerUnavailableError, SchemasUnavailableError, TransientError
 
@@ -45,7 +45,7 @@ class LoopPolicy:
         report_seconds: between two reports of the progress to the graph, which also show whether the database answers.
         silence_seconds: a write that takes longer makes the consumer unready.
         until_caught_up: stop when the group has committed what was on the topic at the start.
-        reads_topic: the source is the events topic, whose progress the graph holds; False: an archive of it.
+        reads_topic: the source is the events topic, whose progress the graph holds; False: an archive of the topic.
     """
 
     backoff: BackoffPolicy = field(default_factory=BackoffPolicy)
@@ -75,7 +75,7 @@ class LoopParts:
     source: RecordSource
     lane: Lane
     checkpoint_context: CheckpointContext
-    preparation: Preparation
+    preparation: BatchPreparation
     limit: BatchLimit
     start: Callable[[], None]
     finish: Callable[[], None]
@@ -161,7 +161,7 @@ class Writing:
         self._report = report
         self._clock = clock
         self._ready = ready
-        self._job: Job | None = None
+        self._job: LaneTask | None = None
         self._since = 0.0
         self._next_report = clock() + policy.report_seconds
         self._reported_last = False
@@ -222,17 +222,20 @@ class Writing:
         else:
             self._failed(settled(job, result.error))
 
-    def _next(self) -> Job | None:
+    def _next(self) -> LaneTask | None:
         in_flight = self._in_flight
         if not self.started:
-            return Job(JobKind.START, self._parts.start)
+            return LaneTask(JobKind.START, self._parts.start)
         if in_flight.current is None and self._report_is_due:
             self._next_report = self._clock() + self._policy.report_seconds
-            return Job(JobKind.REPORT, partial(self._parts.checkpoint_context.graph.report, self._progress()))
+            return LaneTask(JobKind.REPORT, partial(self._parts.checkpoint_context.graph.report, self._progress()))
         if in_flight.current is None and in_flight.prepared is not None:
-            in_flight.current, in_flight.prepared = Checkpoint(in_flight.prepared, self._parts.checkpoint_context), None
+            in_flight.current, in_flight.prepared = (
+                BatchCheckpoint(in_flight.prepared, self._parts.checkpoint_context),
+                None,
+            )
         if in_flight.current is not None:
-            return Job(JobKind.CHECKPOINT, in_flight.current.advance)
+            return LaneTask(JobKind.CHECKPOINT, in_flight.current.advance)
         return None
 
     @property
@@ -241,7 +244,7 @@ class Writing:
         waits = self._in_flight.prepared is not None and self._reported_last
         return self._clock() >= self._next_report and not waits
 
-    def _progress(self) -> list[Progress]:
+    def _progress(self) -> list[PartitionProgress]:
         standing = self._parts.source.standing() if self._policy.reads_topic else []
         return self._tracker.progress(standing, self._commits.pending)
 
@@ -249,7 +252,7 @@ class Writing:
         """Let the next job be a report, if no batch is being written."""
         self._next_report = 0.0
 
-    def _succeeded(self, job: Job, seconds: float) -> None:
+    def _succeeded(self, job: LaneTask, seconds: float) -> None:
         self.backoff.succeeded()
         self._report.over(RetryCause.GRAPH, RetryCause.RACE)
         if job.kind is not JobKind.REPORT:
@@ -276,7 +279,7 @@ class Writing:
 
 
 class Loop:
-    """One consumer. Everything but `stop` is called from one thread.
+    """Loop of one consumer. Everything but `stop` is called from one thread.
 
     Args:
         parts: parts to drive.
@@ -300,7 +303,7 @@ class Loop:
             watch=parts.watch,
             clock=clock,
         )
-        self._in_flight = InFlight(parts.limit, Ahead(parts.preparation))
+        self._in_flight = InFlight(parts.limit, EarlyDecoder(parts.preparation))
         self._catch_up = CatchUp(parts.source, clock)
         self._decode_backoff = Backoff(policy.backoff, clock, random)
         self._commits = Commits(parts.source, Backoff(policy.backoff, clock, random), parts.committed, clock)
@@ -341,7 +344,7 @@ class Loop:
             self._report.released(self._in_flight.held)
 
     def run_once(self) -> None:
-        """One round: take what the lane has done, give it the next, prepare another, fetch.
+        """Do one round: take what the lane has done, give it the next job, prepare another batch, fetch.
 
         Raises:
             FatalError: as `run`.
@@ -354,7 +357,7 @@ class Loop:
         self._commits.send()
         self._fetch()
         if self._writing.busy:
-            self._in_flight.look_ahead()
+            self._in_flight.decode_early()
         if self._writing.busy_seconds >= self._policy.silence_seconds:
             current = self._in_flight.current
             waits_for = RetryCause.GRAPH if current is None else current.waits_for
@@ -447,7 +450,7 @@ class Loop:
         self._hold(self._assigned - partitions, Rebalance.LOST, partitions)
 
     def committed(self, error: BrokerUnavailableError | None) -> None:
-        """The brokers' answer to the last commit."""
+        """Handle the brokers' answer to the last commit."""
         self._commits.answered(confirmed=error is None)
         if error is not None:
             self._report.commit_failed(error)

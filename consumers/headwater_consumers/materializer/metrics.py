@@ -20,8 +20,8 @@ from headwater_consumers.kafka.records import Decoded, Partition
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter, is_replay
 from headwater_consumers.materializer.dead_letters.topic import DeadLettersUndeliveredError
 from headwater_consumers.materializer.errors import DeadLetterReason, GraphUnavailableError, TooManyDeadLettersError
-from headwater_consumers.materializer.graph import WriteSummary
 from headwater_consumers.materializer.neo4j_errors import Neo4jRetry, neo4j_retry
+from headwater_graph.write.transaction import WriteCounters
 from headwater_schemas.avro_schema import released_schemas
 from headwater_schemas.errors import LineageError, SchemasUnavailableError, TransientError
 
@@ -140,8 +140,8 @@ class Metrics:
 
     # Calls of a checkpoint (`checkpoint.Observer`).
 
-    def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteSummary) -> None:
-        """A transaction with these events was committed."""
+    def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteCounters) -> None:
+        """Count a committed transaction with these events."""
         now = time.time()
         self._applied.inc(len(events))
         self._of_future.inc(sum(item.of_future for item in events))
@@ -158,7 +158,7 @@ class Metrics:
         self._last.set(now)
 
     def split(self, events: int, error: LineageError) -> None:  # noqa: ARG002 - the protocol's arguments
-        """Count the split of so many events because of this error."""
+        """Count the split of a batch of `events` events because of this error."""
         self._splits.inc()
 
     def acknowledged(self, letters: Sequence[DeadLetter], seconds: float) -> None:
@@ -174,7 +174,7 @@ class Metrics:
     # Calls of the loop.
 
     def timed(self, step: PipelineStep, seconds: float) -> None:
-        """A step took so long."""
+        """Observe the duration of a step."""
         self._steps.labels(step.value).observe(seconds)
 
     def consumed(self, records: int) -> None:
@@ -182,7 +182,7 @@ class Metrics:
         self._consumed.inc(records)
 
     def retried(self, error: TransientError) -> None:
-        """An attempt failed for a passing reason."""
+        """Count an attempt that failed for a passing reason."""
         self._retries.labels(retry_cause(error).value).inc()
         if isinstance(error, GraphUnavailableError):
             self._neo4j_retries.labels(neo4j_retry(error.code).value).inc()
@@ -190,7 +190,7 @@ class Metrics:
             self._letter_failures.inc(len(error.remaining))
 
     def commit_failed(self) -> None:
-        """The brokers didn't confirm offsets."""
+        """Count a commit of offsets that the brokers didn't confirm."""
         self._commit_failures.inc()
 
     def rebalanced(self, kind: Rebalance, assigned: int) -> None:

@@ -72,7 +72,7 @@ _OUR_STATEMENTS = ("SyntaxError", "SemanticError", "ParameterMissing", "FeatureD
 
 
 def classify(error: Exception, *, uri: str, user: str, database: str) -> LineageError:
-    """The error of our tree that stands for `error`.
+    """Translate an error of the driver into one of our tree.
 
     Args:
         error: exception of the driver, or of the code that calls it.

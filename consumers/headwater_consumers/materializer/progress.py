@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from headwater_consumers.kafka.offsets import PartitionOffsets
-from headwater_consumers.kafka.records import Partition, Record
+from headwater_consumers.kafka.records import FetchedRecord, Partition
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class PartitionProgress:
     """Progress of the consumer group in one partition.
 
     Attributes:
@@ -60,13 +60,15 @@ class ProgressTracker:
         self._group = group
         self._last_ms: dict[Partition, int] = {}
 
-    def through(self, records: Iterable[Record]) -> None:
+    def through(self, records: Iterable[FetchedRecord]) -> None:
         """Note the records of a batch that is written and whose dead letters are acknowledged."""
         for record in records:
             if record.timestamp_ms is not None:
                 self._last_ms[record.partition] = record.timestamp_ms
 
-    def progress(self, standing: Iterable[PartitionOffsets], written: Mapping[Partition, int]) -> list[Progress]:
+    def progress(
+        self, standing: Iterable[PartitionOffsets], written: Mapping[Partition, int]
+    ) -> list[PartitionProgress]:
         """Progress in each of our partitions.
 
         Args:
@@ -74,7 +76,7 @@ class ProgressTracker:
             written: offsets that are to be committed, since everything before them is written.
         """
         return [
-            Progress(
+            PartitionProgress(
                 each.partition,
                 max(each.begin, each.committed or 0, written.get(each.partition, 0)),
                 each.end,

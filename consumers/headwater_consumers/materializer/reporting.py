@@ -14,13 +14,13 @@ from typing import Any
 from headwater_consumers.kafka.notices import Notices, RetryCause
 from headwater_consumers.kafka.records import Decoded, Partition
 from headwater_consumers.kafka.source import RecordSource
-from headwater_consumers.materializer.checkpoint import Checkpoint
+from headwater_consumers.materializer.checkpoint import BatchCheckpoint
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter
 from headwater_consumers.materializer.errors import DeadLetterReason
-from headwater_consumers.materializer.graph import WriteSummary
 from headwater_consumers.materializer.health import Health
 from headwater_consumers.materializer.in_flight import InFlight
 from headwater_consumers.materializer.metrics import Dependency, Metrics, Rebalance, retry_cause
+from headwater_graph.write.transaction import WriteCounters
 from headwater_schemas.errors import LineageError, TransientError
 
 
@@ -66,20 +66,20 @@ class ConsumerTotals:
         }
 
 
-class Tally:
+class ConsumerTally:
     """Observer of checkpoints (`checkpoint.Observer`) and of the loop, which keeps totals and metrics."""
 
     def __init__(self, totals: ConsumerTotals, metrics: Metrics) -> None:
         self._totals = totals
         self._metrics = metrics
 
-    def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteSummary) -> None:
-        """A transaction with these events was committed."""
+    def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteCounters) -> None:
+        """Report a committed transaction with these events."""
         self._totals.transactions += 1
         self._metrics.wrote(events, seconds, summary)
 
     def split(self, events: int, error: LineageError) -> None:
-        """Report the split of so many events because of this error."""
+        """Report the split of a batch of `events` events because of this error."""
         self._metrics.split(events, error)
 
     def acknowledged(self, letters: Sequence[DeadLetter], seconds: float) -> None:
@@ -98,7 +98,7 @@ log = logging.getLogger("headwater.consume")
 
 
 class Reporting:
-    """Reports what happened. Decides nothing.
+    """Reporter of what happened, in logs, metrics and health. Decides nothing.
 
     Args:
         source: source of the records, which shows whether a broker is connected.
@@ -128,11 +128,11 @@ class Reporting:
         self._next = 0.0
 
     def moved(self) -> None:
-        """The loop went round."""
+        """Report that the loop went round."""
         self._health.moved()
 
     def trouble(self, error: TransientError) -> None:
-        """An attempt failed for a passing reason."""
+        """Report an attempt that failed for a passing reason."""
         self._totals.retries += 1
         self._metrics.retried(error)
         cause = retry_cause(error)
@@ -141,12 +141,12 @@ class Reporting:
             self._health.up(Dependency.NEO4J, up=False)
 
     def commit_failed(self, error: TransientError) -> None:
-        """The brokers didn't confirm offsets."""
+        """Report a commit of offsets that the brokers didn't confirm."""
         self._metrics.commit_failed()
         self.trouble(error)
 
     def silent(self, seconds: float, cause: RetryCause) -> None:
-        """Report that the database or the dead-letter topic hasn't answered a write for so many seconds."""
+        """Report that the database or the dead-letter topic hasn't answered a write for `seconds` seconds."""
         if cause is RetryCause.GRAPH:
             self._health.up(Dependency.NEO4J, up=False)
         self._notices.trouble(cause, f"{cause.label} hasn't answered a write for {seconds:.0f} s.")
@@ -162,7 +162,7 @@ class Reporting:
         self._totals.consumed += records
         self._metrics.consumed(records)
 
-    def through(self, batch: Checkpoint) -> None:
+    def through(self, batch: BatchCheckpoint) -> None:
         """Report a batch that is through steps 1 and 2."""
         self._totals.applied += batch.size - batch.letters
         self._totals.dead_lettered.update(batch.reasons)

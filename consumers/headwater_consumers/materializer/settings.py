@@ -84,7 +84,7 @@ class MaterializerSettings(BaseModel):
     """Fewer dead letters than this in the window never pause the consumer."""
 
     def batch_policy(self) -> BatchPolicy:
-        """The bounds of a batch."""
+        """Return the bounds of a batch."""
         return BatchPolicy(
             max_records=self.batch_max_records,
             max_bytes=self.batch_max_bytes,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from headwater_consumers.kafka.offsets import OffsetReader
-from headwater_consumers.kafka.records import Partition, Record
+from headwater_consumers.kafka.records import FetchedRecord, Partition
 from headwater_consumers.kafka.topic_reader import records_to_end
 from headwater_consumers.materializer.dead_letters.inspection import named
 from headwater_consumers.materializer.dead_letters.letter import REPLAYED_FROM, RecordCoordinates
@@ -126,8 +126,8 @@ def truth(
     return found
 
 
-def _readable(record: Record, decoder: Decoder) -> LineageEvent | None:
-    """The event of a record that a consumer would apply."""
+def _readable(record: FetchedRecord, decoder: Decoder) -> LineageEvent | None:
+    """Decode a record; return its event if a consumer would apply it."""
     try:
         event = decoder.decode(record.value)
     except DecodeError:

@@ -71,11 +71,11 @@ class Workers(Collector):
         }
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing: names are known when the workers are asked."""
+        """Return nothing: names are known when the workers are asked."""
         return ()
 
     def collect(self) -> Iterator[Metric]:
-        """The series of all workers that answer."""
+        """Collect the series of all workers that answer."""
         yield from merged({number: _get(port, "/metrics") or "" for number, port in sorted(self.ports.items())})
 
 

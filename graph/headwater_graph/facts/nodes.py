@@ -32,7 +32,7 @@ they are as many as the product, a million of a document of 72 kB."""
 
 
 class Evidence(StrEnum):
-    """Evidence for FEEDS. The strongest one that any report of a job gives counts; they are in ascending order.
+    """Evidence for FEEDS, in ascending order. The strongest that any report of a job gives counts.
 
     - POSSIBLE: a report has both, and doesn't record the sources of the output.
     - EXCLUDED: a report records the sources of the output, and this input isn't among them: no FEEDS.
@@ -115,7 +115,7 @@ class NodeFacts:
 
 @dataclass(slots=True)
 class ColumnFacts:
-    """A column: its `field` register and the span come from schemas that have it; a plan's mention brings neither."""
+    """A column. Its `field` register and its span come from schemas that have it, not from plans that name it."""
 
     registers: Registers = field(default_factory=dict)
     seen: TimeSpan = field(default_factory=TimeSpan)
@@ -141,7 +141,7 @@ class DatasetFacts(NodeFacts):
 
 @dataclass(slots=True)
 class QueryFacts(NodeFacts):
-    """A streaming query: the jobs it was started by (one, unless a producer is wrong) and the batches known of it."""
+    """A streaming query: the jobs that started it (one, unless a producer is wrong), and its known batches."""
 
     jobs: set[str] = field(default_factory=set)
     batches: Batches = field(default_factory=Batches)

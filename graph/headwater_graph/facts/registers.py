@@ -98,7 +98,7 @@ _OFFSET = 1 << 63
 
 
 def stamp(event_time: datetime, event_id: str, rank: int = OBSERVED) -> str:
-    """The stamp of everything that one event reports. Bodies that don't record how they are known count as observed."""
+    """Make the stamp of all that one event reports. Bodies that don't record a provenance count as observed."""
     return f"{rank}{micros(event_time) + _OFFSET:016x}{event_id}"
 
 

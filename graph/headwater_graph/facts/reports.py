@@ -23,7 +23,7 @@ _DAY = 86_400_000_000
 
 
 class Used(NamedTuple):
-    """A dataset that a report says was used, and which offsets of it.
+    """Dataset that a report states as used, with the offsets.
 
     Attributes:
         type: CONSUMED or PRODUCED.

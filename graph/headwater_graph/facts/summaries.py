@@ -41,7 +41,7 @@ class Horizon(NamedTuple):
         return cls(max(all_, default=None), max(drops, default=None))
 
     def keeps(self, interval: IntervalFacts) -> bool:
-        """Return True if a micro-batch is kept: each report of it is of a day that is kept, or states no time."""
+        """Return True if a micro-batch is kept: each of its reports is from a day that is kept, or states no time."""
         if self.kept is None:
             return True
         return all(
@@ -66,7 +66,7 @@ def reports_of(interval: IntervalFacts) -> set[Report]:
     return {report for variant in interval.variants.values() for report in reports(variant.registers, variant.uses)}
 
 
-class Of(NamedTuple):
+class SummaryId(NamedTuple):
     """Identity of a summary.
 
     Attributes:
@@ -105,18 +105,18 @@ class SummaryFacts:
             self.uses[use] = union([*flat(self.uses.get(use, {})), *flat(theirs)])
 
 
-def summarize(intervals: Iterable[IntervalFacts], horizon: Horizon) -> dict[Of, SummaryFacts]:
+def summarize(intervals: Iterable[IntervalFacts], horizon: Horizon) -> dict[SummaryId, SummaryFacts]:
     """The summaries of micro-batches that aren't kept one by one.
 
     Args:
         intervals: micro-batches of one query.
         horizon: the query's.
     """
-    gathered: dict[Of, tuple[list[tuple[int, int]], list[Report]]] = {}
+    gathered: dict[SummaryId, tuple[list[tuple[int, int]], list[Report]]] = {}
     for interval in intervals:
         for report in reports_of(interval):
             if horizon.has_summary(report.day):
-                batches, found = gathered.setdefault(Of(interval.query, report.run, report.day), ([], []))
+                batches, found = gathered.setdefault(SummaryId(interval.query, report.run, report.day), ([], []))
                 batches.append((interval.batch_id, interval.batch_id + 1))
                 found.append(report)
     return {of: _summary(batches, found) for of, (batches, found) in gathered.items()}

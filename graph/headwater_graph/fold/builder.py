@@ -55,7 +55,7 @@ class Builder:
         self.delta = GraphDelta()
 
     def job(self, tenant: str, job: JobRef) -> tuple[str, NodeFacts]:
-        """A job and its key."""
+        """Add a job; return it and its key."""
         key = keys.job_key(tenant, job.namespace, job.name)
         node = self.delta.jobs.get(key)
         if node is None:
@@ -65,7 +65,7 @@ class Builder:
         return key, node
 
     def dataset(self, tenant: str, dataset: DatasetRef) -> tuple[str, DatasetFacts]:
-        """A dataset and its key."""
+        """Add a dataset; return it and its key."""
         key = keys.dataset_key(tenant, dataset.namespace, dataset.name)
         node = self.delta.datasets.get(key)
         if node is None:
@@ -83,7 +83,7 @@ class Builder:
         return key, node
 
     def alias(self, tenant: str, namespace: str, name: str) -> None:
-        """A name that some dataset is known by besides its own."""
+        """Add an alias: another name of a dataset."""
         key = keys.alias_key(tenant, namespace, name)
         if key not in self.delta.aliases:
             dataset, marks = keys.dataset_key(tenant, namespace, name), dataset_words(tenant, namespace, name)
@@ -91,7 +91,7 @@ class Builder:
             self.delta.aliases[key] = NodeFacts({**identity, "_words": marks})
 
     def query(self, tenant: str, query_id: str) -> tuple[str, QueryFacts]:
-        """A streaming query and its key."""
+        """Add a streaming query; return it and its key."""
         key = keys.query_key(tenant, query_id)
         node = self.delta.queries.get(key)
         if node is None:
@@ -100,7 +100,7 @@ class Builder:
         return key, node
 
     def run(self, tenant: str, run_id: str) -> tuple[str, RunFacts]:
-        """A run and its key."""
+        """Add a run; return it and its key."""
         key = keys.run_key(tenant, run_id)
         node = self.delta.runs.get(key)
         if node is None:
@@ -110,7 +110,7 @@ class Builder:
         return key, node
 
     def plan(self, tenant: str, job_key: str, job: JobRef, digest: str) -> tuple[str, PlanFacts]:
-        """A plan of a job and its key."""
+        """Add a plan of a job; return it and its key."""
         key = keys.plan_key(tenant, job_key, digest)
         node = self.delta.plans.get(key)
         if node is None:

@@ -24,7 +24,7 @@ from headwater_schemas.events import (
 )
 from headwater_schemas.facets import COLUMNS_FACET, ColumnChanges, column_changes
 from headwater_schemas.identity import schema_digest
-from headwater_schemas.latest import LatestOf
+from headwater_schemas.lru_cache import IdentityCache
 
 # ALTER and TRUNCATE do not record whether the dataset is there: they may arrive late, after a DROP.
 _EXISTS_AFTER = {
@@ -103,7 +103,7 @@ class _Cells(NamedTuple):
     version: Props
 
 
-_known_cells: LatestOf[_Cells] = LatestOf(100_000)
+_known_cells: IdentityCache[_Cells] = IdentityCache(100_000)
 """Cache by schema: the decoder returns one object for equal bytes. Sizes in columns."""
 
 

@@ -1,4 +1,4 @@
-"""fold: a batch of events, in any order and with any repeats, becomes one GraphDelta."""
+"""Fold: a batch of events, in any order and with any repeats, becomes one GraphDelta."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from headwater_graph.facts.delta import GraphDelta
+from headwater_graph.facts.nodes import RetentionFacts
 from headwater_graph.facts.registers import OBSERVED, PROVENANCE_RANKS, stamp
 from headwater_graph.fold.builder import Builder
 from headwater_graph.fold.dataset import fold_dataset
@@ -14,9 +15,16 @@ from headwater_graph.fold.interval import fold_interval
 from headwater_graph.fold.job import fold_job
 from headwater_graph.fold.plan import fold_plan
 from headwater_graph.fold.repeated import Repeated, repeatable
-from headwater_graph.fold.retention import fold_retention
 from headwater_graph.fold.run import fold_run
-from headwater_schemas.events import DatasetEvent, JobRef, LineageEvent, PlanEvent, Provenance
+from headwater_schemas.events import (
+    DatasetEvent,
+    JobRef,
+    LineageEvent,
+    PlanEvent,
+    Provenance,
+    RetentionEvent,
+    RetentionMode,
+)
 
 
 def fold(events: Sequence[LineageEvent]) -> GraphDelta:
@@ -106,3 +114,12 @@ def _provenance_rank(event: LineageEvent) -> int:
     if event.run_event is not None and event.run_event.provenance is Provenance.RECONCILED:
         return PROVENANCE_RANKS[Provenance.RECONCILED]
     return OBSERVED
+
+
+def fold_retention(into: Builder, event: LineageEvent, body: RetentionEvent) -> None:
+    """Fold a RetentionEvent into `into`."""
+    scope = into.retention(event.tenant, body.namespace, body.job)
+    if body.mode is RetentionMode.DROP:
+        scope.join(RetentionFacts({}, drop_before=body.before))
+    else:
+        scope.join(RetentionFacts({}, summarize_before=body.before))

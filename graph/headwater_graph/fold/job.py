@@ -1,4 +1,4 @@
-"""JobEvent: what is declared of a job. Declared sets replace each other whole, so they are registers of the job."""
+"""JobEvent: declared facts of a job. Declared sets replace each other as a whole, so they are registers of the job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PlanEvent: the edges of a plan, its columns, and which datasets feed which by it."""
+"""PlanEvent: the edges of a plan, its columns, and the datasets that feed others."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from headwater_schemas.events import (
     RetentionMode,
 )
 from headwater_schemas.identity import event_id, plan_digest
-from headwater_schemas.latest import LatestOf
+from headwater_schemas.lru_cache import IdentityCache
 from headwater_schemas.rules import first_violation
 
 
@@ -80,12 +80,12 @@ def need(condition: object, field: str, detail: str) -> None:
 
 
 def invalid(field: str, detail: str) -> Rejected:
-    """The end of checks for what the contract doesn't allow."""
+    """Make the rejection of a value that the contract doesn't allow."""
     return Rejected(Rejection(RejectionReason.INVALID_EVENT, field, detail))
 
 
 def unstorable(field: str, detail: str) -> Rejected:
-    """The end of checks for a value that the graph can't hold."""
+    """Make the rejection of a value that the graph can't hold."""
     return Rejected(Rejection(RejectionReason.UNSTORABLE_VALUE, field, detail))
 
 
@@ -232,7 +232,7 @@ def _plan(event: LineageEvent) -> None:
     _good_plans.put(body, value=True, size=len(body.lineage.edges) + 1)
 
 
-_good_plans: LatestOf[bool] = LatestOf(20_000)
+_good_plans: IdentityCache[bool] = IdentityCache(20_000)
 """Plans that were checked, which a decoder gives again for equal bytes; sizes in edges."""
 
 

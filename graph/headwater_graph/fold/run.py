@@ -73,7 +73,7 @@ def fold_run(into: Builder, event: LineageEvent, body: RunEvent, job: JobRef, ru
 
 
 def fold_mention(into: Builder, tenant: str, above: ParentRun, stamp: str) -> None:
-    """A run that another names as its parent or root: it is there, and of that job; nothing was observed of it."""
+    """Fold a run that another names as its parent or root: it exists and belongs to that job, and wasn't observed."""
     job_key, _ = into.job(tenant, above.job)
     _, run = into.run(tenant, above.run_id)
     run.jobs.add(job_key)

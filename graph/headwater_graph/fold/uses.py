@@ -77,7 +77,7 @@ def _fold_version(into: Builder, tenant: str, dataset: str, position: Position, 
 
 
 def position_properties(position: Position, certainty: Certainty, added: AddedFiles | None = None) -> Props | None:
-    """The register `position`; None for a position of a sort that this version doesn't know.
+    """Return the register `position`; None for a kind of position that this version doesn't know.
 
     Args:
         position: position of a use.

@@ -29,7 +29,7 @@ import msgspec
 from headwater_graph.segments.slots import Shapes, Slot, VariantShape
 
 DAMAGE = (zlib.error, msgspec.MsgspecError, ValueError, TypeError, LookupError, AttributeError)
-"""Errors of reading bytes that no block is made of."""
+"""Errors of reading bytes that aren't a block."""
 
 _LENGTH = 4
 _LEVEL = 6
@@ -229,5 +229,5 @@ def _structures(head: list[Any]) -> list[tuple[Shapes, list[str]]]:
 
 
 def _tuples(value: Any) -> Any:
-    """Lists as tuples: MessagePack has one of the two."""
+    """Turn lists into tuples: MessagePack has only one of the two."""
     return tuple([_tuples(item) for item in value]) if isinstance(value, list) else value

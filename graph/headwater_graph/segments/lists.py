@@ -58,7 +58,7 @@ class Columns:
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> dict[str, Columns]:
-        """The parts that are among properties of the node."""
+        """Read the parts among a node's properties."""
         return {
             (part := name[len("batch_ids_") :]): cls(*(list(stored[f"{column}_{part}"]) for column in COLUMNS))
             for name in stored
@@ -70,7 +70,7 @@ COLUMNS = ("batch_ids", "processing_times", "durations_ms", "rows_in")
 
 
 @dataclass(slots=True)
-class Offsets:
+class OffsetLists:
     """A part of the lists of a relationship; `starts` is None where each start is the end before."""
 
     from_: list[int]
@@ -78,12 +78,12 @@ class Offsets:
     starts: list[int] | None = None
 
     @classmethod
-    def empty(cls, partitions: int, rows: int) -> Offsets:
+    def empty(cls, partitions: int, rows: int) -> OffsetLists:
         """Lists of micro-batches without offsets."""
         return cls([UNKNOWN] * partitions, [0] * (partitions * rows))
 
     def add(self, row: Row) -> None:
-        """The offsets of a micro-batch that comes after all others; no fewer partitions than before."""
+        """Add the offsets of a micro-batch that comes after all others; no fewer partitions than before."""
         if len(row) > len(self.from_):
             self._widen(len(row))
         from_, count = self.from_, len(row)
@@ -101,9 +101,9 @@ class Offsets:
             self.starts += starts
         self.ends += ends
 
-    def cut(self, count: int, rows: int) -> Offsets:
+    def cut(self, count: int, rows: int) -> OffsetLists:
         """Return the lists of the first `count` of `rows` micro-batches."""
-        kept = Offsets.empty(len(self.from_), 0)
+        kept = OffsetLists.empty(len(self.from_), 0)
         for row in self.rows(rows)[:count]:
             kept.add(row)
         return kept
@@ -129,7 +129,7 @@ class Offsets:
         return {f"from_{part}": self.from_, f"ends_{part}": self.ends, f"starts_{part}": self.starts}
 
     @classmethod
-    def of(cls, stored: Mapping[str, Any]) -> dict[str, Offsets]:
+    def of(cls, stored: Mapping[str, Any]) -> dict[str, OffsetLists]:
         """Read the parts that are among the properties of the relationship."""
         out = {}
         for name, from_ in stored.items():

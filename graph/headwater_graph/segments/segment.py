@@ -20,7 +20,7 @@ from headwater_graph.facts.registers import Props
 from headwater_graph.keys import interval_identity, interval_key, segment_key
 from headwater_graph.segments import blocks
 from headwater_graph.segments.blocks import OpenBlock
-from headwater_graph.segments.slots import Names, Owner, Slot, positions, put_together, take_apart
+from headwater_graph.segments.slots import DatasetName, OwningQuery, Slot, positions, put_together, take_apart
 from headwater_schemas.ranges import batches_text, range_text
 
 PLACES = 64
@@ -77,9 +77,9 @@ class Place:
         return segment_key(self.tenant, self.query, self.number)
 
     @property
-    def owner(self) -> Owner:
+    def owner(self) -> OwningQuery:
         """Query whose micro-batches it holds."""
-        return Owner(self.tenant, self.query_id)
+        return OwningQuery(self.tenant, self.query_id)
 
     @property
     def start(self) -> int:
@@ -104,7 +104,7 @@ class Place:
         return IntervalFacts(identity, self.query, batch_id)
 
 
-def put_slot_together(place: Place, batch_id: int, slot: Slot, names: dict[str, Names]) -> IntervalFacts:
+def put_slot_together(place: Place, batch_id: int, slot: Slot, names: dict[str, DatasetName]) -> IntervalFacts:
     """Rebuild the micro-batch of a slot; `names` gets those of the datasets that it used, by key."""
     interval = place.interval(batch_id)
     interval.variants = put_together(place.owner, batch_id, slot, names)
@@ -146,7 +146,7 @@ class Stored:
         return found
 
     def read(
-        self, place: Place, names: dict[str, Names], only: Iterable[int] | None = None
+        self, place: Place, names: dict[str, DatasetName], only: Iterable[int] | None = None
     ) -> dict[int, IntervalFacts]:
         """The micro-batches of some blocks, or of all that are here, by batch id in ascending order.
 
@@ -165,13 +165,13 @@ class Stored:
             for batch_id, slot in self.slots(place, number).items()
         }
 
-    def some(self, place: Place, names: dict[str, Names], batch_ids: Iterable[int]) -> dict[int, IntervalFacts]:
+    def some(self, place: Place, names: dict[str, DatasetName], batch_ids: Iterable[int]) -> dict[int, IntervalFacts]:
         """Return the micro-batches with these batch ids that are in the blocks at hand, by ascending batch id.
 
         Args:
             place: the segment.
-            names: gets the names of the datasets that they used, by key.
-            batch_ids: batch ids to look for.
+            names: receives the names of the datasets that they used, by key.
+            batch_ids: batch ids of the wanted micro-batches.
 
         Raises:
             SegmentDamagedError: as `slots`.
@@ -204,9 +204,9 @@ class Stored:
         return {first + in_block: slot for in_block, slot in found.items()}
 
     def rewritten(
-        self, place: Place, intervals: Mapping[int, IntervalFacts], names: Mapping[str, Names]
+        self, place: Place, intervals: Mapping[int, IntervalFacts], names: Mapping[str, DatasetName]
     ) -> dict[str, Any]:
-        """Properties of the blocks that these micro-batches make up whole; they are stored here, too.
+        """Set whole blocks made of these micro-batches; return the properties that change.
 
         Args:
             place: the segment.
@@ -230,7 +230,7 @@ class Stored:
         return out
 
     def appended(self, slots_: Mapping[int, Slot]) -> dict[str, Any]:
-        """Properties that change when micro-batches are added behind all others; they are stored here, too.
+        """Append micro-batches behind all others; return the properties that change.
 
         Args:
             slots_: slots by batch id.
@@ -255,7 +255,7 @@ class Stored:
         return out
 
     def reopened(self, slots_: Mapping[int, Slot]) -> dict[str, Any]:
-        """Properties that change when the open block is made anew; they are stored here, too.
+        """Make the open block anew; return the properties that change.
 
         Args:
             slots_: slots by batch id; all of the open block, and those after it.

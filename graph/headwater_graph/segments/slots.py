@@ -39,14 +39,14 @@ _INTEGERS = {int}
 _OFFSET = 1 << 63
 
 
-class Names(NamedTuple):
+class DatasetName(NamedTuple):
     """Namespace and name of a dataset."""
 
     namespace: str
     name: str
 
 
-class Owner(NamedTuple):
+class OwningQuery(NamedTuple):
     """Query that owns the micro-batches."""
 
     tenant: str
@@ -80,8 +80,10 @@ class Slot(NamedTuple):
     texts: list[str]
 
 
-def take_apart(owner: Owner, batch_id: int, variants: Mapping[str, Variant], names: Mapping[str, Names]) -> Slot:
-    """The slot of a micro-batch.
+def take_apart(
+    owner: OwningQuery, batch_id: int, variants: Mapping[str, Variant], names: Mapping[str, DatasetName]
+) -> Slot:
+    """Make the slot of a micro-batch.
 
     Args:
         owner: query of the micro-batch.
@@ -114,7 +116,7 @@ def take_apart(owner: Owner, batch_id: int, variants: Mapping[str, Variant], nam
     return Slot(tuple(shapes), numbers, texts)
 
 
-def put_together(owner: Owner, batch_id: int, slot: Slot, known: dict[str, Names]) -> dict[str, Variant]:
+def put_together(owner: OwningQuery, batch_id: int, slot: Slot, known: dict[str, DatasetName]) -> dict[str, Variant]:
     """The inverse of `take_apart`: what is reported of a micro-batch, by source end digest.
 
     Args:
@@ -127,10 +129,10 @@ def put_together(owner: Owner, batch_id: int, slot: Slot, known: dict[str, Names
     variants: dict[str, Variant] = {}
     for shape in slot.shapes:
         registers = [(name, at, _cell(of, numbers, texts)) for name, at, of in shape.registers]
-        names: dict[str, Names] = {}
+        names: dict[str, DatasetName] = {}
         uses = []
         for type_, ordinal, of_use in shape.uses:
-            name = Names(next(texts), next(texts))
+            name = DatasetName(next(texts), next(texts))
             use = UseKey(RelType(type_), dataset_key(owner.tenant, *name), ordinal)
             names[use.dataset] = known[use.dataset] = name
             uses.append((use, [(register, at, _cell(of, numbers, texts)) for register, at, of in of_use]))
@@ -149,7 +151,7 @@ def put_together(owner: Owner, batch_id: int, slot: Slot, known: dict[str, Names
 
 
 def positions(tenant: str, slot: Slot, of: tuple[RelType, str] | None = None) -> dict[UseKey, Props]:
-    """The positions of what a micro-batch with one variant used: a part of `put_together`, in less time.
+    """Positions that a micro-batch with one variant used: a part of `put_together`, in less time.
 
     Args:
         tenant: tenant of the graph.
@@ -256,7 +258,7 @@ def _cell(shape: Shape, numbers: Iterator[int], texts: Iterator[str]) -> Any:
     return {name: _cell(of, numbers, texts) for name, of in shape}
 
 
-def _digest(uses: Mapping[UseKey, Registers], names: Mapping[str, Names]) -> str:
+def _digest(uses: Mapping[UseKey, Registers], names: Mapping[str, DatasetName]) -> str:
     """`identity.source_end_digest` of the uses that were consumed."""
     ends = []
     for use, registers in uses.items():
@@ -293,6 +295,6 @@ def _plain(value: object) -> Any:
     return micros(value) if isinstance(value, datetime) else value
 
 
-def _event_id(owner: Owner, batch_id: int, digest: str) -> str:
+def _event_id(owner: OwningQuery, batch_id: int, digest: str) -> str:
     """Id of the event with this micro-batch alone (`identity.event_id`)."""
     return identity_id((owner.tenant, "INTERVAL", owner.query_id, batch_id, digest))

@@ -15,7 +15,7 @@ from headwater_graph.facts.model import RelType, UseKey
 from headwater_graph.facts.nodes import IntervalFacts, Variant
 from headwater_graph.facts.registers import Cell, Registers
 from headwater_graph.segments import segment
-from headwater_graph.segments.lists import TAIL, UNKNOWN, Columns, Offsets
+from headwater_graph.segments.lists import TAIL, UNKNOWN, Columns, OffsetLists
 from headwater_schemas.events import Provenance
 from headwater_schemas.identity import micros
 
@@ -57,7 +57,7 @@ _FAULTS = ("missing", "gaps", "overlaps")
 
 
 @dataclass(slots=True)
-class Range:
+class UsedRanges:
     """Offset ranges, files and versions of one dataset that a segment's micro-batches used.
 
     Attributes:
@@ -72,7 +72,7 @@ class Range:
     offsets: dict[int, tuple[int, int]] = field(default_factory=dict)
     marks: set[str] = field(default_factory=set)
     batches: int = 0
-    lists: dict[str, Offsets] = field(default_factory=dict)
+    lists: dict[str, OffsetLists] = field(default_factory=dict)
 
     def properties(self) -> dict[str, Any]:
         """Return the properties of the relationship; None for one that isn't there."""
@@ -89,7 +89,7 @@ class Range:
         return out
 
     @classmethod
-    def of(cls, stored: Mapping[str, Any]) -> Range:
+    def of(cls, stored: Mapping[str, Any]) -> UsedRanges:
         """The inverse of `properties`, with the lists that are there."""
         pairs = zip(stored.get("from") or (), stored.get("to_exclusive") or (), strict=True)
         return cls(
@@ -97,7 +97,7 @@ class Range:
             dict(zip(stored.get("partitions") or (), pairs, strict=True)),
             set(stored.get("_marks") or ()),
             stored["batches"],
-            Offsets.of(stored),
+            OffsetLists.of(stored),
         )
 
     def see(self, position: Mapping[str, Any]) -> None:
@@ -119,7 +119,7 @@ class Range:
         if not self.offsets:
             return
         if TAIL not in self.lists:
-            self.lists[TAIL] = Offsets.empty(len(self.offsets), rows)
+            self.lists[TAIL] = OffsetLists.empty(len(self.offsets), rows)
         pairs = _pairs(position) if position.get("position") == "kafka" else {}
         self.lists[TAIL].add([pairs.get(partition) for partition in self.offsets])
 
@@ -133,7 +133,7 @@ class Range:
         """
         if (tail := self.lists.pop(TAIL, None)) is None:
             return
-        block = self.lists.setdefault(part, Offsets.empty(len(tail.from_), rows))
+        block = self.lists.setdefault(part, OffsetLists.empty(len(tail.from_), rows))
         for row in tail.rows(more):
             block.add(row)
 
@@ -157,7 +157,7 @@ class VersionUse:
     first_time: datetime | None = None
 
     def add(self, batch_id: int, time: object) -> None:
-        """Add a micro-batch at or after the last one. It comes again if several reports of it have the version."""
+        """Add a micro-batch at or after the last one. It is added again for each report that has the version."""
         if batch_id not in self.batches[-1:]:
             self.batches.append(batch_id)
         if isinstance(time, datetime) and (self.first_time is None or time < self.first_time):
@@ -201,7 +201,7 @@ class Summary:
     late: dict[int, int] = field(default_factory=dict)
     last_passed: int | None = None
     runs: dict[str, int] = field(default_factory=dict)
-    ranges: dict[UseKey, Range] = field(default_factory=dict)
+    ranges: dict[UseKey, UsedRanges] = field(default_factory=dict)
     versions: dict[tuple[RelType, str], VersionUse] = field(default_factory=dict)
     lists: dict[str, Columns] = field(default_factory=dict)
 
@@ -230,7 +230,7 @@ class Summary:
             dict(zip(stored.get("late") or (), stored.get("late_rows") or (), strict=True)),
             stored.get("last_passed"),
             dict(before.runs),
-            {use: Range.of(properties) for use, properties in before.uses.items()},
+            {use: UsedRanges.of(properties) for use, properties in before.uses.items()},
             lists=Columns.of(stored),
         )
 
@@ -270,7 +270,7 @@ class Summary:
                 _, began = variant.registers.get("processing_time", ("", None))
                 self.versions.setdefault((type_, version), VersionUse()).add(batch_id, began)
             for use, registers in variant.uses.items():
-                range_ = self.ranges.setdefault(use, Range())
+                range_ = self.ranges.setdefault(use, UsedRanges())
                 range_.batches += 1
                 if isinstance(position := registers.get("position", ("", None))[1], dict):
                     range_.see(position)

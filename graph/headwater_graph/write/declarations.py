@@ -131,7 +131,7 @@ def write_declarations(tx: WriteTransaction, delta: GraphDelta, changes: Changes
 
 
 def write_consumers(tx: WriteTransaction, delta: GraphDelta, more: Iterable[str]) -> None:
-    """The delta's consumers; they and `more`, by key, are locked."""
+    """Write the delta's consumers; lock them, and those with the keys `more`."""
     rows = {key: dict(consumer.identity) for key, consumer in delta.consumers.items()}
     for key in more:
         rows.setdefault(key, {"key": key})

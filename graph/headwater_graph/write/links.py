@@ -108,7 +108,7 @@ def write_declared(tx: WriteTransaction, delta: GraphDelta, jobs: Mapping[str, J
 
 
 def write_aliases(tx: WriteTransaction, delta: GraphDelta, datasets: Mapping[str, Joined]) -> None:
-    """The aliases that the delta mentions, and which of all aliases its datasets, which are locked, have now."""
+    """Write the aliases that the delta mentions, and the current aliases of its datasets, which are locked."""
     gone: list[dict[str, Any]] = []
     new: list[dict[str, Any]] = []
     for key, dataset in sorted(datasets.items()):

@@ -115,7 +115,7 @@ class QueryRows:
 
 
 def job_rows(delta: GraphDelta) -> NodeRows:
-    """Jobs. Those that are only mentioned are locked, not read: they have no registers here."""
+    """Write jobs. Those that are only mentioned are locked, not read: they have no registers here."""
     return NodeRows(Label.JOB, "jobs", delta.jobs, needs_state=_has_facts)
 
 
@@ -125,12 +125,12 @@ def dataset_rows(delta: GraphDelta) -> NodeRows:
 
 
 def version_rows(delta: GraphDelta) -> OfDatasetRows:
-    """Versions of datasets."""
+    """Write versions of datasets."""
     return OfDatasetRows(Label.VERSION, "versions", delta.versions)
 
 
 def schema_rows(delta: GraphDelta) -> OfDatasetRows:
-    """Schemas of datasets."""
+    """Write schemas of datasets."""
     return OfDatasetRows(Label.SCHEMA_VERSION, "schema_versions", delta.schemas)
 
 

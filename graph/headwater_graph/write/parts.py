@@ -16,7 +16,7 @@ from headwater_graph.write.writer import GraphWriter, PreparedDelta
 
 
 class PartsWriter:
-    """Writes batches. `apply` is called from one thread at a time.
+    """Writer of batches in parts. `apply` is called from one thread at a time.
 
     Args:
         writers: at least as many as a batch has parts. Each attempt at a part uses the same writer, with its patience.
@@ -50,7 +50,7 @@ class PartsWriter:
 def _write(written: Future[WriteCounters], writer: GraphWriter, part: PreparedDelta) -> None:
     try:
         written.set_result(writer.apply(part))
-    except BaseException as error:  # noqa: BLE001  raised where it is waited for
+    except BaseException as error:  # noqa: BLE001  raised by `part.result()`
         written.set_exception(error)
 
 

@@ -58,7 +58,7 @@ class RunRows(IndexedRows):
         super().__init__("jobs", "queries", "datasets", "versions")
 
     def add(self, run: RunFacts, properties: dict[str, Any], uses: dict[UseKey, Registers], stamp: str | None) -> None:
-        """A run: `properties` and `uses` are what is to be written of it, `stamp` its own."""
+        """Run to write: its `properties`, its `uses`, and its own `stamp`."""
         tenant, key = str(run.identity["tenant"]), str(run.identity["key"])
         row: dict[str, Any] = {
             "key": key,
@@ -280,7 +280,7 @@ def _families(tx: WriteTransaction, wanted: Iterable[str]) -> list[_Family]:
 
 
 def _update(tx: WriteTransaction, looked: Mapping[str, _Looked], families: Iterable[_Family]) -> None:
-    """Set what differs; of a run that was looked at on its own and as one of a family, both agree."""
+    """Set the properties that differ. A run that was read on its own and in a family has the same ones in both."""
     everyone = dict(looked)
     own: dict[str, RunEnd | None] = {}
     for family in families:

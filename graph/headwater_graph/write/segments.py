@@ -22,8 +22,8 @@ from headwater_graph.keys import use_key
 from headwater_graph.segments import segment
 from headwater_graph.segments.lists import OFFSETS
 from headwater_graph.segments.segment import Place, Stored, at
-from headwater_graph.segments.slots import Names, Slot, take_apart
-from headwater_graph.segments.summary import NOTHING, Range, StoredSummary, Summary, summarize
+from headwater_graph.segments.slots import DatasetName, Slot, take_apart
+from headwater_graph.segments.summary import NOTHING, StoredSummary, Summary, UsedRanges, summarize
 from headwater_graph.write.bolt import bolt_time, from_bolt, to_bolt
 from headwater_graph.write.transaction import IndexedRows, WriteTransaction
 
@@ -47,7 +47,7 @@ class SegmentRows:
     """
 
     segments: dict[str, Incoming] = field(default_factory=dict)
-    names: dict[str, Names] = field(default_factory=dict)
+    names: dict[str, DatasetName] = field(default_factory=dict)
 
     def add(self, place: Place, intervals: Mapping[int, IntervalFacts]) -> None:
         """Add micro-batches of one segment, by ascending batch id. `names` has those of their datasets already."""
@@ -64,7 +64,7 @@ def segment_rows(delta: GraphDelta) -> SegmentRows:
     if not delta.intervals:
         return rows
     for key, dataset in delta.datasets.items():
-        rows.names[key] = Names(str(dataset.identity["namespace"]), str(dataset.identity["name"]))
+        rows.names[key] = DatasetName(str(dataset.identity["namespace"]), str(dataset.identity["name"]))
     places: dict[tuple[str, int], Place] = {}
     grouped: dict[tuple[str, int], dict[int, IntervalFacts]] = defaultdict(dict)
     for interval in sorted(delta.intervals.values(), key=lambda interval: interval.batch_id):
@@ -188,7 +188,9 @@ def _adds(incoming: Incoming, blocks: Stored) -> bool:
     return False
 
 
-def put_in(incoming: Incoming, blocks: Stored, before: StoredSummary, names: Mapping[str, Names]) -> _Segment | None:
+def put_in(
+    incoming: Incoming, blocks: Stored, before: StoredSummary, names: Mapping[str, DatasetName]
+) -> _Segment | None:
     """Return the segment with micro-batches that came a little late; None if it has to be rebuilt from all that it has.
 
     Only the last few are taken back and added again: those from the one before the first that is late. They are in the
@@ -351,7 +353,7 @@ def _row(rows: IndexedRows, key: str, one: _Segment) -> dict[str, Any]:
     }
 
 
-def _use(use: UseKey, before: Mapping[str, Any] | None, after: Range) -> dict[str, Any]:
+def _use(use: UseKey, before: Mapping[str, Any] | None, after: UsedRanges) -> dict[str, Any]:
     """Changed properties of a relationship."""
     properties = after.properties()
     if before is None:
@@ -362,5 +364,5 @@ def _use(use: UseKey, before: Mapping[str, Any] | None, after: Range) -> dict[st
 
 
 def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """The properties that are others."""
+    """Return the properties that differ."""
     return {name: value for name, value in after.items() if value != before.get(name)}

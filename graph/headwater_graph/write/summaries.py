@@ -8,7 +8,7 @@ from typing import Any
 from headwater_graph.facts.model import RelType
 from headwater_graph.facts.nodes import IntervalFacts, RetentionFacts
 from headwater_graph.facts.spans import Ranges, has
-from headwater_graph.facts.summaries import Horizon, Of, SummaryFacts, summarize
+from headwater_graph.facts.summaries import Horizon, SummaryFacts, SummaryId, summarize
 from headwater_graph.summaries import horizon_of, key_of, node, retention_of, retired_of, stored, uses
 from headwater_graph.write.bolt import bolt_time, from_bolt, to_bolt
 from headwater_graph.write.segments import SegmentRows
@@ -77,7 +77,7 @@ class Keeping:
         by_query: dict[str, list[IntervalFacts]] = {}
         for interval in intervals:
             by_query.setdefault(interval.query, []).append(interval)
-        summaries: dict[Of, SummaryFacts] = {}
+        summaries: dict[SummaryId, SummaryFacts] = {}
         for query, found in by_query.items():
             summaries |= summarize(found, self.horizons[query])
         keys = {key_of(self._queries[of.query][0], of): of for of in summaries}
@@ -90,7 +90,7 @@ class Keeping:
         )
 
 
-def _row(tenant: str, query_id: str, of: Of, facts: SummaryFacts) -> dict[str, Any]:
+def _row(tenant: str, query_id: str, of: SummaryId, facts: SummaryFacts) -> dict[str, Any]:
     of_uses = uses(tenant, of, facts)
     return {
         "key": key_of(tenant, of),

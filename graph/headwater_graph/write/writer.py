@@ -90,7 +90,7 @@ class PreparedDelta:
 
 
 def prepare_delta(delta: GraphDelta) -> PreparedDelta:
-    """The rows of a delta."""
+    """Make the rows of a delta."""
     return PreparedDelta(
         delta,
         job_rows(delta),

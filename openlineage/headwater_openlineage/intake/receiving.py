@@ -9,7 +9,7 @@ from enum import StrEnum
 from headwater_openlineage.decoding import DEFAULT_MAX_BYTES, decode
 from headwater_openlineage.errors import Refused
 from headwater_openlineage.incoming import events_of
-from headwater_openlineage.lenient import Note, lenient_events
+from headwater_openlineage.lenient import IntakeNote, lenient_events
 from headwater_openlineage.reading import Json
 from headwater_openlineage.redacting import without_secrets
 from headwater_schemas.events import LineageEvent
@@ -57,13 +57,13 @@ class Received:
     """
 
     events: list[LineageEvent]
-    notes: tuple[Note, ...] = ()
+    notes: tuple[IntakeNote, ...] = ()
 
 
 def receive(
     data: bytes, *, tenant: str, max_bytes: int = DEFAULT_MAX_BYTES, strict: bool = False, redacting: bool = True
 ) -> Received | Refusal:
-    """The events of an OpenLineage document, or why it is refused.
+    """Read the events of an OpenLineage document, or the reason for its refusal.
 
     Args:
         data: the document.
@@ -91,13 +91,15 @@ def receive(
         return Refusal(RefusalReason.NOT_AN_EVENT, refused.pointer, refused.reason)
 
 
-def _decoded(data: bytes, max_bytes: int, *, redacting: bool, shared: bool = True) -> tuple[Json, tuple[Note, ...]]:
+def _decoded(
+    data: bytes, max_bytes: int, *, redacting: bool, shared: bool = True
+) -> tuple[Json, tuple[IntakeNote, ...]]:
     document = decode(data, max_bytes=max_bytes, shared=shared)
     return without_secrets(document) if redacting else (document, ())
 
 
 def redacted_bytes(data: bytes, *, max_bytes: int = DEFAULT_MAX_BYTES) -> bytes:
-    """A document that isn't taken, without credentials; byte for byte where there are none. It need not be JSON."""
+    """Redact a document that isn't taken; unchanged if it has no credentials. It need not be JSON."""
     try:
         document = decode(data, max_bytes=max_bytes, shared=False)
     except Refused:

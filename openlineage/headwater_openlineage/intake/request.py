@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from headwater_openlineage.intake.receiving import Refusal, RefusalReason, receive
-from headwater_openlineage.intake.sink import EventSink, SinkFullError, Undeliverable
-from headwater_openlineage.lenient import Note
+from headwater_openlineage.intake.sink import IntakeSink, SinkFullError, Undeliverable
+from headwater_openlineage.lenient import IntakeNote
 from headwater_schemas.errors import EncodeError
 from headwater_schemas.events import LineageEvent
 
 
 @dataclass(slots=True)
-class Outcome:
+class RequestOutcome:
     """Result of a request.
 
     Attributes:
@@ -29,7 +29,7 @@ class Outcome:
     documents: int = 0
     events: int = 0
     refused: dict[int, Refusal] = field(default_factory=dict)
-    notes: dict[int, tuple[Note, ...]] = field(default_factory=dict)
+    notes: dict[int, tuple[IntakeNote, ...]] = field(default_factory=dict)
     unavailable: str | None = None
 
     @property
@@ -38,7 +38,7 @@ class Outcome:
         return self.documents - len(self.refused)
 
 
-class Request:
+class IntakeRequest:
     """Sends documents, and calls back when all of their events are settled.
 
     Args:
@@ -52,7 +52,7 @@ class Request:
 
     def __init__(
         self,
-        sink: EventSink,
+        sink: IntakeSink,
         *,
         tenant: str,
         max_bytes: int,
@@ -60,7 +60,7 @@ class Request:
         strict: bool = False,
         redacting: bool = True,
     ) -> None:
-        self.outcome = Outcome()
+        self.outcome = RequestOutcome()
         self._sink = sink
         self._tenant = tenant
         self._max_bytes = max_bytes

@@ -36,7 +36,7 @@ class SinkFullError(LineageError):
     retryable = True
 
 
-class EventSink(Protocol):
+class IntakeSink(Protocol):
     """Takes events for the events topic."""
 
     def send(self, events: Sequence[LineageEvent], settled: Settled) -> None:

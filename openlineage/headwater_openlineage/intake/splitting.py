@@ -39,7 +39,7 @@ class Layout(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class SplitDocument:
     """One document of several.
 
     Attributes:
@@ -78,8 +78,8 @@ def layout(data: Bytes) -> Layout:
     return Layout.LINES if _balanced(line.group()) else Layout.ONE
 
 
-def documents(data: Bytes, how: Layout) -> Iterator[Document]:
-    """The documents in order, read lazily.
+def documents(data: Bytes, how: Layout) -> Iterator[SplitDocument]:
+    """Yield the documents in order, read lazily.
 
     Raises:
         NotAnArrayError: the array isn't closed, or something is wrong between its elements. The documents before that
@@ -87,7 +87,7 @@ def documents(data: Bytes, how: Layout) -> Iterator[Document]:
     """
     match how:
         case Layout.ONE:
-            yield Document(0, 1, data[_start(data) :])
+            yield SplitDocument(0, 1, data[_start(data) :])
         case Layout.LINES:
             yield from _lines(data)
         case Layout.ARRAY:
@@ -95,7 +95,7 @@ def documents(data: Bytes, how: Layout) -> Iterator[Document]:
 
 
 def elements(data: bytes) -> list[bytes] | None:
-    """The elements of an array of well-formed JSON, twenty times as fast as `documents`.
+    """Split an array of well-formed JSON into its elements, twenty times as fast as `documents`.
 
     None where something isn't well-formed, which `documents` finds out, or where elements are so small and many that
     the objects that hold them would take more memory than a few times the bytes.
@@ -112,17 +112,17 @@ def _start(data: Bytes) -> int:
     return len(_BOM) if data[: len(_BOM)] == _BOM else 0
 
 
-def _lines(data: Bytes) -> Iterator[Document]:
+def _lines(data: Bytes) -> Iterator[SplitDocument]:
     index, number, at = 0, 1, _start(data)
     for found in _LINE.finditer(data, at):
         number += found.start() - at  # between two lines there are newlines alone
         at = found.end()
         if (line := found.group().strip(b" \t\r")) != b"":
-            yield Document(index, number, line)
+            yield SplitDocument(index, number, line)
             index += 1
 
 
-def _elements(data: Bytes) -> Iterator[Document]:
+def _elements(data: Bytes) -> Iterator[SplitDocument]:
     opening = _NOT_SPACE.search(data, _start(data))
     if opening is None or opening.group() != b"[":
         raise NotAnArrayError("there is no array", at=_start(data))
@@ -132,7 +132,7 @@ def _elements(data: Bytes) -> Iterator[Document]:
         if element is not None:
             line += data[counted : element.start()].count(b"\n")
             counted = element.start()
-            yield Document(index, line, data[element.start() : end].rstrip(b" \t\r\n"))
+            yield SplitDocument(index, line, data[element.start() : end].rstrip(b" \t\r\n"))
             index += 1
         elif mark == b"," or index:
             raise NotAnArrayError("an element is missing", at=end)
@@ -141,7 +141,7 @@ def _elements(data: Bytes) -> Iterator[Document]:
 
 
 def _marks(data: Bytes, at: int) -> Iterator[tuple[int, bytes]]:
-    """The commas between the elements of the array that begins before `at`, and the bracket that closes it."""
+    """Yield the commas between elements of the array that begins before `at`, and its closing bracket."""
     depth = 0
     for token in _TOKEN.finditer(data, at):
         kind = token.group()

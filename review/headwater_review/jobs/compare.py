@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from headwater_review.compare import Difference, DifferenceKind, compare
+from headwater_review.compare import DifferenceKind, SchemaDifference, compare
 from headwater_review.jobs.exposed import fields_exposed
 from headwater_review.jobs.values import around_difference, shortened, values_by_column, values_that_differ
 from headwater_review.jobs.version import JobOutput, JobVersion
@@ -39,7 +39,7 @@ class ComparedOutput:
     name: str
     old: Schema | None
     new: Schema | None
-    differences: tuple[Difference, ...]
+    differences: tuple[SchemaDifference, ...]
 
 
 def compare_jobs(old: JobVersion, new: JobVersion) -> tuple[ComparedOutput, ...]:
@@ -76,7 +76,7 @@ def _written_by_one(output: ComparedOutput) -> DifferenceKind | None:
     return next((each.kind for each in output.differences if each.kind in kinds), None)
 
 
-def _what(each: Difference) -> tuple[object, ...]:
+def _what(each: SchemaDifference) -> tuple[object, ...]:
     # The write mode names no made-up values.
     how = (each.before, each.after) if each.kind is DifferenceKind.WRITE_MODE else ()
     return each.kind, each.column, each.now, each.retyping, each.exposed, how
@@ -93,14 +93,14 @@ def _compared(old: JobVersion, new: JobVersion) -> tuple[ComparedOutput, ...]:
         if not earlier and old.problems:
             continue
         if not later:
-            gone = Difference(DifferenceKind.OUTPUT_REMOVED, "", before=name, in_new=False)
+            gone = SchemaDifference(DifferenceKind.OUTPUT_REMOVED, "", before=name, in_new=False)
             found.append(ComparedOutput(kind, name, earlier[0].schema, None, (gone,)))
             continue
         if not earlier:
-            made = Difference(DifferenceKind.OUTPUT_ADDED, "", after=name)
+            made = SchemaDifference(DifferenceKind.OUTPUT_ADDED, "", after=name)
             found.append(ComparedOutput(kind, name, None, later[0].schema, (made,)))
             continue
-        differences: list[Difference] = []
+        differences: list[SchemaDifference] = []
         for one, other in zip(earlier, later, strict=False):
             differences += [each for each in _of_output(one, other) if each not in differences]
         if len(earlier) != len(later):
@@ -117,7 +117,7 @@ def _by_name(outputs: Sequence[JobOutput]) -> dict[tuple[str, str], list[JobOutp
     return found
 
 
-def _of_output(old: JobOutput, new: JobOutput) -> Iterator[Difference]:
+def _of_output(old: JobOutput, new: JobOutput) -> Iterator[SchemaDifference]:
     known = old.rows is not None and new.rows is not None
     same_rows = old.rows == new.rows
     before, after = (old.columns, new.columns) if old.columns and new.columns else (old.together, new.together)
@@ -142,7 +142,7 @@ def _of_output(old: JobOutput, new: JobOutput) -> Iterator[Difference]:
         yield from values_that_differ(old, new, changed)
     yield from fields_exposed(old, new)
     if [*before] != [*after] and {*before} == {*after} and _is_by_position(new):
-        yield Difference(DifferenceKind.POSITION, "", before=_texts([*before]), after=_texts([*after]))
+        yield SchemaDifference(DifferenceKind.POSITION, "", before=_texts([*before]), after=_texts([*after]))
 
 
 def _is_by_position(output: JobOutput) -> bool:
@@ -161,18 +161,18 @@ def _renames(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
     return {step(names[0]): step(come[text][0]) for text, names in gone.items() if len(names) == len(come[text]) == 1}
 
 
-def _of_inputs(old: JobVersion, new: JobVersion) -> Iterator[Difference]:
+def _of_inputs(old: JobVersion, new: JobVersion) -> Iterator[SchemaDifference]:
     before, after = dict.fromkeys(old.inputs), dict.fromkeys(new.inputs)
     for kind, name in before:
         if (kind, name) not in after:
-            yield Difference(DifferenceKind.INPUT_REMOVED, "", before=f"{kind} {name}", in_new=False)
+            yield SchemaDifference(DifferenceKind.INPUT_REMOVED, "", before=f"{kind} {name}", in_new=False)
     for kind, name in after:
         if (kind, name) not in before:
-            yield Difference(DifferenceKind.INPUT_ADDED, "", after=f"{kind} {name}")
+            yield SchemaDifference(DifferenceKind.INPUT_ADDED, "", after=f"{kind} {name}")
 
 
-def _rows(before: str | None, after: str | None) -> Difference:
-    return Difference(DifferenceKind.ROWS, "", before=before, after=after)
+def _rows(before: str | None, after: str | None) -> SchemaDifference:
+    return SchemaDifference(DifferenceKind.ROWS, "", before=before, after=after)
 
 
 def _texts(texts: Sequence[str]) -> str | None:
@@ -181,18 +181,18 @@ def _texts(texts: Sequence[str]) -> str | None:
     return "; ".join([*shown, *more]) or None
 
 
-def _how_written(old: JobOutput, new: JobOutput) -> Iterator[Difference]:
+def _how_written(old: JobOutput, new: JobOutput) -> Iterator[SchemaDifference]:
     """WRITE_MODE differences, one for each property of the write that differs."""
     before, after = _mode(old), _mode(new)
     if before != after:
         more = _overwritten(after) > _overwritten(before)
-        yield Difference(DifferenceKind.WRITE_MODE, "", before=before, after=after, overwrites_more=more)
+        yield SchemaDifference(DifferenceKind.WRITE_MODE, "", before=before, after=after, overwrites_more=more)
     if old.format != new.format:
-        yield Difference(DifferenceKind.WRITE_MODE, "", before=old.format, after=new.format)
+        yield SchemaDifference(DifferenceKind.WRITE_MODE, "", before=old.format, after=new.format)
     for name in sorted(old.options.keys() | new.options.keys()):
         one, other = old.options.get(name), new.options.get(name)
         if one != other:
-            yield Difference(DifferenceKind.WRITE_MODE, "", before=one, after=other)
+            yield SchemaDifference(DifferenceKind.WRITE_MODE, "", before=one, after=other)
 
 
 def _mode(output: JobOutput) -> str:

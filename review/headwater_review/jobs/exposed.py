@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from headwater_analysis.privacy.operations import EXPOSURES, Exposure
-from headwater_review.compare import Difference, DifferenceKind, Exposed
+from headwater_review.compare import DifferenceKind, Exposed, SchemaDifference
 from headwater_review.jobs.values import around_difference
 from headwater_review.jobs.version import JobOutput, JobProblem, JobVersion
 
@@ -14,7 +14,7 @@ _OF_VALUES = (DifferenceKind.ADDED, DifferenceKind.RENAMED, DifferenceKind.MEANI
 _Field = tuple[str, str, str]
 
 
-def fields_exposed(old: JobOutput, new: JobOutput) -> Iterator[Difference]:
+def fields_exposed(old: JobOutput, new: JobOutput) -> Iterator[SchemaDifference]:
     """PRIVACY differences: a field in a value of the new version is easier to read than before.
 
     A field that is new in a value is compared with its most readable form anywhere in the old output. A field that the
@@ -33,12 +33,14 @@ def fields_exposed(old: JobOutput, new: JobOutput) -> Iterator[Difference]:
             continue
         made = path if (path, field) in before else next(each for each in texts[field] if before[each, field] is was)
         one, other = around_difference(old.expressions.get(made), new.expressions.get(path))
-        yield Difference(
+        yield SchemaDifference(
             DifferenceKind.PRIVACY, path, before=one, after=other, exposed=Exposed(*field, before=was, after=exposure)
         )
 
 
-def fields_unread(version: JobVersion, found: Mapping[tuple[str, str], Sequence[Difference]]) -> Iterator[JobProblem]:
+def fields_unread(
+    version: JobVersion, found: Mapping[tuple[str, str], Sequence[SchemaDifference]]
+) -> Iterator[JobProblem]:
     """Problems for outputs whose values differ and whose protection can't be compared.
 
     Args:

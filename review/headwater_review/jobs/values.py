@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from headwater_review.compare import Difference, DifferenceKind
+from headwater_review.compare import DifferenceKind, SchemaDifference
 from headwater_review.jobs.version import JobOutput
 from headwater_review.schema import step, steps_of
 
@@ -19,7 +19,7 @@ def values_by_column(output: JobOutput) -> dict[str, str]:
     return {name: repr([*found.get(step(name), {}).items()]) for name in output.together}
 
 
-def values_that_differ(old: JobOutput, new: JobOutput, names: Iterable[str]) -> Iterator[Difference]:
+def values_that_differ(old: JobOutput, new: JobOutput, names: Iterable[str]) -> Iterator[SchemaDifference]:
     """Differences within columns that are known to differ: members by name, else the column.
 
     Args:
@@ -34,7 +34,7 @@ def values_that_differ(old: JobOutput, new: JobOutput, names: Iterable[str]) -> 
 
 def _of_column(
     old: JobOutput, new: JobOutput, column: str, before: Mapping[str, str], after: Mapping[str, str]
-) -> Iterator[Difference]:
+) -> Iterator[SchemaDifference]:
     found = [
         *_members(old, new, column, before, after),
         *(_meaning(old, new, f"{column}{path}") for path in before if path in after and before[path] != after[path]),
@@ -57,7 +57,7 @@ def _digests(output: JobOutput) -> dict[str, dict[str, str]]:
 
 def _members(
     old: JobOutput, new: JobOutput, column: str, before: Mapping[str, str], after: Mapping[str, str]
-) -> Iterator[Difference]:
+) -> Iterator[SchemaDifference]:
     """Members that go, come or are renamed, except those of a struct: the schema has these."""
     gone = _topmost(path for path in before if path not in after)
     come = _topmost(path for path in after if path not in before)
@@ -68,12 +68,12 @@ def _members(
     for path in gone:
         name, now = f"{column}{path}", renamed.get(path)
         if now is None:
-            yield Difference(DifferenceKind.REMOVED, name, in_new=False)
+            yield SchemaDifference(DifferenceKind.REMOVED, name, in_new=False)
         else:
-            yield Difference(DifferenceKind.RENAMED, name, now=f"{column}{now}")
+            yield SchemaDifference(DifferenceKind.RENAMED, name, now=f"{column}{now}")
     for path in come:
         if path not in renamed.values():
-            yield Difference(DifferenceKind.ADDED, f"{column}{path}")
+            yield SchemaDifference(DifferenceKind.ADDED, f"{column}{path}")
 
 
 def _renamed(gone: list[str], come: list[str], before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
@@ -108,10 +108,10 @@ def _is_encoded(output: JobOutput, column: str, path: str) -> bool:
     return steps_of(f"{column}{path}") not in output.schema.columns
 
 
-def _meaning(old: JobOutput, new: JobOutput, path: str) -> Difference:
+def _meaning(old: JobOutput, new: JobOutput, path: str) -> SchemaDifference:
     before, after = _lines_that_differ(old.expressions.get(path), new.expressions.get(path))
     before, after = around_difference(before, after)
-    return Difference(DifferenceKind.MEANING, path, before=before, after=after)
+    return SchemaDifference(DifferenceKind.MEANING, path, before=before, after=after)
 
 
 def _lines_that_differ(before: str | None, after: str | None) -> tuple[str | None, str | None]:

@@ -52,7 +52,7 @@ class FieldRead:
 
 @dataclass(frozen=True, slots=True)
 class JobOutput:
-    """A write.
+    """Write of a job to one output.
 
     Attributes:
         kind: kind of the dataset: `path`, `table`, `topic`, `jdbc`, `sink` or `code` (rows that go to the script's

@@ -1,4 +1,4 @@
-"""Files of schemas.
+"""Reading of schema files.
 
 files        the format of a file, and its reading
 document     JSON and YAML with the line of each value, and what is wrong with it

@@ -7,7 +7,7 @@ from typing import Any
 
 from headwater_analysis.data_types import ArrayOf, Atom, DataType, MapOf, StructOf, TypedField
 from headwater_analysis.declaring.problems import Path
-from headwater_review.reading.document import Document
+from headwater_review.reading.document import JsonDocument
 
 _PRIMITIVE = {
     "boolean": "boolean",
@@ -32,7 +32,7 @@ _NUMBERS = ({"int", "bigint"}, {"float", "double"})
 _FULL = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
 
-def read_avro(document: Document) -> tuple[TypedField, ...]:
+def read_avro(document: JsonDocument) -> tuple[TypedField, ...]:
     """Parse the fields of a record.
 
     Raises:
@@ -45,7 +45,7 @@ def read_avro(document: Document) -> tuple[TypedField, ...]:
 
 
 class _Avro:
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: JsonDocument) -> None:
         self._document = document
         self._named: dict[str, tuple[Any, Path, str]] = {}
 

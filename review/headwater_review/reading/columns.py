@@ -10,12 +10,12 @@ from typing import Any
 
 from headwater_analysis.data_types import ArrayOf, Atom, DataType, MapOf, StructOf, TypedField, parse_type
 from headwater_analysis.declaring.problems import Path
-from headwater_review.reading.document import Document
+from headwater_review.reading.document import JsonDocument
 
 _ELEMENT, _VALUE = "_element", "value"
 
 
-def read_columns(document: Document) -> tuple[tuple[TypedField, ...], tuple[str, ...] | None]:
+def read_columns(document: JsonDocument) -> tuple[tuple[TypedField, ...], tuple[str, ...] | None]:
     """Parse the columns and the partitioning of the dataset; None: not stated.
 
     Raises:
@@ -32,17 +32,17 @@ def read_columns(document: Document) -> tuple[tuple[TypedField, ...], tuple[str,
     return fields, tuple(_text(document, *part) for part in parts)
 
 
-def _text(document: Document, value: Any, path: Path) -> str:
+def _text(document: JsonDocument, value: Any, path: Path) -> str:
     if not isinstance(value, str) or not value:
         raise document.wrong(path, "must be the name of a column")
     return value
 
 
-def _fields(document: Document, value: Any, path: Path) -> tuple[TypedField, ...]:
+def _fields(document: JsonDocument, value: Any, path: Path) -> tuple[TypedField, ...]:
     return tuple(_field(document, *item) for item in document.items(value, path))
 
 
-def _field(document: Document, value: Any, path: Path) -> TypedField:
+def _field(document: JsonDocument, value: Any, path: Path) -> TypedField:
     field = document.object(value, path)
     name = document.name(field, path)
     type_ = document.text(field, "type", path)

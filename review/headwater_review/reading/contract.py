@@ -2,7 +2,7 @@
 
 A property's `physicalType` is its type, or else its `logicalType`. `required` and `primaryKey` mean that it is never
 null; `partitioned` and `partitionKeyPosition` have the partitioning. `customProperties` may have `unit`, `meaning` and
-`enum`, which the standard has no field for.
+`enum`, for which the standard has no field.
 
 https://bitol-io.github.io/open-data-contract-standard/v3.1.0/
 """
@@ -14,12 +14,14 @@ from typing import Any
 
 from headwater_analysis.data_types import ArrayOf, Atom, DataType, StructOf, TypedField, parse_type
 from headwater_analysis.declaring.problems import DeclarationError, Path
-from headwater_review.reading.document import Document, shown
+from headwater_review.reading.document import JsonDocument, shown
 
 _LOGICAL = {"integer": "bigint", "number": "double", "boolean": "boolean", "string": "string", "date": "date"}
 
 
-def read_contract_table(document: Document, table: str | None) -> tuple[tuple[TypedField, ...], tuple[str, ...] | None]:
+def read_contract_table(
+    document: JsonDocument, table: str | None
+) -> tuple[tuple[TypedField, ...], tuple[str, ...] | None]:
     """Parse the columns and the partitioning of a table; None: not stated.
 
     Args:
@@ -42,20 +44,20 @@ def read_contract_table(document: Document, table: str | None) -> tuple[tuple[Ty
     return properties, by or None
 
 
-def _which(document: Document, tables: list[tuple[Mapping[str, Any], Path]], table: str | None) -> DeclarationError:
+def _which(document: JsonDocument, tables: list[tuple[Mapping[str, Any], Path]], table: str | None) -> DeclarationError:
     names = ", ".join(sorted(shown(each.get("name")) for each, _ in tables))
     if table is None:
         return document.wrong(("schema",), f"has {len(tables)} tables ({names}): name one with --table")
     return document.wrong(("schema",), f"has no table, or several, of the name {table!r}; there are {names}")
 
 
-def _properties(document: Document, of: Mapping[str, Any], path: Path) -> tuple[TypedField, ...]:
+def _properties(document: JsonDocument, of: Mapping[str, Any], path: Path) -> tuple[TypedField, ...]:
     if "properties" not in of:
         raise document.wrong((*path, "properties"), "is missing")
     return tuple(_property(document, *item) for item in document.items(of["properties"], (*path, "properties")))
 
 
-def _property(document: Document, value: Any, path: Path) -> TypedField:
+def _property(document: JsonDocument, value: Any, path: Path) -> TypedField:
     given = document.object(value, path)
     name = document.name(given, path)
     custom = _custom(document, given, path)
@@ -73,13 +75,13 @@ def _property(document: Document, value: Any, path: Path) -> TypedField:
     )
 
 
-def _custom(document: Document, given: Mapping[str, Any], path: Path) -> dict[str, Any]:
+def _custom(document: JsonDocument, given: Mapping[str, Any], path: Path) -> dict[str, Any]:
     listed = document.items(given.get("customProperties") or [], (*path, "customProperties"))
     rows = [document.object(each, where) for each, where in listed]
     return {row["property"]: row.get("value") for row in rows if isinstance(row.get("property"), str)}
 
 
-def _type(document: Document, given: Mapping[str, Any], path: Path) -> DataType:
+def _type(document: JsonDocument, given: Mapping[str, Any], path: Path) -> DataType:
     logical, physical = (document.text(given, key, path) for key in ("logicalType", "physicalType"))
     if logical == "object" and given.get("properties"):
         return StructOf(_properties(document, given, path))

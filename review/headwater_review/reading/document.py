@@ -15,7 +15,7 @@ _DEEPEST = 200
 _MOST_OBJECTS = 200_000
 
 
-class Document:
+class JsonDocument:
     """A JSON document, for reading by path.
 
     Args:
@@ -129,7 +129,7 @@ class Document:
                         raise self.wrong((), f"nested deeper than {_DEEPEST} levels")
 
 
-class YamlDocument(Document):
+class YamlDocument(JsonDocument):
     """A YAML document, for reading by path.
 
     Raises:

@@ -11,7 +11,7 @@ from headwater_review.reading.avro import read_avro
 from headwater_review.reading.columns import read_columns
 from headwater_review.reading.contract import read_contract_table
 from headwater_review.reading.ddl import read_ddl
-from headwater_review.reading.document import Document, YamlDocument
+from headwater_review.reading.document import JsonDocument, YamlDocument
 from headwater_review.reading.json_schema import read_json_schema
 from headwater_review.reading.spark import read_spark
 from headwater_review.schema import (
@@ -75,7 +75,7 @@ def _read(file: str, text: str, table: str | None) -> tuple[tuple[TypedField, ..
         fields, parts = read_ddl(file, text)
         states = (NULLABLE, DESCRIPTION) if parts is None else (NULLABLE, DESCRIPTION, PARTITIONING)
         return fields, states, parts or ()
-    document = Document(file, text)
+    document = JsonDocument(file, text)
     value = document.value
     if isinstance(value, list) or ("type" not in value and ("fields" in value or "columns" in value)):
         fields, parts = read_columns(document)

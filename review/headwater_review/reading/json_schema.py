@@ -11,7 +11,7 @@ from typing import Any
 
 from headwater_analysis.data_types import ArrayOf, Atom, DataType, MapOf, StructOf, TypedField, type_text
 from headwater_analysis.declaring.problems import Path
-from headwater_review.reading.document import Document, shown
+from headwater_review.reading.document import JsonDocument, shown
 
 _PLAIN = {"string": "string", "integer": "bigint", "number": "double", "boolean": "boolean", "null": "void"}
 _FORMATS = {"date": "date", "date-time": "timestamp"}
@@ -20,7 +20,7 @@ _OF_VALUES = {str: "string", bool: "boolean", int: "bigint", float: "double"}
 _DEEPEST = 40
 
 
-def read_json_schema(document: Document) -> tuple[TypedField, ...]:
+def read_json_schema(document: JsonDocument) -> tuple[TypedField, ...]:
     """Parse the properties of an object, or of the objects of an array.
 
     Raises:
@@ -35,7 +35,7 @@ def read_json_schema(document: Document) -> tuple[TypedField, ...]:
 
 
 class _JsonSchema:
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: JsonDocument) -> None:
         self._document = document
 
     def type(self, value: Any, path: Path, within: tuple[str, ...]) -> DataType:

@@ -9,10 +9,10 @@ from typing import Any
 
 from headwater_analysis.data_types import ArrayOf, DataType, MapOf, StructOf, TypedField, atom
 from headwater_analysis.declaring.problems import Path
-from headwater_review.reading.document import Document
+from headwater_review.reading.document import JsonDocument
 
 
-def read_spark(document: Document) -> tuple[TypedField, ...]:
+def read_spark(document: JsonDocument) -> tuple[TypedField, ...]:
     """Parse the columns of a StructType.
 
     Raises:
@@ -21,14 +21,14 @@ def read_spark(document: Document) -> tuple[TypedField, ...]:
     return _fields(document, document.value, ())
 
 
-def _fields(document: Document, value: Any, path: Path) -> tuple[TypedField, ...]:
+def _fields(document: JsonDocument, value: Any, path: Path) -> tuple[TypedField, ...]:
     struct = document.object(value, path)
     if "fields" not in struct:
         raise document.wrong((*path, "fields"), "is missing")
     return tuple(_field(document, *item) for item in document.items(struct["fields"], (*path, "fields")))
 
 
-def _field(document: Document, value: Any, path: Path) -> TypedField:
+def _field(document: JsonDocument, value: Any, path: Path) -> TypedField:
     field = document.object(value, path)
     name = document.name(field, path)
     if "type" not in field:
@@ -48,7 +48,7 @@ def _field(document: Document, value: Any, path: Path) -> TypedField:
     )
 
 
-def _type(document: Document, value: Any, path: Path) -> DataType:
+def _type(document: JsonDocument, value: Any, path: Path) -> DataType:
     if isinstance(value, str) and value:
         return atom(value)
     type_ = document.object(value, path)
@@ -68,7 +68,7 @@ def _type(document: Document, value: Any, path: Path) -> DataType:
     raise document.wrong((*path, "type"), "is missing")
 
 
-def _part(document: Document, type_: Any, part: str, path: Path) -> DataType:
+def _part(document: JsonDocument, type_: Any, part: str, path: Path) -> DataType:
     if part not in type_:
         raise document.wrong((*path, part), "is missing")
     return _type(document, type_[part], (*path, part))

@@ -61,7 +61,7 @@ def lineage_event(
     document: str | None = None,
     redacting: bool = True,
 ) -> LineageEvent:
-    """The event of a body, with its id, and without credentials.
+    """Make the event of a body, with its id and without credentials.
 
     Args:
         body: a run's change of state; micro-batches of a streaming query; facts of a dataset; what is declared of a
@@ -97,6 +97,6 @@ def lineage_event(
 
 
 def plan_event(lineage: ColumnLineage) -> PlanEvent:
-    """A column lineage under its digest, in the one order of it, so that equal lineages give equal bodies."""
+    """Make the PlanEvent of a column lineage, in canonical order, so that equal lineages give equal bodies."""
     lineage = identity.canonical_lineage(lineage)
     return PlanEvent(digest=identity.plan_digest(lineage), lineage=lineage)

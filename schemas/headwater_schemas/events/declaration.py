@@ -2,7 +2,7 @@
 
 A set is named by its id. A DeclarationEvent has one declared thing of one set: a dataset with its columns, a job or a
 consumer. It is known by the digest of its content (`identity.declaration_digest`) and never changes. A
-DeclarationSetEvent lists the digests that a revision of the set consists of. A declaration holds while the latest
+DeclarationSetEvent lists the digests of one revision of the set. A declaration holds while the latest
 revision of its set lists it, so what a revision no longer lists is withdrawn, and holds again once it is listed again.
 """
 

@@ -98,7 +98,7 @@ class IntervalEvent(msgspec.Struct, frozen=True, kw_only=True):
         entries: at least one, by ascending, consecutive batch id.
         query_name: name that the job gave it.
         checkpoint_location: checkpoint of the query, a URI.
-        versions: code, configuration and engine the batches ran with.
+        versions: code, configuration and engine of the batches.
         reason: why it was emitted now.
         provenance: origin of the report.
     """

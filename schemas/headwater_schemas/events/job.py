@@ -1,4 +1,4 @@
-"""JobEvent: what is declared of one job, whether it has run or not. Each field is a register of its own."""
+"""JobEvent: declared facts of one job, whether it has run or not. Each field is a register of its own."""
 
 from __future__ import annotations
 

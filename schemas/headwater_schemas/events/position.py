@@ -154,7 +154,7 @@ class DatasetUse(msgspec.Struct, frozen=True, kw_only=True):
             one is `possible`.
         possible: of an output without `inputs`: each input of the run or micro-batch is only possibly a source of it,
             as its producer doesn't record which are. A report that lists `inputs` counts more.
-        schema_digest: the schema that the dataset had when it was read, or was written with: `identity.schema_digest`
+        schema_digest: schema of the dataset when it was read or written: `identity.schema_digest`
             of the `schema` that its DatasetEvents report. None where that isn't known, or the dataset has none.
     """
 

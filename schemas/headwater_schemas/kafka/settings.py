@@ -1,4 +1,4 @@
-"""KafkaSettings: how to reach a Kafka cluster, for everything here that does."""
+"""KafkaSettings: connection to a Kafka cluster, for every part of Headwater."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ PLATFORMS: Final[dict[str, Platform]] = {
 
 @lru_cache(1 << 12)
 def normal(namespace: str, name: str) -> DatasetRef:
-    """A dataset by its namespace and name in a document, spelled as Headwater's own producers do. Never raises.
+    """Return the dataset of a namespace and name in a document, spelled as Headwater's own producers do. Never raises.
 
     Args:
         namespace: namespace by the specification, or with slashes after it.

@@ -115,7 +115,7 @@ def path(uri: str, *, default_scheme: str = "file") -> DatasetRef:
 
 
 def path_pattern(uri: str, *, default_scheme: str = "file") -> DatasetRef:
-    """The dataset that a reader's path is: up to the first step with a glob, its escapes resolved. Never raises.
+    """Return the dataset of a reader's path: up to the first step with a glob, its escapes resolved. Never raises.
 
     Args:
         uri: path as a program gives it to `spark.read.load`, `readStream` or `sc.textFile`.

@@ -25,7 +25,7 @@ from headwater_analysis.declaring.names import Names, found_in
 from headwater_analysis.declaring.problems import DeclarationError, FileProblem
 from headwater_analysis.declaring.revising import NextRevision, OlderRevisionError, next_revision, progress, result
 from headwater_analysis.declaring.sets import DeclaredSet
-from headwater_openlineage.intake.request import Outcome, Request
+from headwater_openlineage.intake.request import IntakeRequest, RequestOutcome
 from headwater_server.asking import BELOW, Graph, answered
 from headwater_server.documented import problem_responses
 from headwater_server.metrics import IntakeMetrics
@@ -185,7 +185,7 @@ def _checked(declared: DeclaredSet, unchecked: list[str]) -> SetResult:
     )
 
 
-async def _sent(request: HttpRequest, revision: NextRevision) -> Outcome:
+async def _sent(request: HttpRequest, revision: NextRevision) -> RequestOutcome:
     """Send the revision's events, and wait for what becomes of them."""
     graph: Graph = request.app.state.graph
     metrics: IntakeMetrics = request.app.state.metrics.intake
@@ -197,7 +197,9 @@ async def _sent(request: HttpRequest, revision: NextRevision) -> Outcome:
             loop.call_soon_threadsafe(settled.set)
 
     began = time.monotonic()
-    sending = Request(graph.sink, tenant=graph.analysis.tenant, max_bytes=graph.intake.document_max_bytes, done=done)
+    sending = IntakeRequest(
+        graph.sink, tenant=graph.analysis.tenant, max_bytes=graph.intake.document_max_bytes, done=done
+    )
     await to_thread.run_sync(sending.send_events, revision.events, limiter=request.app.state.declaring)
     outcome = sending.outcome
     left = began + graph.serve.intake_timeout_seconds - time.monotonic()

@@ -20,7 +20,7 @@ from fastapi import Request as HttpRequest
 from fastapi.routing import APIRoute
 from starlette.responses import Response
 
-from headwater_openlineage.intake.request import Outcome, Request
+from headwater_openlineage.intake.request import IntakeRequest, RequestOutcome
 from headwater_openlineage.intake.splitting import Layout, NotAnArrayError, documents, elements, layout
 from headwater_server.asking import BELOW, Graph, sent
 from headwater_server.documented import problem_responses
@@ -213,7 +213,7 @@ async def _body(request: HttpRequest) -> bytes:
     return await request.body()
 
 
-async def _taken(app: FastAPI, body: bytes, split: Callable[[], list[bytes]]) -> Outcome:
+async def _taken(app: FastAPI, body: bytes, split: Callable[[], list[bytes]]) -> RequestOutcome:
     """Send the documents of a body, and wait for what becomes of them.
 
     Raises:
@@ -236,7 +236,7 @@ async def _taken(app: FastAPI, body: bytes, split: Callable[[], list[bytes]]) ->
 
     began = time.monotonic()
     longest = graph.intake.document_max_bytes
-    sending = Request(
+    sending = IntakeRequest(
         graph.sink,
         tenant=graph.analysis.tenant,
         max_bytes=longest,
@@ -288,7 +288,7 @@ def _unavailable(_why: str) -> Response:
     )
 
 
-def _notes(outcome: Outcome) -> list[NotedField]:
+def _notes(outcome: RequestOutcome) -> list[NotedField]:
     return [
         NotedField(index, each.pointer, _short(each.message))
         for index, notes in outcome.notes.items()

@@ -12,11 +12,9 @@ from starlette.responses import Response
 
 from headwater_analysis.declaring.problems import DeclarationError
 from headwater_analysis.errors import QuestionError
-from headwater_review.answer import Review
-from headwater_review.ask import review
-from headwater_review.question import Question
 from headwater_review.reading.files import read_schema
 from headwater_review.schema import Schema
+from headwater_review.schema_review import Question, Review, review
 from headwater_server.asking import Ask, area
 
 router = area("review")

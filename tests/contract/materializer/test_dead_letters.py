@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from headwater_consumers.kafka.records import Partition, Record
-from headwater_consumers.materializer.dead_letters.letter import DeadLetter, RecordCoordinates, Stage, coordinate
+from headwater_consumers.kafka.records import FetchedRecord, Partition
+from headwater_consumers.materializer.dead_letters.letter import (
+    DeadLetter,
+    DeadLetterStage,
+    RecordCoordinates,
+    coordinate,
+)
 from headwater_consumers.materializer.errors import DeadLetterReason
 from headwater_schemas.topics import DEFAULT_MAX_MESSAGE_BYTES
 from support.materializer.worlds import World
@@ -11,11 +16,11 @@ from support.materializer.worlds import World
 PARTITION = Partition("lineage.events", 3, "an-id")
 
 
-def letter(record: Record, **fields: str) -> DeadLetter:
+def letter(record: FetchedRecord, **fields: str) -> DeadLetter:
     return DeadLetter(
         record,
         DeadLetterReason.NOT_AN_EVENT,
-        Stage.DECODE,
+        DeadLetterStage.DECODE,
         error="x.NotAnEventError",
         message="begins with 00",
         **fields,
@@ -23,7 +28,7 @@ def letter(record: Record, **fields: str) -> DeadLetter:
 
 
 def test_a_letter_is_the_original_record_and_says_where_it_was_and_why(world: World) -> None:
-    record = Record(PARTITION, 17, b"\x00garbage", b"key", (("mine", b"1"), ("mine", b"2")), 1_700_000_000_123)
+    record = FetchedRecord(PARTITION, 17, b"\x00garbage", b"key", (("mine", b"1"), ("mine", b"2")), 1_700_000_000_123)
     sink = world.dead_letters()
     sink.send([letter(record, event_id="id-1")])
 
@@ -50,14 +55,14 @@ def test_a_letter_is_the_original_record_and_says_where_it_was_and_why(world: Wo
 
 def test_null_and_empty_values_stay_what_they_are(world: World) -> None:
     sink = world.dead_letters()
-    sink.send([letter(Record(PARTITION, 0, None, b"k")), letter(Record(PARTITION, 1, b"", None))])
+    sink.send([letter(FetchedRecord(PARTITION, 0, None, b"k")), letter(FetchedRecord(PARTITION, 1, b"", None))])
     assert [(found.key, found.value) for found in world.letters()] == [(b"k", None), (None, b"")]
 
 
 def test_a_record_as_large_as_its_topic_takes_fits_with_the_longest_headers_of_ours(world: World) -> None:
     # A record batch's overhead is within the topic's limit; 200 bytes are more than it and the record's own.
     value = bytes(number % 251 for number in range(DEFAULT_MAX_MESSAGE_BYTES - 200))
-    record = Record(PARTITION, 0, value)
+    record = FetchedRecord(PARTITION, 0, value)
     world.put(value)
     sink = world.dead_letters()
     sink.send(
@@ -65,7 +70,7 @@ def test_a_record_as_large_as_its_topic_takes_fits_with_the_longest_headers_of_o
             DeadLetter(
                 record,
                 DeadLetterReason.TOO_LARGE,
-                Stage.APPLY,
+                DeadLetterStage.APPLY,
                 error="x.E",
                 message="ü" * 9_999,
                 event_id="i" * 9_999,
@@ -77,9 +82,9 @@ def test_a_record_as_large_as_its_topic_takes_fits_with_the_longest_headers_of_o
 
 
 def test_a_letter_of_a_replayed_record_keeps_its_attempt_and_has_each_header_once(world: World) -> None:
-    first = letter(Record(PARTITION, 0, b"x"))
+    first = letter(FetchedRecord(PARTITION, 0, b"x"))
     headers = tuple((name, value) for name, value in first.headers(group="contract") if name != "headwater.attempt")
-    replayed = Record(PARTITION, 9, b"x", None, (*headers, ("headwater.attempt", b"2")))
+    replayed = FetchedRecord(PARTITION, 9, b"x", None, (*headers, ("headwater.attempt", b"2")))
     again = letter(replayed).headers(group="contract")
     assert len({name for name, _ in again}) == len(again)
     world.dead_letters().send([letter(replayed)])

@@ -16,13 +16,11 @@ from headwater.cli import main
 from headwater_analysis.errors import NotFoundError, QuestionError
 from headwater_analysis.impact import ImpactChange, ImpactPage, SchemaChange, Severity, analyze
 from headwater_analysis.reader import Reader, Transaction
-from headwater_review.answer import Review
-from headwater_review.ask import review
-from headwater_review.compare import Difference, DifferenceKind
-from headwater_review.jobs.ask import review_job
+from headwater_review.compare import DifferenceKind, SchemaDifference
+from headwater_review.jobs.job_review import review_job
 from headwater_review.jobs.version import version_of
-from headwater_review.question import Question
 from headwater_review.reading.files import read_schema
+from headwater_review.schema_review import Question, Review, review
 from headwater_schemas.events import (
     DatasetRead,
     DatasetRef,
@@ -362,7 +360,7 @@ def test_what_a_job_does_to_a_leaf_concerns_its_declared_consumers(fill: Callabl
     """Nothing is downstream of `copy` but a consumer: of the dataset, or of one of its columns."""
     schema = read_schema("new", "note string")
     kinds = (DifferenceKind.ROWS, DifferenceKind.WRITE_MODE, DifferenceKind.OUTPUT_REMOVED, DifferenceKind.POSITION)
-    changes = (*(Difference(kind, "", before="a", after="b") for kind in kinds), Difference(
+    changes = (*(SchemaDifference(kind, "", before="a", after="b") for kind in kinds), SchemaDifference(
         DifferenceKind.WRITE_MODE, "", before="append", after="overwrite", overwrites_more=True
     ))  # fmt: skip
 
@@ -388,7 +386,7 @@ def test_what_a_job_does_to_a_leaf_concerns_its_declared_consumers(fill: Callabl
 def test_a_member_that_the_graph_has_not_is_one_of_its_column(fill: Callable[..., None], reader: Reader) -> None:
     fill(SHOP)
     schema = read_schema("new", "note string")
-    changes = tuple(Difference(kind, "note.a") for kind in (DifferenceKind.MEANING, DifferenceKind.REMOVED))
+    changes = tuple(SchemaDifference(kind, "note.a") for kind in (DifferenceKind.MEANING, DifferenceKind.REMOVED))
     answer = review(reader, Question("orders", schema, schema, differences=changes))
     assert severities(answer) == {"MEANING note.a": "DEGRADED", "REMOVED note.a": "DEGRADED"}
 

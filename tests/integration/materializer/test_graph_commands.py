@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater import cli
-from headwater_consumers.kafka.records import Record
-from headwater_consumers.materializer.dead_letters.letter import DeadLetter, Stage
+from headwater_consumers.kafka.records import FetchedRecord
+from headwater_consumers.materializer.dead_letters.letter import DeadLetter, DeadLetterStage
 from headwater_consumers.materializer.dead_letters.replay import replay
 from headwater_consumers.materializer.dead_letters.topic import letters
 from headwater_consumers.materializer.errors import DeadLetterReason
@@ -19,7 +19,7 @@ from headwater_graph.dump import dump
 from headwater_graph.facts.model import Label
 from headwater_graph.schema import GRAPH_VERSION
 from headwater_graph.segments.segment import Place, Stored
-from headwater_graph.segments.slots import Names
+from headwater_graph.segments.slots import DatasetName
 from headwater_schemas.codec import encode
 from support.gate import first_in_gate
 from support.materializer import events
@@ -125,7 +125,11 @@ def test_a_good_event_that_was_dead_lettered_is_found_until_it_is_replayed(
     """Leave the graph like a consumer that takes an outage for a fault of the event: letter, offset, and no node."""
     source = next(each.partition for each in patiently(world.source().positions) if each.partition.number == 0)
     letter = DeadLetter(
-        Record(source, 3, events.good(3)), DeadLetterReason.WRITE_REFUSED, Stage.APPLY, error="E", message="m"
+        FetchedRecord(source, 3, events.good(3)),
+        DeadLetterReason.WRITE_REFUSED,
+        DeadLetterStage.APPLY,
+        error="E",
+        message="m",
     )
     world.dead_letters().send([letter])
     run = events.run_start(3).run
@@ -194,7 +198,7 @@ def test_a_micro_batch_in_the_bytes_of_a_segment_is_compared_with_what_was_emitt
 ) -> None:
     stored = neo4j_driver.execute_query("MATCH (s:HwSegment) RETURN properties(s)").records[0][0]
     place = Place(stored["tenant"], stored["query_id"], stored["query"], 0)
-    blocks, names = Stored.of(stored), dict[str, Names]()
+    blocks, names = Stored.of(stored), dict[str, DatasetName]()
     intervals = blocks.read(place, names)
     _, quietly = intervals[3].variants[intervals[3].winner].registers["run"]
     assert isinstance(quietly, dict)

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headwater_graph.derive import run_links
+from headwater_graph.dump_lines import relationship_key
 from headwater_graph.facts.nodes import Evidence, Link
 from headwater_graph.fold import GraphDelta, fold, reject
-from headwater_graph.lines import relationship_key
 from headwater_graph.oracle import oracle
 from headwater_schemas import identity
 from headwater_schemas.events import LineageEvent

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from headwater_review.jobs.answer import JobVerdict
-from headwater_review.jobs.ask import review_job
+from headwater_review.jobs.job_review import JobVerdict, review_job
 from support.dry_runs import DryRuns
 from support.gate import named_in_gate
 from support.spark_versions import where_spark_can

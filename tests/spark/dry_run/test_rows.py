@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headwater_review.jobs.answer import JobReview, JobVerdict
-from headwater_review.jobs.ask import review_job
+from headwater_review.jobs.job_review import JobReview, JobVerdict, review_job
 from spark.dry_run.test_change_types import ORDERS, OUT
 from support.dry_runs import HEAD, DryRuns
 from support.gate import named_in_gate

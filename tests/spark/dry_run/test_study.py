@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater_analysis.impact import Severity
-from headwater_review.jobs.answer import JobReview
-from headwater_review.jobs.ask import review_job
+from headwater_review.jobs.job_review import JobReview, review_job
 from spark.dry_run.job_grammar import OUT, TABLES, Job, Mutation, mutated, random_job
 from spark.dry_run.payload_grammar import PayloadJob, random_payload_job
 from support.dry_runs import DryRuns

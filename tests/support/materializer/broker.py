@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from headwater_consumers.kafka.offsets import PartitionOffsets
-from headwater_consumers.kafka.records import Headers, Partition, Record
+from headwater_consumers.kafka.records import FetchedRecord, Headers, Partition
 from headwater_consumers.kafka.source import Polled, SourceListener
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter
 from headwater_consumers.materializer.dead_letters.topic import DeadLettersUndeliveredError
@@ -29,7 +29,7 @@ class FakeBroker:
     topic: str = "lineage.events"
     partitions: int = 2
     topic_id: str = "first"
-    log: dict[int, list[Record]] = field(default_factory=dict)
+    log: dict[int, list[FetchedRecord]] = field(default_factory=dict)
     begins: dict[int, int] = field(default_factory=dict)
     ends: dict[int, int] = field(default_factory=dict)
     owners: dict[int, FakeSource] = field(default_factory=dict)
@@ -47,9 +47,9 @@ class FakeBroker:
         key: bytes | None = None,
         headers: Headers = (),
         timestamp_ms: int | None = None,
-    ) -> Record:
+    ) -> FetchedRecord:
         offset = self.ends.get(partition, 0)
-        record = Record(self.partition(partition), offset, value, key, headers, timestamp_ms)
+        record = FetchedRecord(self.partition(partition), offset, value, key, headers, timestamp_ms)
         self.log.setdefault(partition, []).append(record)
         self.ends[partition] = offset + 1
         return record
@@ -62,7 +62,7 @@ class FakeBroker:
         """Offsets that no consumer is given: markers of transactions, records that were aborted or compacted away."""
         self.ends[partition] = self.ends.get(partition, 0) + count
 
-    def expire(self, before: int, *, partition: int = 0) -> list[Record]:
+    def expire(self, before: int, *, partition: int = 0) -> list[FetchedRecord]:
         """Retention: what lies below an offset is gone. Returns the records."""
         log = self.log.get(partition, [])
         self.begins[partition] = max(self.begins.get(partition, 0), min(before, self.ends.get(partition, 0)))
@@ -147,7 +147,7 @@ class FakeSource:
         for numbers in due:
             self._lose(numbers)
         self._notice_a_new_topic()
-        records: list[Record] = []
+        records: list[FetchedRecord] = []
         reached: dict[Partition, int] = {}
         if self.paused:
             return Polled()

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
-from headwater_consumers.materializer.progress import Progress
+from headwater_consumers.materializer.progress import PartitionProgress
+from headwater_graph.write.transaction import WriteCounters
 from headwater_schemas.events import LineageEvent
-
-
-@dataclass(frozen=True)
-class FakeSummary:
-    nodes_created: int = 0
-    relationships_created: int = 0
-    duplicates: int = 0
-    stale: int = 0
 
 
 class Ids(frozenset[str]):
@@ -56,7 +48,7 @@ class FakeGraph:
         self.sizes: list[int] = []
         self.prepared = 0
         self.probes = 0
-        self.reports: list[list[Progress]] = []
+        self.reports: list[list[PartitionProgress]] = []
         self.closed = False
 
     def prepare(self) -> None:
@@ -64,7 +56,7 @@ class FakeGraph:
             raise error
         self.prepared += 1
 
-    def apply(self, folded: frozenset[str]) -> FakeSummary:
+    def apply(self, folded: frozenset[str]) -> WriteCounters:
         if self.errors and (error := self.errors.popleft()) is not None:
             raise error
         if (refused := self.refuses(folded)) is not None:
@@ -73,9 +65,9 @@ class FakeGraph:
         self.events |= folded
         self.sizes.append(len(folded))
         counts = folded if isinstance(folded, Ids) else Ids(folded)
-        return FakeSummary(nodes_created=new, duplicates=counts.duplicates, stale=counts.stale)
+        return WriteCounters(nodes_created=new, duplicates=counts.duplicates, stale=counts.stale)
 
-    def report(self, progress: Sequence[Progress]) -> None:
+    def report(self, progress: Sequence[PartitionProgress]) -> None:
         self.reports.append(list(progress))
         if self.report_error is not None:
             raise self.report_error

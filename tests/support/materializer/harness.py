@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from headwater_consumers.kafka.notices import Notices
-from headwater_consumers.materializer.batch import Preparation
+from headwater_consumers.materializer.batch import BatchPreparation
 from headwater_consumers.materializer.checkpoint import CheckpointContext
 from headwater_consumers.materializer.health import Health
 from headwater_consumers.materializer.lane import Lane
 from headwater_consumers.materializer.limits import BatchLimit, BatchPolicy, DeadLetterLimit, DeadLetterPolicy
 from headwater_consumers.materializer.loop import Loop, LoopParts, LoopPolicy
 from headwater_consumers.materializer.metrics import Metrics
-from headwater_consumers.materializer.reporting import ConsumerTotals, Tally
+from headwater_consumers.materializer.reporting import ConsumerTally, ConsumerTotals
 from headwater_schemas.codec import Decoder
 from support.materializer.broker import FakeBroker, FakeDeadLetters, FakeSource
 from support.materializer.clock import FakeClock
@@ -52,7 +52,7 @@ class Harness:
         self.totals = ConsumerTotals()
         self.limit = BatchLimit(batch or BatchPolicy())
         self.starts = 0
-        tally = Tally(self.totals, self.metrics)
+        tally = ConsumerTally(self.totals, self.metrics)
         checkpoint_context = CheckpointContext(
             graph=self.graph,
             dead_letters=self.dead_letters,
@@ -65,7 +65,7 @@ class Harness:
             source=self.source,
             lane=lane or InlineLane(),
             checkpoint_context=checkpoint_context,
-            preparation=Preparation(decoder or Decoder(), reject, fold, self.metrics.timed, self.clock),
+            preparation=BatchPreparation(decoder or Decoder(), reject, fold, self.metrics.timed, self.clock),
             limit=self.limit,
             start=self.graph.prepare,
             finish=self.graph.close,

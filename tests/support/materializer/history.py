@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from headwater_consumers.kafka.notices import RetryCause
-from headwater_consumers.kafka.records import Partition, Record
+from headwater_consumers.kafka.records import FetchedRecord, Partition
 from headwater_consumers.materializer.checkpoint import TRIES_ALONE
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter
 from headwater_consumers.materializer.dead_letters.topic import DeadLettersUndeliveredError
@@ -136,7 +136,7 @@ class History:
             self._expired(record for log in self.broker.log.values() for record in log)
             self.broker.recreate("second")
 
-    def _expired(self, records: Iterable[Record]) -> None:
+    def _expired(self, records: Iterable[FetchedRecord]) -> None:
         """Note expired records: those deleted before they were committed may never have been read by anybody."""
         for record in records:
             if record.offset >= self.broker.committed.get(record.partition, 0):

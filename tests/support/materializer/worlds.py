@@ -14,7 +14,7 @@ from confluent_kafka.admin import AdminClient
 
 from headwater_consumers.kafka.kafka_source import KafkaSource, SourceConfig
 from headwater_consumers.kafka.notices import Notices
-from headwater_consumers.kafka.records import Headers, Partition, Record, headers_of
+from headwater_consumers.kafka.records import FetchedRecord, Headers, Partition, headers_of
 from headwater_consumers.kafka.source import RecordSource
 from headwater_consumers.materializer.dead_letters.letter import DeadLetter
 from headwater_consumers.materializer.dead_letters.topic import DeadLetterSink, KafkaDeadLetters
@@ -373,9 +373,11 @@ def _headers_by_hand(letter: DeadLetter, *, group: str) -> dict[str, bytes | Non
     return dict(record.headers) | {name: value.encode() for name, value in added.items()}
 
 
-def gather(source: RecordSource, count: int, *, also: Sequence[RecordSource] = (), seconds: float = 30) -> list[Record]:
+def gather(
+    source: RecordSource, count: int, *, also: Sequence[RecordSource] = (), seconds: float = 30
+) -> list[FetchedRecord]:
     """Poll until so many records have come; `also` are polled along, as members of a group must be."""
-    records: list[Record] = []
+    records: list[FetchedRecord] = []
 
     def all_are_here() -> bool:
         for other in also:

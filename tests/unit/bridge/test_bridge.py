@@ -13,7 +13,7 @@ from headwater_consumers.bridge.bridge import Bridge, BridgeParts, BridgeThread
 from headwater_consumers.bridge.metrics import BridgeMetrics
 from headwater_consumers.kafka import membership
 from headwater_consumers.kafka.notices import Notices
-from headwater_consumers.kafka.records import Partition, Record
+from headwater_consumers.kafka.records import FetchedRecord, Partition
 from headwater_consumers.materializer.dead_letters.letter import BRIDGE, letter_of
 from headwater_consumers.materializer.dead_letters.topic import DeadLettersUndeliveredError
 from headwater_consumers.materializer.errors import DeadLetterReason
@@ -112,7 +112,7 @@ def test_a_letter_names_where_it_was_read_and_goes_back_there() -> None:
     world.bridge.run()
     (letter,) = world.broker.letters
     headers = letter.headers(group="g-openlineage")
-    stored = letter_of(Record(Partition("lineage.events.dlq", 0), 7, letter.record.value, headers=headers))
+    stored = letter_of(FetchedRecord(Partition("lineage.events.dlq", 0), 7, letter.record.value, headers=headers))
     assert stored.by == BRIDGE
     assert stored.source is not None
     assert (stored.source.partition.topic, stored.source.offset) == (TOPIC, 0)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from headwater_dry_run.lines import Lines
+from headwater_dry_run.line_coverage import LineTracer
 
 if TYPE_CHECKING:
     import pytest
@@ -36,12 +36,12 @@ if x:
 """
 
 
-def followed(folder: Path, script: str, **modules: str) -> Lines:
+def followed(folder: Path, script: str, **modules: str) -> LineTracer:
     for name, text in modules.items():
         (folder / f"{name}.py").write_text(text, encoding="utf-8")
     path = folder / "job.py"
     path.write_text(script, encoding="utf-8")
-    lines = Lines(str(path), [])
+    lines = LineTracer(str(path), [])
     code = compile(script, str(path), "exec")
     before = sys.gettrace()
     lines.start()
@@ -84,11 +84,11 @@ def test_all_have_run(tmp_path: Path) -> None:
 def test_libraries_are_none_of_it(tmp_path: Path) -> None:
     installed = tmp_path / "site-packages"
     installed.mkdir()
-    lines = Lines(str(tmp_path / "job.py"), [])
+    lines = LineTracer(str(tmp_path / "job.py"), [])
     assert lines.is_ours(str(tmp_path / "inner" / "job.py"))
     assert not lines.is_ours(str(installed / "x.py"))
     assert not lines.is_ours("/elsewhere/x.py")
-    at_the_top = Lines("/job.py", [])
+    at_the_top = LineTracer("/job.py", [])
     assert at_the_top.is_ours("/lib.py")
     assert not at_the_top.is_ours(json.__file__)
 

@@ -12,7 +12,7 @@ from py4j.protocol import Py4JError
 from headwater_dry_run import merging
 from headwater_dry_run.merging import Actions
 from headwater_dry_run.options import options_text
-from headwater_dry_run.sources import Source
+from headwater_dry_run.sources import ScriptSource
 from headwater_dry_run.writing import Writes
 
 
@@ -26,7 +26,7 @@ def test_schema_evolution_is_compared_where_the_statement_cannot_have_it(
 ) -> None:
     reported: list[tuple[Any, bool]] = []
 
-    def report(statement: Any, _target: Source, *, evolves: bool = False) -> None:
+    def report(statement: Any, _target: ScriptSource, *, evolves: bool = False) -> None:
         reported.append((statement, evolves))
 
     fake: Any = SimpleNamespace(
@@ -36,7 +36,7 @@ def test_schema_evolution_is_compared_where_the_statement_cannot_have_it(
         report=report,
     )
     monkeypatch.setattr(merging, "statics", lambda *_: refused)
-    actions = Actions(fake, Source("table", "orders"), "table", "source", "on")
+    actions = Actions(fake, ScriptSource("table", "orders"), "table", "source", "on")
     if evolves:
         actions.withSchemaEvolution()
     actions.run()
@@ -74,7 +74,7 @@ def test_an_output_is_shown_without_secrets_and_another_secret_is_another_output
                 "sep": ";",
             }
         )
-        writes.report_found(found, schema, Source("sink", "x"), mode=f"append {options}")
+        writes.report_found(found, schema, ScriptSource("sink", "x"), mode=f"append {options}")
     first, second = reports
     assert "hunter" not in json.dumps(reports)
     assert (first["expressions"]["b"], first["influences"][1]) == ("upper(token)", "FILTER: a > 1")

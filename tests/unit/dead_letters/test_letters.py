@@ -11,10 +11,15 @@ import pytest
 from headwater.commands.dlq import letter_named
 from headwater.errors import InputError
 from headwater_consumers.kafka.offsets import PartitionOffsets
-from headwater_consumers.kafka.records import Headers, Partition, Record
+from headwater_consumers.kafka.records import FetchedRecord, Headers, Partition
 from headwater_consumers.materializer.dead_letters.acknowledging import Acknowledged
 from headwater_consumers.materializer.dead_letters.inspection import Census, LatestLetters, LetterFilter, content
-from headwater_consumers.materializer.dead_letters.letter import DeadLetter, Stage, StoredDeadLetter, letter_of
+from headwater_consumers.materializer.dead_letters.letter import (
+    DeadLetter,
+    DeadLetterStage,
+    StoredDeadLetter,
+    letter_of,
+)
 from headwater_consumers.materializer.dead_letters.replay import replay_headers
 from headwater_consumers.materializer.errors import DeadLetterReason
 from headwater_schemas.codec import Decoder
@@ -40,9 +45,9 @@ def letter(
         "timestamp_ms": int(NOON.timestamp() * 1000),
         **record,
     }
-    original = Record(EVENTS, source, headers=headers, **fields)
-    sent = DeadLetter(original, reason, Stage.DECODE, "x.Error", "what is wrong", "event-1")
-    return letter_of(Record(LETTERS, at, headers=sent.headers(group="g"), **fields))
+    original = FetchedRecord(EVENTS, source, headers=headers, **fields)
+    sent = DeadLetter(original, reason, DeadLetterStage.DECODE, "x.Error", "what is wrong", "event-1")
+    return letter_of(FetchedRecord(LETTERS, at, headers=sent.headers(group="g"), **fields))
 
 
 def replayed(found: StoredDeadLetter, source: int, at: int) -> StoredDeadLetter:
@@ -65,7 +70,7 @@ def test_a_key_that_names_no_job(subtests: pytest.Subtests) -> None:
 
 
 def test_a_record_of_another_program_is_a_letter_with_no_reason() -> None:
-    found = letter_of(Record(LETTERS, 9, b"x", headers=(("theirs", None),)))
+    found = letter_of(FetchedRecord(LETTERS, 9, b"x", headers=(("theirs", None),)))
     assert (found.reason, found.source, found.attempt) == ("UNKNOWN", None, 1)
     assert LatestLetters([found]).stands(found)
 

@@ -14,8 +14,8 @@ from headwater_graph.facts.reports import Report, Used, day_of, days, reports, s
 from headwater_graph.facts.spans import Spans, difference, flat, has, intersection, ranges_of, union
 from headwater_graph.facts.summaries import (
     Horizon,
-    Of,
     SummaryFacts,
+    SummaryId,
     bounds,
     date_text,
     offsets,
@@ -237,7 +237,7 @@ def test_a_summary_has_every_report_of_its_run_and_day() -> None:
     ]
     assert len(reports_of(found[0])) == 3
     summaries = summarize(found, Horizon(DAY + 1))
-    first, second = Of("query", "key of r1", DAY), Of("query", "key of r2", DAY)
+    first, second = SummaryId("query", "key of r1", DAY), SummaryId("query", "key of r2", DAY)
     assert set(summaries) == {first, second, first._replace(day=DAY - 1), first._replace(day=None)}
     assert summaries[first] == SummaryFacts(
         "r1", [(4, 5), (6, 7)], TimeSpan(THIRD, THIRD + TICK), {READ: {0: [(0, 20)], 3: [(1, 2)]}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headwater_graph import keys
-from headwater_graph.derive import PlanEdge, plan_edges
+from headwater_graph.derive import PlanRelationship, plan_edges
 from headwater_graph.facts.model import RelType
 from headwater_graph.facts.nodes import PlanFacts
 from headwater_schemas.events import ColumnEdge, ColumnLineage, DatasetRef, TransformationKind, TransformationType
@@ -18,7 +18,7 @@ FLIGHTS, DELAYS = keys.dataset_key("acme", "kafka://broker", "flights"), keys.da
 CARRIER, MEAN = keys.column_key("acme", FLIGHTS, "carrier"), keys.column_key("acme", DELAYS, "mean")
 
 
-def edges(*given: ColumnEdge) -> list[PlanEdge]:
+def edges(*given: ColumnEdge) -> list[PlanRelationship]:
     datasets = (DatasetRef("kafka://broker", "flights"), DatasetRef("file", "/delays"))
     plan = PlanFacts({"tenant": "acme", "key": "plan-key"}, job="job-key")
     plan.lineage = ColumnLineage(datasets=datasets, edges=given)

@@ -36,7 +36,7 @@ from headwater_schemas.events import (
     TableSnapshot,
     TimeRange,
 )
-from headwater_schemas.latest import LatestOf
+from headwater_schemas.lru_cache import IdentityCache
 from support.events import (
     DEPARTED,
     FULL_EVENTS,
@@ -495,7 +495,7 @@ def test_numbers_that_are_none_are_looked_for_in_what_was_decoded() -> None:
         assert reject_decoded(event) == Rejection(RejectionReason.UNSTORABLE_VALUE, field, detail)
 
 
-class Sizes(LatestOf[bool]):
+class Sizes(IdentityCache[bool]):
     """Knows the size of each value that was kept."""
 
     def __init__(self) -> None:

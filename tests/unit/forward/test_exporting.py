@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from headwater_consumers.forward.exporting import Exporter, ExportScope, ExportTotals
-from headwater_consumers.forward.plans import Plans
+from headwater_consumers.forward.plans import PlanCache
 from headwater_graph.keys import dataset_key
 from headwater_openlineage.decoding import decode
 from headwater_openlineage.incoming import events_of
@@ -32,7 +32,7 @@ def exported(
 ) -> tuple[list[dict[str, Any]], ExportTotals]:
     """The documents of events."""
     found = list(events)
-    exporter = Exporter(scope or ExportScope(TENANT), Plans(1 << 30), coalesced=coalesced)
+    exporter = Exporter(scope or ExportScope(TENANT), PlanCache(1 << 30), coalesced=coalesced)
     exporter.look_at(found)
     return list(exporter.documents(found)), exporter.totals
 

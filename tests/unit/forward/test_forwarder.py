@@ -22,7 +22,7 @@ from headwater_consumers.forward.collectors import (
 from headwater_consumers.forward.forwarder import Forwarder, ForwardParts
 from headwater_consumers.forward.metrics import ForwardMetrics
 from headwater_consumers.forward.parallel import ParallelCollector
-from headwater_consumers.forward.plans import Plans, holds_plan
+from headwater_consumers.forward.plans import PlanCache, holds_plan
 from headwater_consumers.forward.spacing import Spacing
 from headwater_consumers.kafka.backoff import Backoff, BackoffPolicy
 from headwater_consumers.kafka.notices import Notices
@@ -87,7 +87,7 @@ class World:
         self.file = folder / "refused.jsonl"
         self.metrics = ForwardMetrics()
         self.warnings: list[str] = []
-        self.plans = Plans(plans_max_bytes, self.metrics.unknown_plans.inc)
+        self.plans = PlanCache(plans_max_bytes, self.metrics.unknown_plans.inc)
         self.forwarder = Forwarder(
             ForwardParts(
                 source=self.source,
@@ -316,7 +316,7 @@ def test_plans_take_no_more_memory_than_they_may(tmp_path: Path) -> None:
     world.forwarder.run()
     assert len(world.plans) == 0
     assert world.metrics.registry.get_sample_value("headwater_forward_unknown_plans_total")
-    plans = Plans(10_000)
+    plans = PlanCache(10_000)
     assert plan.plan_event is not None
     for number in range(1_000):
         body = msgspec.structs.replace(plan.plan_event, digest=f"{number:032x}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from headwater_consumers.forward.spacing import MOST_MICRO_BATCHES, Spacing
-from headwater_consumers.kafka.records import Partition, Record
+from headwater_consumers.kafka.records import FetchedRecord, Partition
 from headwater_schemas.events import LineageEvent, OffsetRange, RunRef
 from headwater_schemas.identity import event_id
 from support.events import full_interval_event, full_run_event
@@ -65,8 +65,8 @@ def micro_batch(number: int, *, offset: int | None = None, every: float = 10.0, 
     return msgspec.structs.replace(event, event_id=event_id(event))
 
 
-def record(offset: int, partition: Partition = PARTITION) -> Record:
-    return Record(partition, offset, b"")
+def record(offset: int, partition: Partition = PARTITION) -> FetchedRecord:
+    return FetchedRecord(partition, offset, b"")
 
 
 def batches(released: object) -> list[list[int]]:

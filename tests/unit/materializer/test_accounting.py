@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from headwater_consumers.kafka.kafka_source import after_rewind
-from headwater_consumers.kafka.offsets import Committed, PartitionOffsets, start_offset
-from headwater_consumers.kafka.records import Partition, Record, next_offsets
+from headwater_consumers.kafka.offsets import CommittedOffset, PartitionOffsets, start_offset
+from headwater_consumers.kafka.records import FetchedRecord, Partition, next_offsets
 from headwater_consumers.materializer.accounting import settle
 from headwater_consumers.materializer.dead_letters.letter import RecordCoordinates, coordinate
 from headwater_consumers.materializer.errors import DeadLetterReason
@@ -69,13 +69,13 @@ def test_a_committed_offset_is_where_to_start_only_in_its_own_incarnation() -> N
     from confluent_kafka import OFFSET_BEGINNING, OFFSET_STORED
 
     assert start_offset(None, "now") == OFFSET_STORED
-    assert start_offset(Committed(5, "now"), "now") == 5
-    assert start_offset(Committed(5, "before"), "now") == OFFSET_BEGINNING
-    assert start_offset(Committed(5, ""), "now") == 5, "committed by a tool that knows no ids"
+    assert start_offset(CommittedOffset(5, "now"), "now") == 5
+    assert start_offset(CommittedOffset(5, "before"), "now") == OFFSET_BEGINNING
+    assert start_offset(CommittedOffset(5, ""), "now") == 5, "committed by a tool that knows no ids"
 
 
 def test_the_next_offset_is_behind_the_last_record_or_the_end_that_was_reached() -> None:
-    records = [Record(P0, 4, b""), Record(P1, 9, b""), Record(P0, 5, b"")]
+    records = [FetchedRecord(P0, 4, b""), FetchedRecord(P1, 9, b""), FetchedRecord(P0, 5, b"")]
     assert next_offsets(records) == {P0: 6, P1: 10}
     assert next_offsets(records, {P0: 8}) == {P0: 8, P1: 10}
     assert next_offsets([], {P0: 0}) == {P0: 0}
@@ -86,9 +86,12 @@ def test_the_contracts_decode_reasons_are_dead_letter_reasons() -> None:
 
 
 def test_what_a_poll_brought_before_a_partition_was_set_back_is_left_out() -> None:
-    def records(*offsets: int) -> list[Record]:
-        return [Record(P0, offset, b"") for offset in offsets]
+    def records(*offsets: int) -> list[FetchedRecord]:
+        return [FetchedRecord(P0, offset, b"") for offset in offsets]
 
     assert after_rewind(records(1, 2, 3)) == records(1, 2, 3)
     assert after_rewind(records(7, 8, 3, 4)) == records(3, 4)
-    assert after_rewind([*records(7), Record(P1, 1, b""), *records(3)]) == [Record(P1, 1, b""), *records(3)]
+    assert after_rewind([*records(7), FetchedRecord(P1, 1, b""), *records(3)]) == [
+        FetchedRecord(P1, 1, b""),
+        *records(3),
+    ]

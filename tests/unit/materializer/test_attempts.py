@@ -8,7 +8,7 @@ import pytest
 
 from headwater_consumers.kafka.attempts import Attempts
 from headwater_consumers.kafka.offsets import committed_metadata, read_metadata
-from headwater_consumers.kafka.records import Partition, Record
+from headwater_consumers.kafka.records import FetchedRecord, Partition
 
 P0 = Partition("t", 0, "now")
 BATCH = 4_000
@@ -35,7 +35,7 @@ class Group:
             at_once = attempts.at_once
             assert at_once != 0
             last = min(position + (at_once or BATCH), self.end)
-            records = [Record(P0, offset, b"") for offset in range(position, last)]
+            records = [FetchedRecord(P0, offset, b"") for offset in range(position, last)]
             for partition, offset in attempts.begins(records).items():
                 self.commit(offset, attempts.before(partition) + 1)
             handed = attempts.handing(records)
@@ -88,7 +88,7 @@ def test_processes_that_end_before_they_come_to_a_record_set_none_aside() -> Non
 def test_the_end_of_a_partition_ends_the_care() -> None:
     attempts = Attempts()
     attempts.assigned(P0, 3)
-    attempts.handing([Record(P0, 7, b"")])
+    attempts.handing([FetchedRecord(P0, 7, b"")])
     assert attempts.at_once == 0
     attempts.committed({P0: 8})
     assert (attempts.at_once, attempts.number(P0)) == (16, 4)

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from headwater_consumers.kafka.records import Partition, Record
-from headwater_consumers.materializer.batch import Ahead, Preparation, prepare
+from headwater_consumers.kafka.records import FetchedRecord, Partition
+from headwater_consumers.materializer.batch import BatchPreparation, EarlyDecoder, prepare
 from headwater_consumers.materializer.future import correction
 from headwater_graph.facts.delta import GraphDelta
 from headwater_graph.facts.properties import flatten
@@ -41,10 +41,10 @@ def described(text: str, time: datetime) -> LineageEvent:
     return lineage_event(body, producer=PRODUCER, event_time=time)
 
 
-def of_records(events: Sequence[tuple[LineageEvent, datetime | None]]) -> list[Record]:
+def of_records(events: Sequence[tuple[LineageEvent, datetime | None]]) -> list[FetchedRecord]:
     """Records with these events, and when the broker appended them; None: without a timestamp."""
     return [
-        Record(Partition("t", 0), offset, encode(event), timestamp_ms=None if at is None else ms(at))
+        FetchedRecord(Partition("t", 0), offset, encode(event), timestamp_ms=None if at is None else ms(at))
         for offset, (event, at) in enumerate(events)
     ]
 
@@ -55,7 +55,7 @@ def ms(time: datetime) -> int:
 
 def made(events: Sequence[tuple[LineageEvent, datetime | None]], **more: Any) -> tuple[GraphDelta, list[bool]]:
     """Delta of records, and a mark for each that counted as of an earlier time."""
-    how = Preparation(
+    how = BatchPreparation(
         Decoder(),
         reject_decoded,
         lambda _: None,
@@ -63,7 +63,7 @@ def made(events: Sequence[tuple[LineageEvent, datetime | None]], **more: Any) ->
         lambda: 0.0,
         **more,
     )
-    batch = prepare(of_records(events), {}, Ahead(how), how)
+    batch = prepare(of_records(events), {}, EarlyDecoder(how), how)
     assert not batch.letters
     return fold([one.event for one in batch.events]), [one.of_future for one in batch.events]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from headwater_consumers.kafka.records import Partition, Record
+from headwater_consumers.kafka.records import FetchedRecord, Partition
 from headwater_consumers.kafka.source import Polled
-from headwater_consumers.materializer.batch import Ahead, Preparation, RecordBatch, prepare
+from headwater_consumers.materializer.batch import BatchPreparation, EarlyDecoder, RecordBatch, prepare
 from headwater_consumers.materializer.in_flight import InFlight
 from headwater_consumers.materializer.limits import BatchLimit, BatchPolicy
 from headwater_schemas.codec import Decoder
@@ -16,19 +16,19 @@ from support.materializer.graph import fold_ids
 ZERO, ONE = Partition("t", 0, "a"), Partition("t", 1, "a")
 
 
-def record(offset: int, partition: Partition = ZERO) -> Record:
-    return Record(partition, offset, good(offset), None, (), None)
+def record(offset: int, partition: Partition = ZERO) -> FetchedRecord:
+    return FetchedRecord(partition, offset, good(offset), None, (), None)
 
 
-def how() -> Preparation:
-    return Preparation(Decoder(), lambda _: None, fold_ids, lambda *_: None, lambda: 0.0)
+def how() -> BatchPreparation:
+    return BatchPreparation(Decoder(), lambda _: None, fold_ids, lambda *_: None, lambda: 0.0)
 
 
 def in_flight_of(records: int) -> InFlight:
-    return InFlight(BatchLimit(BatchPolicy(max_records=records)), Ahead(how()))
+    return InFlight(BatchLimit(BatchPolicy(max_records=records)), EarlyDecoder(how()))
 
 
-def batch(records: Sequence[Record], reached: Mapping[Partition, int], ahead: Ahead) -> RecordBatch:
+def batch(records: Sequence[FetchedRecord], reached: Mapping[Partition, int], ahead: EarlyDecoder) -> RecordBatch:
     return prepare(records, reached, ahead, how())
 
 
@@ -39,7 +39,7 @@ def prepared(in_flight: InFlight) -> RecordBatch:
     return made
 
 
-def polled(*records: Record, reached: Mapping[Partition, int] | None = None) -> Polled:
+def polled(*records: FetchedRecord, reached: Mapping[Partition, int] | None = None) -> Polled:
     return Polled(records=records, reached=dict(reached or {}))
 
 
@@ -90,7 +90,7 @@ def test_a_prepared_batch_with_a_lost_partition_is_made_again_without_it() -> No
 
 
 def test_a_batch_holds_one_record_however_large_it_is() -> None:
-    in_flight = InFlight(BatchLimit(BatchPolicy(max_records=10, max_bytes=1)), Ahead(how()))
+    in_flight = InFlight(BatchLimit(BatchPolicy(max_records=10, max_bytes=1)), EarlyDecoder(how()))
     in_flight.add(polled(record(0), record(1)))
     assert prepared(in_flight).offsets == {ZERO: 1}
     assert prepared(in_flight).offsets == {ZERO: 2}
@@ -112,7 +112,7 @@ def test_an_end_is_not_committed_after_a_record_that_lies_beyond_it() -> None:
 
 
 def test_an_end_that_is_taken_back_is_not_committed_after_a_record_that_lies_beyond_it() -> None:
-    in_flight = InFlight(BatchLimit(BatchPolicy(max_records=2)), Ahead(how()))
+    in_flight = InFlight(BatchLimit(BatchPolicy(max_records=2)), EarlyDecoder(how()))
     in_flight.add(polled(record(7, ONE), record(0), reached={ZERO: 4}))
     in_flight.prepare(batch)
     in_flight.add(polled(record(4)))

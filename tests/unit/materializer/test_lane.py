@@ -14,7 +14,7 @@ from headwater_consumers.materializer.errors import (
     OverCapacityError,
     UndecidedError,
 )
-from headwater_consumers.materializer.lane import Job, JobKind, Lane, ThreadLane, settled
+from headwater_consumers.materializer.lane import JobKind, Lane, LaneTask, ThreadLane, settled
 from support.materializer.lane import InlineLane
 from support.waiting import patience
 
@@ -97,9 +97,9 @@ def test_passing_trouble_is_tried_again(subtests: pytest.Subtests) -> None:
     for kind in JobKind:
         with subtests.test(kind=kind):
             away = GraphUnavailableError("away", code="Neo.Code")
-            assert settled(Job(kind, lambda: None), away) is away
+            assert settled(LaneTask(kind, lambda: None), away) is away
             for error in (UndecidedError("inside", code="Neo.Code"), OverCapacityError("full", code="Neo.Code")):
-                found = settled(Job(kind, lambda: None), error)
+                found = settled(LaneTask(kind, lambda: None), error)
                 assert isinstance(found, GraphUnavailableError)
                 assert found.code == "Neo.Code"
 
@@ -108,15 +108,15 @@ def test_what_an_event_is_to_blame_for_stops_whatever_has_no_event() -> None:
     error = EventRefusedError("refused", code="Neo.Code")
     for kind in (JobKind.START, JobKind.REPORT):
         with pytest.raises(GraphUnusableError):
-            settled(Job(kind, lambda: None), error)
+            settled(LaneTask(kind, lambda: None), error)
     with pytest.raises(EventRefusedError):
-        settled(Job(JobKind.CHECKPOINT, lambda: None), error)
+        settled(LaneTask(JobKind.CHECKPOINT, lambda: None), error)
 
 
 def test_a_defect_is_raised_as_it_is() -> None:
     defect = ZeroDivisionError()
     with pytest.raises(ZeroDivisionError) as raised:
-        settled(Job(JobKind.CHECKPOINT, lambda: None), defect)
+        settled(LaneTask(JobKind.CHECKPOINT, lambda: None), defect)
     assert raised.value is defect
 
 

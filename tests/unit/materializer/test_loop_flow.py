@@ -13,12 +13,13 @@ from headwater_consumers.materializer.errors import GraphUnavailableError
 from headwater_consumers.materializer.lane import JobResult, ThreadLane
 from headwater_consumers.materializer.limits import BatchPolicy
 from headwater_consumers.materializer.loop import Loop, LoopPolicy
+from headwater_graph.write.transaction import WriteCounters
 from headwater_schemas.codec import Decoder
 from headwater_schemas.events import LineageEvent
 from support.materializer.broker import FakeBroker
 from support.materializer.clock import FakeClock
 from support.materializer.events import GARBAGE, good
-from support.materializer.graph import FakeGraph, FakeSummary, fold_ids
+from support.materializer.graph import FakeGraph, fold_ids
 from support.materializer.harness import Harness, ids
 from support.materializer.lane import InlineLane
 from support.waiting import eventually, patience
@@ -34,7 +35,7 @@ class SlowGraph(FakeGraph):
         self.entered = threading.Semaphore(0)
         self.go = threading.Semaphore(0)
 
-    def apply(self, folded: frozenset[str]) -> FakeSummary:
+    def apply(self, folded: frozenset[str]) -> WriteCounters:
         self.entered.release()
         assert self.go.acquire(timeout=patience(30))
         return super().apply(folded)

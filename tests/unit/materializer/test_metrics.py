@@ -8,19 +8,20 @@ from headwater_consumers.kafka.notices import RetryCause
 from headwater_consumers.materializer.dead_letters.letter import REPLAYED_FROM
 from headwater_consumers.materializer.errors import EventRefusedError, GraphUnavailableError
 from headwater_consumers.materializer.limits import BatchPolicy
+from headwater_graph.write.transaction import WriteCounters
 from headwater_schemas.avro_schema import current_schema
 from headwater_schemas.errors import BrokerUnavailableError
 from support.materializer.events import good
-from support.materializer.graph import FakeGraph, FakeSummary
+from support.materializer.graph import FakeGraph
 from support.materializer.harness import Harness
 
 
 class SummarizingGraph(FakeGraph):
     """A graph whose transactions report what was folded away."""
 
-    def apply(self, folded: frozenset[str]) -> FakeSummary:
+    def apply(self, folded: frozenset[str]) -> WriteCounters:
         super().apply(folded)
-        return FakeSummary(duplicates=2, stale=1)
+        return WriteCounters(duplicates=2, stale=1)
 
 
 def test_events_folded_away_are_counted_by_reason() -> None:
@@ -96,9 +97,9 @@ def test_a_batch_is_counted_timed_and_stamped() -> None:
 
 def test_what_is_written_is_counted_as_the_database_counts_it() -> None:
     class Writes(FakeGraph):
-        def apply(self, folded: frozenset[str]) -> FakeSummary:
+        def apply(self, folded: frozenset[str]) -> WriteCounters:
             super().apply(folded)
-            return FakeSummary(nodes_created=3, relationships_created=7)
+            return WriteCounters(nodes_created=3, relationships_created=7)
 
     harness = Harness(graph=Writes())
     harness.broker.append(good(1))

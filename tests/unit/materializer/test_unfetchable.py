@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from headwater_consumers.kafka.records import Partition, Record, Unread, next_offsets
+from headwater_consumers.kafka.records import FetchedRecord, Partition, Unread, next_offsets
 from headwater_consumers.kafka.unfetchable import Unfetchable
-from headwater_consumers.materializer.batch import Preparation, decode_one
-from headwater_consumers.materializer.dead_letters.letter import DeadLetter, Stage, coordinate, letter_of
+from headwater_consumers.materializer.batch import BatchPreparation, decode_one
+from headwater_consumers.materializer.dead_letters.letter import DeadLetter, DeadLetterStage, coordinate, letter_of
 from headwater_consumers.materializer.errors import DeadLetterReason
 from headwater_schemas.codec import Decoder
 from support.materializer.graph import fold_ids
@@ -22,7 +22,7 @@ def test_an_error_that_waited_in_the_queue_is_not_of_the_offset_that_was_asked_f
     found = Unfetchable()
     assert [failed(found, 5) for _ in range(3)] == [5, 5, 6]
     assert [found.failed(P0, 5, "broken") for _ in range(9)] == [6] * 9, "asked for again before 6 was"
-    assert found.passed(P0, 6) == Record(P0, 5, None, unread=Unread(6, "broken"))
+    assert found.passed(P0, 6) == FetchedRecord(P0, 5, None, unread=Unread(6, "broken"))
 
 
 def test_offsets_are_tried_one_by_one_until_one_can_be_read() -> None:
@@ -33,7 +33,7 @@ def test_offsets_are_tried_one_by_one_until_one_can_be_read() -> None:
     assert found.expects(P0) == 8
     assert found.passed(P0, 6) is None, "of an earlier fetch"
     assert found.passed(P1, 9) is None
-    assert found.passed(P0, 8) == Record(P0, 5, None, unread=Unread(8, "broken"))
+    assert found.passed(P0, 8) == FetchedRecord(P0, 5, None, unread=Unread(8, "broken"))
     assert (found.passed(P0, 9), found.expects(P0)) == (None, 0)
 
 
@@ -50,13 +50,15 @@ def test_an_end_that_is_reached_ends_the_range_and_gaps_are_passed() -> None:
     found = Unfetchable()
     for _ in range(4):
         failed(found, 5)
-    assert found.passed(P0, 20) == Record(P0, 5, None, unread=Unread(7, "broken"))
+    assert found.passed(P0, 20) == FetchedRecord(P0, 5, None, unread=Unread(7, "broken"))
 
 
 def test_what_has_no_bytes_is_a_dead_letter_by_its_coordinates() -> None:
-    broken = Record(P0, 5, None, unread=Unread(8, "a wrong checksum"))
-    long = Record(P0, 9, b"x" * 50, b"key", (("mine", b"1"),), 17).without_bytes("a record of 50 bytes is over 10")
-    how = Preparation(Decoder(), lambda _: None, fold_ids, lambda *_: None, lambda: 0.0)
+    broken = FetchedRecord(P0, 5, None, unread=Unread(8, "a wrong checksum"))
+    long = FetchedRecord(P0, 9, b"x" * 50, b"key", (("mine", b"1"),), 17).without_bytes(
+        "a record of 50 bytes is over 10"
+    )
+    how = BatchPreparation(Decoder(), lambda _: None, fold_ids, lambda *_: None, lambda: 0.0)
     letters = [decode_one(record, how) for record in (broken, long)]
     assert next_offsets([broken]) == {P0: 8}
     assert str(broken) == "t[0]@5 to 7"
@@ -74,7 +76,7 @@ def test_what_has_no_bytes_is_a_dead_letter_by_its_coordinates() -> None:
 
 
 def test_a_record_can_not_make_its_letter_stand_for_other_offsets() -> None:
-    spoofed = Record(P0, 5, b"x", headers=(("headwater.offset.end", b"99"), ("headwater.left.out.bytes", b"1")))
-    letter = DeadLetter(spoofed, DeadLetterReason.NOT_AN_EVENT, Stage.DECODE, error="E", message="m")
-    stored = letter_of(Record(P1, 0, b"x", headers=letter.headers(group="g")))
+    spoofed = FetchedRecord(P0, 5, b"x", headers=(("headwater.offset.end", b"99"), ("headwater.left.out.bytes", b"1")))
+    letter = DeadLetter(spoofed, DeadLetterReason.NOT_AN_EVENT, DeadLetterStage.DECODE, error="E", message="m")
+    stored = letter_of(FetchedRecord(P1, 0, b"x", headers=letter.headers(group="g")))
     assert (str(stored.source), stored.left_out) == ("t[0]@5", None)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from headwater_analysis.impact import Severity
-from headwater_review.ask import _for_consumer
 from headwater_review.by_kind import severity_of
-from headwater_review.compare import Difference, DifferenceKind, Retyping, compare
+from headwater_review.compare import DifferenceKind, Retyping, SchemaDifference, compare
 from headwater_review.jobs.compare import compare_jobs
 from headwater_review.jobs.version import JobVersion, version_of
 from headwater_review.reading.files import read_schema
+from headwater_review.schema_review import _for_consumer
 from headwater_review.starts import impact_of
 from headwater_review.wording import constraint_of
 
@@ -231,11 +231,11 @@ JOBS = {
 }  # fmt: skip
 
 
-def of_schemas(old: str, new: str, renames: dict[str, str] | None = None) -> tuple[Difference, ...]:
+def of_schemas(old: str, new: str, renames: dict[str, str] | None = None) -> tuple[SchemaDifference, ...]:
     return compare(read_schema("old", old), read_schema("new", new), renames)
 
 
-def of_jobs(old: Any, new: Any) -> tuple[Difference, ...]:
+def of_jobs(old: Any, new: Any) -> tuple[SchemaDifference, ...]:
     versions = (
         each if isinstance(each, JobVersion) else version_of("job.py", [each], [("table", "o")], [], [])
         for each in (old, new)
@@ -243,7 +243,7 @@ def of_jobs(old: Any, new: Any) -> tuple[Difference, ...]:
     return tuple(difference for compared in compare_jobs(*versions) for difference in compared.differences)
 
 
-def check(pair: Pair, found: tuple[Difference, ...], nearly: tuple[Difference, ...]) -> None:
+def check(pair: Pair, found: tuple[SchemaDifference, ...], nearly: tuple[SchemaDifference, ...]) -> None:
     kind = DifferenceKind(pair.kind)
     (difference,) = (each for each in found if each.kind is kind)
     assert difference.retyping is pair.retyping

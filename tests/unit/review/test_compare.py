@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater_analysis.errors import QuestionError
-from headwater_review.compare import Difference, DifferenceKind, Retyping, compare, retyping
+from headwater_review.compare import DifferenceKind, Retyping, SchemaDifference, compare, retyping
 from headwater_review.reading.files import read_schema
 from headwater_review.wording import text_of
 
@@ -26,7 +26,7 @@ def enum(*symbols: str, name: str = "E") -> str:
     return AVRO.format(json.dumps({"type": "enum", "name": name, "symbols": symbols}))
 
 
-def differences(old: str, new: str, renames: Mapping[str, str] | None = None) -> tuple[Difference, ...]:
+def differences(old: str, new: str, renames: Mapping[str, str] | None = None) -> tuple[SchemaDifference, ...]:
     return compare(read_schema("old", old), read_schema("new", new), renames)
 
 

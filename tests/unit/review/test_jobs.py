@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from headwater.graph_command import document
 from headwater.show import job_review as show
 from headwater_analysis.freshness import NOT_REPORTED
-from headwater_review.jobs.answer import JobReview, JobVerdict
-from headwater_review.jobs.ask import review_job
+from headwater_review.jobs.job_review import JobReview, JobVerdict, review_job
 from headwater_review.jobs.version import JobVersion, version_of
 from support.sarif import check_sarif
 

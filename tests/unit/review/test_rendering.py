@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from headwater.show import review as show
 from headwater_analysis.assets import Asset, AssetKind
 from headwater_analysis.impact import ImpactChange, SchemaChange, Severity, SeverityTotal
-from headwater_review.answer import Review, ReviewedDifference
-from headwater_review.compare import Difference, DifferenceKind
+from headwater_review.compare import DifferenceKind, SchemaDifference
+from headwater_review.schema_review import Review, ReviewedDifference
 from headwater_review.wording import text_of
 from headwater_schemas.visible import is_visible
 from support.analysis.impacts import impact_of
@@ -29,7 +29,7 @@ def reviewed(name: str = "a", severity: Severity = Severity.BREAKING, line: int 
     column = Asset(AssetKind.COLUMN, name, "n", name, name)
     job = Asset(AssetKind.JOB, "j", "n", name)
     impact = impact_of(column, job, ImpactChange(name, name, schema=SchemaChange.RETYPED))
-    difference = Difference(DifferenceKind.RETYPED, name, before=name, after=name, line=line)
+    difference = SchemaDifference(DifferenceKind.RETYPED, name, before=name, after=name, line=line)
     return ReviewedDifference(
         difference,
         text_of(difference),

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from headwater_review.jobs.answer import JobReview, JobVerdict
-from headwater_review.jobs.ask import review_job
+from headwater_review.jobs.job_review import JobReview, JobVerdict, review_job
 from headwater_review.jobs.version import JobVersion, Statement, Unrun
 from unit.review.test_jobs import output, version
 

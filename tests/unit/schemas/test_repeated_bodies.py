@@ -13,7 +13,7 @@ from headwater_schemas.codec import Decoder, encode
 from headwater_schemas.errors import DecodeError
 from headwater_schemas.events import JobRef, LineageEvent, RetentionEvent, RetentionMode, RunRef
 from headwater_schemas.identity import event_id
-from headwater_schemas.latest import Latest, LatestOf
+from headwater_schemas.lru_cache import IdentityCache, LruCache
 from support.events import FULL_EVENTS
 from support.raw_records import raw
 
@@ -140,7 +140,7 @@ def test_an_hour_that_a_clock_shows_twice_is_two_times() -> None:
 
 
 def test_the_latest_stay_within_the_size() -> None:
-    latest: Latest[str] = Latest(30)
+    latest: LruCache[str] = LruCache(30)
     for number in range(10):
         latest.put(number, str(number), 3)
     assert [latest.get(number) for number in range(10)] == [str(number) for number in range(10)]
@@ -155,7 +155,7 @@ def test_the_latest_stay_within_the_size() -> None:
 
 
 def test_a_value_is_that_of_the_very_object() -> None:
-    known: LatestOf[int] = LatestOf(100)
+    known: IdentityCache[int] = IdentityCache(100)
     one, equal = [1], [1]
     known.put(one, 1)
     assert (known.get(one), known.get(equal)) == (1, None)

@@ -4,5 +4,5 @@ letter         what a letter carries, and how it is read back
 topic          sending letters, and reading all that are there
 inspection     for people: which letters are meant, how many, how old, what one holds
 replay         back to the events topic
-acknowledging  which of them somebody has dealt with
+acknowledging  letters that somebody has settled
 """

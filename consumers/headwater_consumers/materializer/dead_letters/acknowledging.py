@@ -1,4 +1,4 @@
-"""Acknowledged dead letters: those that somebody has dealt with.
+"""Acknowledged dead letters: those that somebody has settled.
 
 Kafka keeps it, as the offsets that a group of its own has committed on the topic; the group never has a member. Letters
 from there on wait. The letters themselves stay: accounting and `graph verify` need them.
@@ -19,7 +19,7 @@ _REQUEST_SECONDS = 10.0
 
 
 def letters_group(group: str) -> str:
-    """The group whose offsets show which letters are acknowledged.
+    """Return the group whose offsets show which letters are acknowledged.
 
     Args:
         group: the materializer's.
@@ -67,7 +67,7 @@ class Acknowledged:
         return Acknowledged(replace(each, committed=reached[number]) for number, each in self._positions.items())
 
     def offsets(self) -> list[PartitionOffsets]:
-        """Positions by partition."""
+        """Return the acknowledged positions by partition."""
         return list(self._positions.values())
 
 

@@ -20,7 +20,7 @@ from headwater_schemas.redacted_values import redacted_json
 
 @dataclass(frozen=True, slots=True)
 class LetterFilter:
-    """A letter is meant where everything that is set agrees with it.
+    """Filter of dead letters: a letter is selected if every criterion that is set matches it.
 
     Attributes:
         reasons: one of these.
@@ -119,7 +119,7 @@ class Census:
 
     Attributes:
         overtaken: letters that were sent twice, or whose record was replayed and has a later letter; not in the groups.
-        acknowledged: letters of the groups that somebody has dealt with.
+        acknowledged: letters of the groups that somebody has settled.
     """
 
     def __init__(self) -> None:
@@ -133,7 +133,7 @@ class Census:
 
     @property
     def groups(self) -> list[LetterGroup]:
-        """The largest first."""
+        """Groups, the largest first."""
         return sorted(self._groups.values(), key=lambda group: (-group.letters, group.reason, group.job or ""))
 
     @property

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 
-from headwater_consumers.kafka.records import Headers, Partition, Record
+from headwater_consumers.kafka.records import FetchedRecord, Headers, Partition
 from headwater_consumers.materializer.errors import DeadLetterReason
 
 CONNECT = "__connect.errors."
@@ -43,7 +43,7 @@ MAX_MESSAGE_CHARACTERS = 2_000
 MAX_EVENT_ID_CHARACTERS = 200
 
 
-class Stage(StrEnum):
+class DeadLetterStage(StrEnum):
     """Stage in which a record failed, by Kafka Connect's names: reading its value, or putting it into the sink."""
 
     DECODE = "VALUE_CONVERTER"
@@ -61,9 +61,9 @@ class DeadLetter:
         by: producer of the letter, MATERIALIZER or BRIDGE.
     """
 
-    record: Record
+    record: FetchedRecord
     reason: DeadLetterReason
-    stage: Stage
+    stage: DeadLetterStage
     error: str
     message: str
     event_id: str = ""
@@ -154,7 +154,7 @@ class RecordCoordinates:
 
 @dataclass(frozen=True, slots=True)
 class StoredDeadLetter:
-    """A dead letter.
+    """Dead letter as it is read back from its topic.
 
     Attributes:
         record: as it is on the dead-letter topic; key and value are the original's, byte for byte, and so is the
@@ -167,7 +167,7 @@ class StoredDeadLetter:
         left_out: number of bytes of the original that it lacks, or "unknown"; None: it is the original, byte for byte.
     """
 
-    record: Record
+    record: FetchedRecord
     source: RecordCoordinates | None
     reason: str
     stage: str
@@ -211,8 +211,8 @@ class StoredDeadLetter:
         return tuple((name, value) for name, value in self.record.headers if not name.startswith(_ADDED_HEADERS))
 
 
-def letter_of(record: Record) -> StoredDeadLetter:
-    """A record of the dead-letter topic, with its headers read."""
+def letter_of(record: FetchedRecord) -> StoredDeadLetter:
+    """Read a record of the dead-letter topic, with its headers."""
     values = {name: value.decode("utf-8", "replace") for name, value in record.headers if value is not None}
     source = coordinate(record.headers)
     attempt = values.get(ATTEMPT, "")

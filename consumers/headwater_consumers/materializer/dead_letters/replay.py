@@ -3,7 +3,7 @@
 That is the events topic, or of a letter of the bridge the topic of OpenLineage documents.
 
 A replayed record has the original's key, value and headers, and with them `headwater.attempt`, one higher, and
-`headwater.replayed.from`, which names the record that the letter is of. Events are idempotent, so replaying a letter
+`headwater.replayed.from`, which names the letter's original record. Events are idempotent, so replaying a letter
 twice changes nothing in the graph. A record that fails again becomes another letter, which supersedes this one.
 """
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from headwater_consumers.kafka.group import commit
 from headwater_consumers.kafka.offsets import OffsetReader
-from headwater_consumers.kafka.records import Record
+from headwater_consumers.kafka.records import FetchedRecord
 from headwater_consumers.kafka.topic_reader import record_at
-from headwater_consumers.materializer.dead_letters.letter import DeadLetter, Stage
+from headwater_consumers.materializer.dead_letters.letter import DeadLetter, DeadLetterStage
 from headwater_consumers.materializer.dead_letters.topic import KafkaDeadLetters
 from headwater_consumers.materializer.errors import DeadLetterReason
 
@@ -28,7 +28,9 @@ class NotNextError(Exception):
         self.next_offset = next_offset
 
 
-def skip(client: Mapping[str, Any], *, group: str, dead_letters: str, topic: str, number: int, offset: int) -> Record:
+def skip(
+    client: Mapping[str, Any], *, group: str, dead_letters: str, topic: str, number: int, offset: int
+) -> FetchedRecord:
     """Set aside the record that a group consumes next, and return it. The group has no members meanwhile.
 
     Args:
@@ -54,7 +56,9 @@ def skip(client: Mapping[str, Any], *, group: str, dead_letters: str, topic: str
     record = record_at(client, position.partition, offset)
     letters = KafkaDeadLetters(client, topic=dead_letters, group=group)
     try:
-        letters.send([DeadLetter(record, DeadLetterReason.SKIPPED, Stage.APPLY, "", "It was skipped by hand.")])
+        letters.send(
+            [DeadLetter(record, DeadLetterReason.SKIPPED, DeadLetterStage.APPLY, "", "It was skipped by hand.")]
+        )
     finally:
         letters.close()
     commit(client, group, {position.partition: offset + 1})

@@ -153,7 +153,7 @@ def _without_bytes(letter: DeadLetter, topic: str) -> DeadLetter:
 
 
 def letters(client: Mapping[str, Any], topic: str) -> Iterator[StoredDeadLetter]:
-    """Every letter that is on the topic now, each once for each time it was sent. One is in memory at a time.
+    """Yield every letter that is on the topic now, once for each time it was sent. One is in memory at a time.
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.

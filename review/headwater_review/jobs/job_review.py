@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import StrEnum
 
 from headwater_analysis.assets import Asset, AssetKind
 from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
@@ -14,19 +15,48 @@ from headwater_analysis.privacy.graph import StoredPrivacyGraph
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.resolve import FoundNode, resolve_dataset
 from headwater_analysis.sensitivity import LEVELS
-from headwater_review.answer import Review
-from headwater_review.ask import review
 from headwater_review.by_kind import NOT_ASKED, review_by_kind
-from headwater_review.compare import Difference
-from headwater_review.jobs.answer import JobReview, JobVerdict
+from headwater_review.compare import SchemaDifference
 from headwater_review.jobs.compare import ComparedOutput, compare_jobs
 from headwater_review.jobs.exposed import fields_unread
 from headwater_review.jobs.runs import judged_with_rows, notes_of_runs, problems_of_runs
 from headwater_review.jobs.version import JobProblem, JobVersion
-from headwater_review.question import Question
 from headwater_review.schema import Schema
-from headwater_review.starts import Starts
+from headwater_review.schema_review import Question, Review, review
+from headwater_review.starts import StartColumns
 from headwater_review.stored import stored_schema
+
+
+class JobVerdict(StrEnum):
+    """Worst severity of the differences, or UNKNOWN where not all of them are known."""
+
+    BREAKING = "BREAKING"
+    DEGRADED = "DEGRADED"
+    COSMETIC = "COSMETIC"
+    NONE = "NONE"
+    UNKNOWN = "UNKNOWN"
+
+
+@dataclass(frozen=True, slots=True)
+class JobReview:
+    """Answer of a review of a job's two versions.
+
+    Attributes:
+        old, new: scripts of the versions.
+        verdict: the worst of all differences; UNKNOWN if one of the versions isn't known in full.
+        severity: the worst of the known differences.
+        outputs: each dataset that either version writes, with all its differences.
+        problems: reasons why the review is incomplete.
+        notes: sentences on what the verdict rests on.
+    """
+
+    old: str
+    new: str
+    verdict: JobVerdict
+    severity: Severity
+    outputs: tuple[Review, ...]
+    problems: tuple[JobProblem, ...]
+    notes: tuple[str, ...]
 
 
 def review_job(reader: Reader | None, old: JobVersion, new: JobVersion, policy: Policy | None = None) -> JobReview:
@@ -145,13 +175,13 @@ def _reviewed(
     return _of_scripts(answer, old, new)
 
 
-def _declared(tx: Transaction, difference: Difference) -> Difference:
+def _declared(tx: Transaction, difference: SchemaDifference) -> SchemaDifference:
     """Add the declared sensitivity of the field that a difference exposes."""
     exposed = difference.exposed
     found = None if exposed is None else _resolved(tx, exposed.kind, exposed.name)
     if exposed is None or found is None:
         return difference
-    starts = Starts(tx.tenant, found, columns_of(tx, found))
+    starts = StartColumns(tx.tenant, found, columns_of(tx, found))
     declared = StoredPrivacyGraph(tx).declared(starts.around(exposed.field))
     level = max((each.level for each in declared.values()), default=0)
     return replace(difference, exposed=replace(exposed, sensitivity=LEVELS[level])) if level else difference

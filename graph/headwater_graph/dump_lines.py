@@ -16,7 +16,7 @@ USES = (RelType.CONSUMED, RelType.PRODUCED)
 
 
 def node_line(label: Label, properties: Mapping[str, Any], *, internal: bool = False) -> str:
-    """The line of one node, without a newline.
+    """Make the line of one node, without a newline.
 
     Args:
         label: label of the node.
@@ -28,7 +28,7 @@ def node_line(label: Label, properties: Mapping[str, Any], *, internal: bool = F
 
 
 def segment_line(key: str, differences: Mapping[str, Any]) -> str:
-    """The line of a segment that isn't what its micro-batches make it, without a newline.
+    """Make the line of a segment whose summary doesn't follow from its micro-batches, without a newline.
 
     Args:
         key: key of the node.
@@ -45,7 +45,7 @@ def relationship_key(type_: str, start: str, end: str, own: str | None) -> str:
 def relationship_line(
     type_: str, start: str, end: str, properties: Mapping[str, Any], *, stamp: str | None = None, internal: bool = False
 ) -> str:
-    """The line of one relationship, without a newline.
+    """Make the line of one relationship, without a newline.
 
     Args:
         type_: type of the relationship.
@@ -62,7 +62,7 @@ def relationship_line(
 
 
 def visible(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The properties that are part of the dump."""
+    """Return the properties that are part of the dump."""
     return {name: value for name, value in properties.items() if value is not None and not name.startswith("_")}
 
 

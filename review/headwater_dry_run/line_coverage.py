@@ -23,7 +23,7 @@ _CHANGES: Final = frozenset(
 _UNIMPORTANT: Final = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
 
 
-class Lines:
+class LineTracer:
     """Tracer of a script's lines while it runs.
 
     Args:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from headwater_dry_run.output import MOST_COLUMNS
 from headwater_dry_run.plans import frame_of
 from headwater_dry_run.signature import UnreadableError
-from headwater_dry_run.sources import Source
+from headwater_dry_run.sources import ScriptSource
 from headwater_dry_run.writing import Writes
 from headwater_producers.spark.jvm.scala import class_name, items, option, statics
 from headwater_producers.spark.jvm.versions import column_of, if_there
@@ -82,7 +82,7 @@ class _Branch:
         return f"{self.when}{more} THEN {self.action}" if self.when else f"{self.action} WHERE {self.written or 'true'}"
 
 
-class Changes:
+class RowChanges:
     """Reporter of statements that change rows of a table.
 
     Args:
@@ -93,7 +93,7 @@ class Changes:
         self._writes, self._frames = writes, writes.frames
         self._session = writes.sources.session
 
-    def report(self, statement: Any, target: Source, *, evolves: bool = False) -> None:
+    def report(self, statement: Any, target: ScriptSource, *, evolves: bool = False) -> None:
         """Report a statement that the script would run.
 
         Args:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
 from headwater_analysis.assets import Asset, job_asset
-from headwater_analysis.declared import consumers_of
+from headwater_analysis.declared import ReadingConsumer, consumers_of
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.identity import Identities, notice
 from headwater_analysis.impact import (
     ChangeType,
+    ImpactedJob,
+    ImpactItem,
     Policy,
     SchemaChange,
     Severity,
@@ -21,24 +23,110 @@ from headwater_analysis.impact import (
     default_policy,
 )
 from headwater_analysis.impact.analyze import ImpactDetails
-from headwater_analysis.impact.graph import ImpactGraph, StoredGraph
+from headwater_analysis.impact.graph import AssetFacts, Feed, ImpactGraph, StoredColumnEdge, StoredGraph
 from headwater_analysis.impact.moves import ChangeStart
 from headwater_analysis.impact.policy import SEVERITIES
-from headwater_analysis.impact.policy_inputs import Cause
+from headwater_analysis.impact.policy_inputs import Cause, InputGroup, JobInput, SeverityInputs
 from headwater_analysis.impact.spread import ImpactSpread, spread
 from headwater_analysis.impact.start import Beginning, columns_of
 from headwater_analysis.impact.verdict import unknown_users
 from headwater_analysis.impact.wording import short
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.resolve import resolve_dataset
-from headwater_review.answer import Review, ReviewedDifference
-from headwater_review.compare import Difference, DifferenceKind, Retyping, compare
-from headwater_review.graph import SharedGraph
-from headwater_review.question import Question
+from headwater_review.compare import DifferenceKind, Retyping, SchemaDifference, compare
 from headwater_review.schema import Schema, Steps, steps_of
-from headwater_review.starts import OF_ALL_COLUMNS, OF_DATASET, Starts, impact_of
+from headwater_review.starts import OF_ALL_COLUMNS, OF_DATASET, StartColumns, impact_of
 from headwater_review.stored import stored_schema
 from headwater_review.wording import OVERWRITES_MORE, constraint_of, privacy_of, suggestion_of, text_of
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Question of a review.
+
+    Attributes:
+        dataset: name, as `resolve_dataset` understands it.
+        new: schema to be.
+        old: schema as it is; None: the one in the graph.
+        renames: old path to new path of columns that are renamed.
+        at: path of the column that the schemas describe; None: a topic's `value`, and for any other dataset all of it.
+        differences: differences of a job's two versions, which are reviewed instead of the schemas'; None: there is no
+            job.
+    """
+
+    dataset: str
+    new: Schema
+    old: Schema | None = None
+    renames: Mapping[str, str] = field(default_factory=dict)
+    at: str | None = None
+    differences: tuple[SchemaDifference, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedDifference:
+    """A difference and its impact.
+
+    Attributes:
+        difference: the difference.
+        text: the difference in one sentence, without a full stop.
+        severity: worst severity of the items and `reasons`.
+        reasons: sentences on what decides the severity besides the items.
+        items: assets that are hit, the worst first; at most 10.
+        total: number of assets that are hit.
+        totals: number of these assets by severity, the worst first.
+        jobs: jobs on the way, those that fail first; at most 10.
+        jobs_total: number of these jobs.
+        consumers: names of declared consumers of the column itself.
+    """
+
+    difference: SchemaDifference
+    text: str
+    severity: Severity
+    reasons: tuple[str, ...]
+    items: tuple[ImpactItem, ...]
+    total: int
+    totals: tuple[SeverityTotal, ...]
+    jobs: tuple[ImpactedJob, ...]
+    jobs_total: int
+    consumers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """Answer of a review.
+
+    Attributes:
+        dataset: dataset whose schema changes.
+        old, new: origin of each schema: a file, or `the graph`.
+        severity: the verdict: the worst of all differences; NONE where nothing differs, or nobody is affected.
+        differences: the worst first, then in the order of `compare`.
+        totals: number of differences by severity, the worst first.
+        columns: number of columns in the new schema.
+        jobs_total: number of jobs that any difference hits.
+        datasets_total: number of datasets that any difference hits.
+        consumers: declared consumers to notify: those of columns that differ and of assets that are hit.
+        writers: jobs that write the dataset, and have to follow the change.
+        unseen: names of jobs downstream whose column lineage is missing or incomplete: the verdict may miss what they
+            do with a column. At most 20.
+        unseen_total: number of these jobs.
+        notes: sentences on what the verdict rests on, and leaves open.
+    """
+
+    dataset: Asset
+    old: str
+    new: str
+    severity: Severity
+    differences: tuple[ReviewedDifference, ...]
+    totals: tuple[SeverityTotal, ...]
+    columns: int
+    jobs_total: int
+    datasets_total: int
+    consumers: tuple[ReadingConsumer, ...]
+    writers: tuple[Asset, ...]
+    unseen: tuple[str, ...]
+    unseen_total: int
+    notes: tuple[str, ...]
+
 
 MOST_DIFFERENCES = 1_000
 MOST_ITEMS = 10
@@ -59,7 +147,7 @@ def review(reader: Reader, question: Question, policy: Policy | None = None) -> 
         policy: severity policy; None: the one that comes with Headwater.
 
     Raises:
-        QuestionError: a rename or `at` names a column that doesn't exist; the graph has no schema to compare with.
+        QuestionError: a rename or `at` names a column that doesn't exist; the graph has no schema of the dataset.
         NotFoundError: no such dataset; with the nearest names.
         AmbiguousError: several datasets have this name.
         TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
@@ -80,7 +168,7 @@ class _Reviewing:
         self._tx, self._question, self._policy = tx, question, policy
         self._dataset = resolve_dataset(tx, question.dataset)
         self._graph = SharedGraph(StoredGraph(tx))
-        self._starts = Starts(tx.tenant, self._dataset, columns_of(tx, self._dataset))
+        self._starts = StartColumns(tx.tenant, self._dataset, columns_of(tx, self._dataset))
         self._notes = list(notice(tx, self._dataset.asset))
         self._at = self._part()
         self._writers = self._look_for_writers()
@@ -159,9 +247,9 @@ class _Reviewing:
         return "".join(f"{step}." for step in self._at)
 
     def _spreads(
-        self, differences: Sequence[Difference], changes: Sequence[tuple[ChangeType, SchemaChange] | None]
+        self, differences: Sequence[SchemaDifference], changes: Sequence[tuple[ChangeType, SchemaChange] | None]
     ) -> dict[int, _Spread]:
-        """Impact of each difference by its index; without those that the graph has no column for."""
+        """Impact of each difference by its index; without those whose column the graph lacks."""
         begun: dict[int, Beginning] = {}
         for number, (difference, change) in enumerate(zip(differences, changes, strict=True)):
             beginning = None if change is None else self._starts.beginning(difference, change[0])
@@ -187,7 +275,7 @@ class _Reviewing:
 
     def _reviewed(
         self,
-        difference: Difference,
+        difference: SchemaDifference,
         change: tuple[ChangeType, SchemaChange] | None,
         found: _Spread | None,
         consumers: Mapping[str, bool],
@@ -227,7 +315,7 @@ class _Reviewing:
             consumers=tuple(sorted(consumers)),
         )
 
-    def _reasons(self, difference: Difference, consumers: Mapping[str, bool]) -> Iterator[tuple[Severity, str]]:
+    def _reasons(self, difference: SchemaDifference, consumers: Mapping[str, bool]) -> Iterator[tuple[Severity, str]]:
         """Reasons for a severity beyond the hit assets: declared consumers, and jobs that write the dataset."""
         for name, names_it in sorted(consumers.items()):
             severity = _for_consumer(difference, names_it=names_it)
@@ -288,7 +376,7 @@ class _Reviewing:
 
     @cached_property
     def _readers(self) -> list[str]:
-        """Declared consumers of the dataset, or of a column of it."""
+        """Declared consumers of the dataset, or of one of its columns."""
         return [each.name for each in consumers_of(self._tx, [self._dataset.id, *self._starts.nodes])]
 
     def _job_names(self, keys: Iterable[str]) -> list[str]:
@@ -317,7 +405,7 @@ def _together(starts: Sequence[ChangeStart]) -> ChangeStart:
     return replace(starts[0], nodes=tuple(nodes), wholes=tuple(wholes))
 
 
-def _for_consumer(difference: Difference, *, names_it: bool) -> Severity:
+def _for_consumer(difference: SchemaDifference, *, names_it: bool) -> Severity:
     """Severity of a difference for a declared consumer of the column, or of its dataset as a whole."""
     if difference.kind in OF_ALL_COLUMNS:
         return Severity.BREAKING
@@ -331,3 +419,58 @@ def _for_consumer(difference: Difference, *, names_it: bool) -> Severity:
         return Severity.DEGRADED
     may_surprise = difference.after == "nullable" or difference.kind is DifferenceKind.ENUM
     return Severity.DEGRADED if names_it and may_surprise else Severity.NONE
+
+
+class SharedGraph:
+    """`ImpactGraph` that caches its answers.
+
+    Args:
+        graph: graph to ask for nodes that aren't cached.
+    """
+
+    def __init__(self, graph: ImpactGraph) -> None:
+        self._graph = graph
+        self._edges: dict[int, list[StoredColumnEdge]] = {}
+        self._lookups: dict[int, Sequence[int]] = {}
+        self._feeds: dict[int, list[Feed]] = {}
+
+    def column_edges(self, nodes: Sequence[int], /) -> list[StoredColumnEdge]:
+        """See `ImpactGraph`."""
+        if new := [node for node in nodes if node not in self._edges]:
+            found: dict[int, list[StoredColumnEdge]] = defaultdict(list)
+            for edge in self._graph.column_edges(new):
+                found[edge.source].append(edge)
+            self._edges |= {node: found[node] for node in new}
+        return [edge for node in nodes for edge in self._edges[node]]
+
+    def lookups(self, edges: Sequence[int], /) -> Mapping[int, Sequence[int]]:
+        """See `ImpactGraph`."""
+        if new := [edge for edge in edges if edge not in self._lookups]:
+            found = self._graph.lookups(new)
+            self._lookups |= {edge: found.get(edge, ()) for edge in new}
+        return {edge: self._lookups[edge] for edge in edges}
+
+    def feeds(self, nodes: Sequence[int], /) -> list[Feed]:
+        """See `ImpactGraph`."""
+        if new := [node for node in nodes if node not in self._feeds]:
+            found: dict[int, list[Feed]] = defaultdict(list)
+            for feed in self._graph.feeds(new):
+                found[feed[0]].append(feed)
+            self._feeds |= {node: found[node] for node in new}
+        return [feed for node in nodes for feed in self._feeds[node]]
+
+    def unseen(self, made: Iterable[tuple[str, int]], /) -> set[tuple[str, int]]:
+        """See `ImpactGraph`; the wrapped graph caches these itself."""
+        return self._graph.unseen(made)
+
+    def facts(self, nodes: Sequence[int], /) -> Mapping[int, AssetFacts]:
+        """See `ImpactGraph`; the wrapped graph caches these itself."""
+        return self._graph.facts(nodes)
+
+    def inputs(self, nodes: Sequence[int], groups: Iterable[InputGroup], /) -> Mapping[int, SeverityInputs]:
+        """See `ImpactGraph`; the wrapped graph caches these itself."""
+        return self._graph.inputs(nodes, groups)
+
+    def critical_jobs(self, jobs: Iterable[str], /) -> Mapping[str, JobInput]:
+        """See `ImpactGraph`; the wrapped graph caches these itself."""
+        return self._graph.critical_jobs(jobs)

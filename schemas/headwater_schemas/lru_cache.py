@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 
 
-class Latest(Generic[T]):
+class LruCache(Generic[T]):
     """LRU cache bounded by the size of its values. Safe to use from many threads.
 
     Args:
@@ -45,15 +45,15 @@ class Latest(Generic[T]):
                 self._used -= dropped
 
 
-class LatestOf(Generic[T]):
+class IdentityCache(Generic[T]):
     """LRU cache by the identity of an object, for objects that take as long to compare as to convert.
 
     Args:
-        size: bound, as for `Latest`.
+        size: bound, as for `LruCache`.
     """
 
     def __init__(self, size: int) -> None:
-        self._known: Latest[tuple[Any, T]] = Latest(size)
+        self._known: LruCache[tuple[Any, T]] = LruCache(size)
 
     def get(self, source: object) -> T | None:
         """Return the value of an object, if it is kept."""
