@@ -82,7 +82,7 @@ class Facts:
 
 
 def gather(broker: Broker, driver: Driver, folder: DemoFolder, jobs: Sequence[DemoJob], group: str) -> Facts:
-    """Ask all three.
+    """Gather the facts from Kafka, the checkpoints and Neo4j.
 
     Raises:
         KafkaException, BrokerUnavailableError: Kafka does not answer.
@@ -117,7 +117,7 @@ def rows(driver: Driver, named: str, **parameters: Any) -> list[dict[str, Any]]:
 
 
 def _in_order(chains: Sequence[Chain], names: Sequence[str]) -> dict[str, Chain]:
-    """By name, as data flows; what nobody expected comes last."""
+    """Sort by name, as data flows; unexpected names come last."""
     place = {name: number for number, name in enumerate(names)}
     return {
         chain.name: chain for chain in sorted(chains, key=lambda chain: (place.get(chain.name, len(place)), chain.name))
