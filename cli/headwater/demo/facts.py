@@ -218,6 +218,10 @@ Edge = tuple[str, str]
 class ColumnGraph:
     """Column lineage, by node keys.
 
+    An edge means that its target is made from its source (DERIVES), or influenced by it (INFLUENCES). Where source or
+    target is a dataset, that holds for the dataset as a whole: as a target, for each of its columns; as a source, for
+    its rows, and so for whatever any of its columns came from.
+
     Attributes:
         datasets: The dataset of each column.
         derives: Pairs of source and target, each a column or a dataset: value dependencies.
