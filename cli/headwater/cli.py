@@ -36,7 +36,6 @@ from headwater.errors import ConfigurationError, ExitCode, HeadwaterError
 from headwater.invocation import install_command, program
 from headwater.options import words_typed
 from headwater.times import TIMES
-from headwater_schemas.redaction import redact
 from headwater_schemas.visible import visible_lines
 
 _COMPLETION = ("--install-completion", "--show-completion")
@@ -229,6 +228,8 @@ def _unexpected() -> int:
     if console.log is not None:
         console.log.exception("Ended by an error that nobody foresaw. Please report it.")
         return ExitCode.UNEXPECTED
+    from headwater_schemas.redaction import redact
+
     sys.stderr.write(visible_lines(redact(traceback.format_exc())))
     return ExitCode.UNEXPECTED
 

@@ -1,4 +1,4 @@
-"""The commands of `headwater`: where each lives and what `--help` says of it, known without importing any."""
+"""The commands of `headwater`: module, panel and help line of each, without importing it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one place where a command speaks: JSON or tables on stdout, messages and progress on stderr.
+"""Output of a command: JSON or tables on stdout, messages and progress on stderr.
 
 A command declares `json_output: JsonOption = False`, which acts by itself, and ends with `console.result(document,
 table)`. With `--json` the document is printed, once, and nothing else reaches stdout; without it, the table is.
@@ -36,7 +36,6 @@ from rich.text import Span, Text
 
 from headwater.errors import HeadwaterError
 from headwater.invocation import as_called
-from headwater_schemas.redaction import redact, without_user_info
 from headwater_schemas.visible import json_escaped, visible, visible_lines
 
 if TYPE_CHECKING:
@@ -135,6 +134,8 @@ class Console:
 
     def message(self, text: str) -> None:
         """Report something to the person watching. A cursor in it is no key, whatever it looks like."""
+        from headwater_schemas.redaction import without_user_info  # not at the top, as in `errors`
+
         self.err.print(as_called(without_user_info(text)))
 
     def using(self, servers: Mapping[str, str]) -> None:
@@ -143,6 +144,8 @@ class Console:
         Args:
             servers: By name (`Kafka`), each with its address and the origin of the setting.
         """
+        from headwater_schemas.redaction import redact
+
         new = {name: where for name, where in servers.items() if name not in self._used}
         self._used |= new.keys()
         if new:
@@ -151,6 +154,8 @@ class Console:
 
     def warning(self, text: str, *, on: RichConsole | None = None) -> None:
         """Print what may surprise, with 'warning' before it; `on` a live display's console, if there is one."""
+        from headwater_schemas.redaction import redact
+
         if self.log is not None:
             self.log.warning("%s", as_called(text))
             return

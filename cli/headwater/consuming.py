@@ -58,7 +58,7 @@ def consume(
     started: Callable[[int], None] = lambda _: None,
     supervised: bool = False,
 ) -> ConsumerTotals:
-    """Run one consumer; what it did.
+    """Run one consumer, and return its totals.
 
     Args:
         settings: settings of the materializer.
@@ -328,7 +328,7 @@ class Bridging:
 
     @contextlib.contextmanager
     def running(self, stop_all: Callable[[], None]) -> Iterator[None]:
-        """Beside the block; to catch up, before it.
+        """Run the bridge beside the block; to catch up, before it.
 
         Args:
             stop_all: called when the bridge ends with an error.
@@ -356,7 +356,7 @@ class Bridging:
             self._publisher.close(0)  # what isn't acknowledged isn't committed, and is read again
 
     def stop(self) -> None:
-        """Have it finish what is under way. Safe from a signal handler."""
+        """End the bridge once it has finished what is under way. Safe from a signal handler."""
         if self.bridge is not None:
             self.bridge.stop()
 

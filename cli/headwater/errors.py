@@ -17,8 +17,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 
-from headwater_schemas.redaction import redact, without_user_info
-
 
 class ExitCode(IntEnum):
     """The exit status of every `headwater` command."""
@@ -47,6 +45,9 @@ class HeadwaterError(Exception):
     exit_code: ExitCode = ExitCode.UNEXPECTED
 
     def __init__(self, message: str, *, fix: str = "", nearest: Sequence[str] = ()) -> None:
+        # Here, as it takes a tenth of the time that --help has.
+        from headwater_schemas.redaction import redact, without_user_info
+
         super().__init__(message := redact(message))
         self.message = message
         self.fix = without_user_info(fix)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from headwater.errors import InputError
-from headwater_analysis.checks import Exemption, ExemptionsError, read_exemptions
+from headwater.lean_imports import without
+
+with without("numpy", "pandas"):
+    from headwater_analysis.checks import Exemption, ExemptionsError, read_exemptions
 
 
 def exemptions_of(path: Path) -> tuple[Exemption, ...]:

@@ -18,8 +18,8 @@ from typing import Any, TypeAlias, TypeVar
 from pydantic import TypeAdapter
 from rich.console import RenderableType
 
-from headwater.asking import asking
 from headwater.console import JsonOption, console
+from headwater.graph_reader import asking
 from headwater.lean_imports import without
 from headwater.options import CursorOption, LimitOption, StepsOption, TenantOption, TimeoutOption
 
@@ -33,7 +33,7 @@ Command: TypeAlias = Callable[..., None]
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """The way of a command to the graph, with the options that all such commands take.
+    """Callable that asks the graph for a command, with the options that all such commands take.
 
     Attributes:
         tenant: tenant of the lineage; None: as configured.

@@ -9,8 +9,7 @@ import re
 import shlex
 import sys
 from importlib import metadata
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from urllib.parse import unquote, urlsplit
 
 # `headwater up` in backticks, as messages name a command.
 _NAMED = re.compile(r"(?<=`)headwater(?= [a-z])")
@@ -31,7 +30,7 @@ def install_command(extra: str) -> str:
     """
     origin = json.loads(metadata.distribution("headwater").read_text("direct_url.json") or "{}")
     url = urlsplit(origin.get("url", ""))
-    where = url2pathname(url.path) if url.scheme == "file" and "dir_info" in origin else "headwater"
+    where = unquote(url.path) if url.scheme == "file" and "dir_info" in origin else "headwater"
     what = shlex.quote(f"{where}[{extra}]")
     editable = "--editable " if origin.get("dir_info", {}).get("editable") else ""
     has_pip = importlib.util.find_spec("pip") is not None

@@ -1,4 +1,4 @@
-"""Kafka as it is asked which records of a topic arrived in a time.
+"""Look-up in Kafka: the records of a topic that arrived in a span of time.
 
 The cluster that holds the topic may be another than the one of the lineage events. The configured cluster is asked if
 it is the topic's: by its id, where the topic is known by one, else by a broker that both name, or by the name that the

@@ -1,4 +1,4 @@
-"""Trouble with Kafka as what ends a command."""
+"""Errors of Kafka as errors that end a command."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def words_typed(environment: Mapping[str, str]) -> list[str] | None:
 def complete_dataset(incomplete: str) -> list[str]:
     """Names of datasets that begin so, or spellings with the namespace where none do."""
     with contextlib.suppress(Exception):
-        from headwater.asking import asking
+        from headwater.graph_reader import asking
         from headwater_analysis.assets import AssetKind
         from headwater_analysis.search import search
         from headwater_schemas.visible import visible

@@ -1,4 +1,4 @@
-"""Publishing from a command: events to the topic that the settings name, and trouble as what ends a command."""
+"""Publishing from a command, to the topic that the settings name; errors of Kafka end the command."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SECONDS: Final = 60.0
 
 
 def publish(settings: Settings, events: Iterable[LineageEvent]) -> int:
-    """Publishes events and waits until the brokers have them; how many there were.
+    """Publish events, wait until the brokers have them, and return their number.
 
     Raises:
         UnreachableError: they didn't all arrive in a minute.

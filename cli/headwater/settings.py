@@ -145,7 +145,7 @@ def connected_settings(
         flags: As for `load_settings`.
         kafka: The command uses a Kafka.
         neo4j: The command uses a Neo4j.
-        silently: Don't report.
+        silently: Don't report the servers.
 
     Raises:
         NotConfiguredError: It needs one that nothing names.

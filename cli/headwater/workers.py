@@ -42,7 +42,7 @@ _spawn = multiprocessing.get_context("spawn")
 
 
 def consume_with_workers(settings: Settings, *, until_caught_up: bool) -> ConsumerTotals:
-    """Run `materializer.workers` consumers until stopped or caught up; what all of them did.
+    """Run `materializer.workers` consumers until stopped or caught up, and return the sum of their totals.
 
     Raises:
         HeadwaterError: as `consume`, of any of them; the others were stopped.
@@ -197,7 +197,7 @@ class _Supervisor:
 
 
 def add(totals: ConsumerTotals, more: ConsumerTotals) -> None:
-    """Add what one worker did to what others did."""
+    """Add one worker's totals to those of the others."""
     totals.consumed += more.consumed
     totals.applied += more.applied
     totals.released += more.released

@@ -14,11 +14,11 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from headwater.asking import asking
 from headwater.console import JsonOption, console, shortened
 from headwater.errors import CheckFailedError, HeadwaterError, InputError
 from headwater.exempting import exemptions_of
 from headwater.graph_command import document
+from headwater.graph_reader import asking
 from headwater.options import CursorOption, LimitOption, TenantOption, TimeoutOption
 from headwater.show.names import moment_text
 from headwater.show.pages import FittedView

@@ -13,9 +13,9 @@ from typing import Annotated, Final
 
 import typer
 
-from headwater.asking import asking
 from headwater.console import JsonOption, console, shortened
 from headwater.errors import InputError, SubjectNotFoundError, UnreachableError
+from headwater.graph_reader import asking
 from headwater.lean_imports import without
 from headwater.options import TenantOption
 from headwater.publishing import publish
@@ -244,7 +244,7 @@ def _next(reader: Reader, declared: DeclaredSet) -> NextRevision:
 
 
 def _publish(settings: Settings, reader: Reader, revisions: list[NextRevision], wait_seconds: float) -> None:
-    """Publish what changes, and wait until it is in the graph."""
+    """Publish the changes, and wait until they are in the graph."""
     changed = [revision for revision in revisions if revision.events]
     total = sum(len(revision.events) for revision in changed)
     if not total:

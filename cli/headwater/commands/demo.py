@@ -12,7 +12,7 @@ from headwater.console import JsonOption, console
 from headwater.demo import summary
 from headwater.demo.folder import DemoFolder
 from headwater.demo.jobs import MONTH_DAYS, YEAR_DAYS
-from headwater.demo.run import run
+from headwater.demo.scenario import run
 from headwater.demo.view import View
 from headwater.errors import CheckFailedError, InputError, UnreachableError
 from headwater.stack.jars import fetch_jars

@@ -12,11 +12,11 @@ from typing import Annotated, Any, BinaryIO
 import typer
 from rich.table import Table
 
-from headwater.asking import asking
 from headwater.connection import client_config, require_servers
 from headwater.console import JsonOption, console, shortened
 from headwater.decoding import event_decoder
 from headwater.errors import InputError
+from headwater.graph_reader import asking
 from headwater.kafka_errors import asking_kafka
 from headwater.lean_imports import without
 from headwater.line_output import line_sink, write_line

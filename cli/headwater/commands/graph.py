@@ -317,7 +317,7 @@ def _opened(location: str) -> ArchiveSource:
 
 
 def _from_archive(settings: Settings, source: ArchiveSource) -> ConsumerTotals:
-    """Write what is archived, and have the group go on where that ends."""
+    """Write the archived events, and set the group to the end of the archive."""
     client, topic, group = client_config(settings.kafka), settings.topic.names().events, settings.materializer.group
     totals = consume(settings, until_caught_up=True, source=source)
     with asking_kafka(require_servers(settings.kafka), doing=f"setting the offsets of group {group}"):

@@ -307,7 +307,7 @@ class _Branches:
                 self._hops[from_][place] = _Hop(place, via, edge.via_total)
 
     def grow(self, root: Tree) -> None:
-        """Add what hangs on the start, with a stack of its own: lineage may be deeper than Python's."""
+        """Add everything below the start, with a stack of its own: lineage may be deeper than Python's."""
         drawn = {self._start}
         waiting = self._leaving(root, self._start, drawn)
         while waiting:

@@ -10,10 +10,10 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from headwater.asking import asking
 from headwater.console import JsonOption, console, shortened
 from headwater.errors import CheckFailedError
 from headwater.graph_command import document
+from headwater.graph_reader import asking
 from headwater.options import TenantOption, TimeoutOption, complete_dataset
 from headwater.show.declared import consumers_table
 from headwater.show.names import dataset_text, moment_text

@@ -14,10 +14,10 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from headwater.asking import asking, translated
 from headwater.console import JsonOption, console
 from headwater.errors import CheckFailedError, InputError
 from headwater.graph_command import dated, document
+from headwater.graph_reader import asking, translated
 from headwater.lean_imports import without
 from headwater.options import TenantOption, TimeoutOption, complete_dataset
 from headwater.reviewing import DeclaredTables, Script, at_revision, run_both, scratch, tables_of

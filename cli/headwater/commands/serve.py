@@ -12,11 +12,12 @@ from typing import Annotated
 
 import typer
 
-from headwater.asking import translated
 from headwater.connection import require_servers
 from headwater.console import JsonOption, console
 from headwater.errors import InputError
+from headwater.events_topic import kept, topic_ends
 from headwater.exempting import exemptions_of
+from headwater.graph_reader import translated
 from headwater.kafka_arrivals import KafkaArrivals
 from headwater.kafka_errors import asking_kafka
 from headwater.logs import LogFormatOption, fields, start_logging
@@ -24,7 +25,6 @@ from headwater.options import TenantOption
 from headwater.publishing import PublisherSink, publisher_settings
 from headwater.settings import Settings, connected_settings
 from headwater.stopping import stopped_by_signals
-from headwater.topic_ends import kept, topic_ends
 from headwater_analysis.errors import AnalysisError
 from headwater_analysis.impact import load_policy
 from headwater_analysis.reader import reading_driver

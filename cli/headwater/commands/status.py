@@ -9,10 +9,10 @@ from rich.text import Text
 
 from headwater.console import JsonOption, console
 from headwater.errors import ExitCode
+from headwater.events_topic import EventsTopicState, topic_state
 from headwater.invocation import as_called
 from headwater.settings import load_settings
 from headwater.stack import StackInfo, health, paths, state
-from headwater.topic_state import EventsTopicState, topic_state
 
 
 def command(json_output: JsonOption = False) -> None:

@@ -82,7 +82,7 @@ class Facts:
 
 
 def gather(broker: Broker, driver: Driver, folder: DemoFolder, jobs: Sequence[DemoJob], group: str) -> Facts:
-    """Ask all three.
+    """Gather the facts from Kafka, the checkpoints and Neo4j.
 
     Raises:
         KafkaException, BrokerUnavailableError: Kafka does not answer.
@@ -117,7 +117,7 @@ def rows(driver: Driver, named: str, **parameters: Any) -> list[dict[str, Any]]:
 
 
 def _in_order(chains: Sequence[Chain], names: Sequence[str]) -> dict[str, Chain]:
-    """By name, as data flows; what nobody expected comes last."""
+    """Sort by name, as data flows; unexpected names come last."""
     place = {name: number for number, name in enumerate(names)}
     return {
         chain.name: chain for chain in sorted(chains, key=lambda chain: (place.get(chain.name, len(place)), chain.name))
@@ -217,6 +217,10 @@ Edge = tuple[str, str]
 @dataclass(frozen=True, slots=True)
 class ColumnGraph:
     """Column lineage, by node keys.
+
+    An edge means that its target is made from its source (DERIVES), or influenced by it (INFLUENCES). Where source or
+    target is a dataset, that holds for the dataset as a whole: as a target, for each of its columns; as a source, for
+    its rows, and so for whatever any of its columns came from.
 
     Attributes:
         datasets: The dataset of each column.

@@ -31,7 +31,7 @@ class DemoFolder:
 
     @classmethod
     def default(cls) -> DemoFolder:
-        """The one of this user."""
+        """Folder of this user's demo."""
         return cls(paths.demo_dir())
 
     @property
@@ -41,7 +41,7 @@ class DemoFolder:
 
     @property
     def logs(self) -> Path:
-        """One log a process."""
+        """Folder of logs, one for each process."""
         return self.root / "logs"
 
     @property

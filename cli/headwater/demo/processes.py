@@ -139,7 +139,7 @@ class DemoConsumer:
         return self._process.log
 
     def log_tail(self) -> str:
-        """The end of that."""
+        """Last lines of the consumer's output."""
         return self._process.log_tail()
 
     def watch(self) -> None:

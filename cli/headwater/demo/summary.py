@@ -1,4 +1,4 @@
-"""The last word of a demo: as a JSON document, and as tables with what to do next."""
+"""Summary of a demo: a JSON document, or tables and next steps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.text import Text
 
 from headwater.demo.facts import Facts
 from headwater.demo.jobs import YEAR_DAYS
-from headwater.demo.run import DemoResult
+from headwater.demo.scenario import DemoResult
 from headwater.invocation import program
 from headwater.stack import paths
 from headwater_graph.statement_files import load, names

@@ -82,7 +82,7 @@ class View:
             self._live.stop()
 
     def enter(self, phase: str) -> None:
-        """Show what happens now."""
+        """Show the current phase."""
         self.phase = phase
         self._say(phase)
 
@@ -99,7 +99,7 @@ class View:
         console.warning(text, on=None if self._live is None else self._live.console)
 
     def render(self) -> RenderableType:
-        """The picture."""
+        """The current picture."""
         seconds = time.monotonic() - self._started
         heading = Text.assemble((self.phase, "bold"), f"  {seconds:.0f} s")
         if not self.jobs:

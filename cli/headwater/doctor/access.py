@@ -32,7 +32,7 @@ class SeenRule:
 
     Attributes:
         topic: name of the topic.
-        principal: whom.
+        principal: user that the rule is for.
         operation: operation, by Kafka's name.
     """
 

@@ -49,7 +49,7 @@ class SeenClock:
 
 
 def look(driver: Driver, database: str) -> SeenClock:
-    """Read the database's.
+    """Read the database's clock.
 
     Raises:
         neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
@@ -97,7 +97,7 @@ def judge_events(times: Iterable[datetime | None], topic: str, now: datetime) ->
     Args:
         times: times of the newest events, and the latest timestamp of a record; None: there is none.
         topic: name of the topic.
-        now: ours.
+        now: time of this machine.
     """
     latest = max((time for time in times if time is not None), default=None)
     if latest is None:

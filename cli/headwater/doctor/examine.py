@@ -15,9 +15,9 @@ from headwater.decoding import event_decoder
 from headwater.doctor import access, backup, clocks, graph, lag, letters, outbox, topics
 from headwater.doctor.finding import DoctorFinding, FindingSeverity, unseen
 from headwater.errors import ConfigurationError, HeadwaterError
+from headwater.events_topic import topic_state
 from headwater.graph_driver import graph_driver
 from headwater.settings import Settings
-from headwater.topic_state import topic_state
 from headwater_consumers.archive import ArchiveError
 from headwater_consumers.kafka.offsets import OffsetReader
 from headwater_schemas.errors import LineageError

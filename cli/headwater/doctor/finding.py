@@ -12,7 +12,7 @@ class FindingSeverity(StrEnum):
     FAIL = "FAIL"
     """Lineage is lost, or will be, or nobody can write or read it."""
     WARN = "WARN"
-    """It works, and won't in a case that is to be expected."""
+    """It works, but a case that is to be expected will break it."""
     UNKNOWN = "UNKNOWN"
     """Unknown: it can't be checked from here."""
     OK = "OK"
@@ -44,7 +44,7 @@ def ok(check: str, subject: str, message: str) -> DoctorFinding:
 
 
 def unseen(check: str, subject: str, message: str, fix: str) -> DoctorFinding:
-    """Not to be seen from here; the fix is how to see it, or what to do without."""
+    """Finding of a check that can't be made from here; the fix says how to make it, or what to do without it."""
     return DoctorFinding(check, FindingSeverity.UNKNOWN, subject, message, fix)
 
 

@@ -1,4 +1,4 @@
-"""The graph: its version, its constraints and indexes."""
+"""Graph check: version, constraints and indexes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dead letters: whether somebody looks at them."""
+"""Dead-letter check: letters that nobody has replayed or acknowledged."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def look(client: Mapping[str, Any], topic: str, group: str) -> SeenLetters:
 
 
 def judge(seen: SeenLetters, topic: str, now: datetime) -> Iterator[DoctorFinding]:
-    """A finding on them."""
+    """A finding on the letters that wait."""
     if not seen.count:
         known = f"None waits; {seen.acknowledged:,} are acknowledged or replayed."
         yield ok("dead letters", topic, known if seen.acknowledged else "There are none.")

@@ -1,4 +1,4 @@
-"""The folder of outboxes on this machine: whether it outlives a restart, and what waits in it."""
+"""Outbox check: a folder that outlives a restart, and the events that wait in it."""
 
 from __future__ import annotations
 

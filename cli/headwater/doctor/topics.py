@@ -1,4 +1,4 @@
-"""Headwater's topics: retention and compaction against the outage budget, replication, the largest record."""
+"""Topic check: retention and compaction against the outage budget, replication, the largest record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files of a checkpoint, read on this machine or through a Spark session; and what reading may end with."""
+"""The files of a checkpoint, read on this machine or through a Spark session; errors of reading."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _LONGEST_CHAIN: Final = 20
 
 @contextlib.contextmanager
 def unreadable_as_errors(location: str) -> Iterator[None]:
-    """Around whatever reads the checkpoint at a location.
+    """Turn what reading a checkpoint raises within the block into errors of the command.
 
     Raises:
         InputError: it is a file, may not be read, or Spark lacks what reads such a location.

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from headwater.asking import asking
 from headwater.console import console
 from headwater.errors import HeadwaterError, InputError, NotConfiguredError, SubjectNotFoundError, UnreachableError
+from headwater.graph_reader import asking
 from headwater_analysis.reconciling import CheckpointQuery, known_query
 from headwater_producers.spark.common.versions import capture_version
 from headwater_producers.spark.jvm.files import TextFiles
@@ -119,7 +119,7 @@ class Reconciled:
     Attributes:
         location, query_id: checkpoint and id of the query.
         events: events to send, one a micro-batch.
-        batches: rebuilt.
+        batches: ids of the rebuilt micro-batches.
         not_emitted: those of them that the graph doesn't have; None: it wasn't asked.
         uncommitted: planned and not committed: no event is sent for them.
         unreadable: committed ones that can't be rebuilt, each with the reason.
@@ -141,7 +141,7 @@ class Reconciled:
 def reconcile(
     log: QueryLog, files: TextFiles, known: Knowledge, *, query_id: str, tenant: str, sources: Mapping[int, str]
 ) -> Reconciled:
-    """Rebuilds what a checkpoint has.
+    """Rebuild the events of a checkpoint.
 
     Raises:
         CheckpointError: which datasets it is about is unknown, or its logs can't be read.

@@ -10,8 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from headwater.asking import asking
 from headwater.errors import InputError
+from headwater.graph_reader import asking
 from headwater.reconciling.queries import QueryOptions
 from headwater.settings import connected_settings
 from headwater_analysis.reconciling import OpenWrite, claimed_versions, open_writes
@@ -90,7 +90,7 @@ class Left:
                 yield location(write.targets[0].dataset)
 
     def of(self, table: str, files: TextFiles) -> tuple[list[LineageEvent], dict[str, Any]]:
-        """The ends of the open writes of a table, and what is shown of them.
+        """Make the events that end the open writes of a table, and the rows to show.
 
         Args:
             table: name or location of the table.

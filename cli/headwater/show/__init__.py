@@ -1,1 +1,1 @@
-"""Answers for people: trees, tables and drawings of what `headwater_analysis` found. One module an area."""
+"""Views that several commands print, or that are long: trees, tables and drawings of answers. One module an area."""

@@ -30,7 +30,7 @@ def asset_label(asset: Asset) -> str:
 
 
 def some(names: Sequence[str], total: int | None = None) -> str:
-    """The first of them, and how many more there are."""
+    """The first names, and the number of the others."""
     shown = [shortened(name, MOST_LABEL) for name in names[:_MOST_NAMES]]
     more = (len(names) if total is None else total) - len(shown)
     return ", ".join(shown) + (f" and {more:,} more" if more else "")
@@ -97,13 +97,13 @@ class Diagram:
 
 
 def drawn(diagram: Diagram, format_: DiagramFormat) -> str:
-    """The text that draws it."""
+    """Source text of a diagram."""
     writers: dict[DiagramFormat, Callable[[Diagram], str]] = {DiagramFormat.MERMAID: mermaid, DiagramFormat.DOT: dot}
     return writers[format_](diagram)
 
 
 def mermaid(diagram: Diagram) -> str:
-    """A flowchart."""
+    """A flowchart of Mermaid."""
     numbers = diagram.numbers
     lines = ["flowchart LR"]
     for key, node in diagram.nodes.items():
@@ -122,7 +122,7 @@ def mermaid(diagram: Diagram) -> str:
 
 
 def dot(diagram: Diagram) -> str:
-    """A digraph."""
+    """A digraph of Graphviz."""
     numbers = diagram.numbers
     lines = ["digraph lineage {", "  rankdir=LR;", '  node [shape=box, fontname="sans-serif"];']
     for key, node in diagram.nodes.items():

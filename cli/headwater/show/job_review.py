@@ -31,7 +31,7 @@ _MOST_NAMED: Final = 20
 
 
 def view(review: JobReview) -> RenderableType:
-    """All that is shown on a terminal."""
+    """Review as a terminal shows it."""
     head = Text(f"{shortened(review.old)} → {shortened(review.new)}: ", style="bold")
     parts: list[RenderableType] = [head.append(review.verdict, "bold red" if _is_bad(review) else "green")]
     parts += [Text(shortened(note, _MOST_NOTE), style="dim") for note in review.notes]

@@ -78,7 +78,7 @@ _WIDEST: Final = max(len(severity) for severity in _STYLES)
 
 
 def view(review: Review) -> RenderableType:
-    """All that is shown on a terminal."""
+    """Review as a terminal shows it."""
     head = Text(f"{shortened(called(review.dataset))}: ", style="bold")
     head.append(review.severity, _STYLES.get(review.severity, ""))
     head.append(f"  {shortened(review.old)} → {shortened(review.new)}", "dim not bold")

@@ -213,7 +213,7 @@ def _without_outputs(found: Blast) -> Iterator[Step]:
 
 
 def blast_summary(found: Blast) -> str:
-    """The last line."""
+    """Last line of a blast radius: its size, and whether that is all."""
     totals = found.totals
     origin = found.hops[0].step if found.hops and not found.start else None
     by = f"By {step_name(origin)}: " if origin is not None and origin.first_batch is not None else ""

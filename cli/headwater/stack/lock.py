@@ -30,7 +30,7 @@ class Jar:
 
     Attributes:
         sha256: 64 lower-case hex digits of the whole file.
-        size: Bytes.
+        size: Size in bytes.
     """
 
     organisation: str

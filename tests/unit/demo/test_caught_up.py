@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from headwater.demo import run
+from headwater.demo import scenario
 from headwater.demo.broker import Broker, EventProgress
 from headwater.demo.processes import DemoConsumer
 from headwater.demo.view import View
@@ -36,12 +36,12 @@ class Script:
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "_STUCK_SECONDS", 0.05)
-    monkeypatch.setattr(run, "_POLL_SECONDS", 0.01)
+    monkeypatch.setattr(scenario, "_STUCK_SECONDS", 0.05)
+    monkeypatch.setattr(scenario, "_POLL_SECONDS", 0.01)
 
 
 def caught_up(script: Script) -> bool:
-    return run._caught_up(cast("Broker", script), cast("DemoConsumer", script), View())
+    return scenario._caught_up(cast("Broker", script), cast("DemoConsumer", script), View())
 
 
 def test_it_is_through_when_every_event_is_processed() -> None:

@@ -16,7 +16,7 @@ from headwater.commands import demo
 from headwater.demo import summary
 from headwater.demo.checks import all_checks
 from headwater.demo.facts import Facts
-from headwater.demo.run import DemoResult, PhaseTimes
+from headwater.demo.scenario import DemoResult, PhaseTimes
 from headwater.demo.summary import QUESTIONS
 from headwater.errors import ExitCode
 from headwater.invocation import program

@@ -1,8 +1,9 @@
-"""Progress of the consumer group in the events topic, and the time of the last event, for `headwater status`."""
+"""The events topic of a consumer group: its progress, its last event, and its ends for answers that need them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -10,8 +11,12 @@ from typing import Any
 from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
+from headwater.connection import client_config
+from headwater.errors import HeadwaterError
+from headwater_analysis.freshness import TopicEnd, TopicEnds
 from headwater_consumers.kafka.offsets import OffsetReader
 from headwater_schemas.kafka.client import answer, quiet
+from headwater_schemas.kafka.settings import KafkaSettings
 
 _REQUEST_SECONDS = 5.0
 
@@ -82,3 +87,33 @@ def _latest(client: Mapping[str, Any], partitions: list[TopicPartition]) -> date
     )
     latest = max((answer(future, _REQUEST_SECONDS).timestamp for future in futures.values()), default=-1)
     return None if latest < 0 else datetime.fromtimestamp(latest / 1000, UTC)
+
+
+_ENDS_SECONDS = 3.0
+_KEPT_SECONDS = 5.0
+
+
+def topic_ends(kafka: KafkaSettings) -> TopicEnds:
+    """Ask the brokers of the settings; None where there are none, they don't answer within 3 s a request, or refuse."""
+
+    def ends(topic: str) -> Sequence[TopicEnd] | None:
+        try:
+            found = OffsetReader(quiet(client_config(kafka)), group="").bounds(topic, timeout_seconds=_ENDS_SECONDS)
+        except (KafkaException, HeadwaterError):
+            return None
+        return [TopicEnd(each.partition.number, each.partition.topic_id, each.begin, each.end) for each in found]
+
+    return ends
+
+
+def kept(ends: TopicEnds, clock: Callable[[], float] = time.monotonic) -> TopicEnds:
+    """Keep each answer for five seconds: for a server that is asked often."""
+    known: dict[str, tuple[float, Sequence[TopicEnd] | None]] = {}
+
+    def kept_ends(topic: str) -> Sequence[TopicEnd] | None:
+        found = known.get(topic)
+        if found is None or clock() - found[0] >= _KEPT_SECONDS:
+            found = known[topic] = (clock(), ends(topic))
+        return found[1]
+
+    return kept_ends

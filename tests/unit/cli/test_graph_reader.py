@@ -7,10 +7,10 @@ import inspect
 import pytest
 
 from headwater import errors as ours
-from headwater.asking import asking, translated
 from headwater.cli import main
 from headwater.console import shortened
 from headwater.graph_command import Ask, Shown, graph_command, show
+from headwater.graph_reader import asking, translated
 from headwater_analysis import errors
 from headwater_analysis.freshness import NOT_REPORTED, GraphState
 

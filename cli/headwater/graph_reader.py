@@ -26,8 +26,8 @@ def asking(
     """A reader of the graph that the settings name; what ends a question ends the command, with its exit code and fix.
 
     Args:
-        tenant: A flag of the command.
-        timeout_seconds: Another.
+        tenant: `--tenant` of the command.
+        timeout_seconds: `--timeout` of the command.
         silently: Don't report which database it is.
 
     Raises:
@@ -56,7 +56,7 @@ def _ends(kafka: KafkaSettings) -> TopicEnds:
     """Ask the brokers; their client is imported once that is needed."""
 
     def ends(topic: str) -> Sequence[TopicEnd] | None:
-        from headwater.topic_ends import topic_ends
+        from headwater.events_topic import topic_ends
 
         return topic_ends(kafka)(topic)
 
