@@ -79,8 +79,8 @@ def test_intake_measures_both_ways(batch: int) -> None:
 def test_intervals_measures_a_query() -> None:
     document = bench_intervals(5_000, rounds=1, seed=1)
     [measured] = document["measurements"]
-    # Job, run, query, two datasets, the graph's version, and ten segments.
-    assert (measured["micro_batches"], measured["nodes"]) == (5_000, 16)
+    # Job, run, query, two datasets, the graph's version, ten segments, and the progress of eight partitions.
+    assert (measured["micro_batches"], measured["nodes"]) == (5_000, 24)
     assert sum(1 for _ in measured["stretches"]) > 1
     assert measured["stretches"][-1]["micro_batches"] == 5_000
     assert measured["trace"]["questions"] == 40
