@@ -9,16 +9,13 @@ import pytest
 from headwater_producers.spark.common.errors import LineageNotDurableError
 from headwater_producers.spark.driver.listeners import (
     QUERY_ID_PROPERTY,
-    BatchFunctionCalled,
-    CommandEnded,
     CommandListener,
-    QueryStarted,
     SessionListeners,
-    Signal,
     SignalTarget,
     StreamListener,
     watch,
 )
+from headwater_producers.spark.driver.signals import BatchFunctionCalled, CommandEnded, QueryStarted, Signal
 
 
 class Target(SignalTarget):

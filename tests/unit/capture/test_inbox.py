@@ -4,15 +4,14 @@ import threading
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from headwater_producers.spark.driver.listeners import (
+from headwater_producers.spark.driver.listeners import Inbox, SignalTarget
+from headwater_producers.spark.driver.signals import (
     BatchFunctionCalled,
     CommandEnded,
-    Inbox,
     QueryProgressed,
     QueryStarted,
     QueryTerminated,
     Signal,
-    SignalTarget,
     TopicWriteBegins,
 )
 from support.waiting import patience

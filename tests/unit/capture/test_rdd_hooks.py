@@ -8,7 +8,7 @@ import pytest
 
 from headwater_producers.spark.driver import sessions
 from headwater_producers.spark.driver.hooks import TopicWait, _acting, _keeping, output_path
-from headwater_producers.spark.driver.listeners import FrameKept, RddActed, TopicWriteBegins
+from headwater_producers.spark.driver.signals import FrameKept, RddActed, TopicWriteBegins
 from support.waiting import patience
 
 ACTIONS: list[tuple[str, tuple[Any, ...], dict[str, Any], str | None]] = [

@@ -18,7 +18,8 @@ from headwater_producers.outbox import Outbox, OutboxSink
 from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
 from headwater_producers.spark.driver.dispatch import Dispatch
 from headwater_producers.spark.driver.engine import DrainRequest, EventPublisher, Worker
-from headwater_producers.spark.driver.listeners import Inbox, SessionListeners, Signal, SignalTarget, StreamListener
+from headwater_producers.spark.driver.listeners import Inbox, SessionListeners, SignalTarget, StreamListener
+from headwater_producers.spark.driver.signals import Signal
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.left_writes.left_tables import KeptWrites
 from headwater_producers.spark.plan import PlanDescription, PlanInput, PlanOutput, PlanSettings, SourceKind

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from headwater_producers.spark.driver.listeners import COMMAND_BYTES, SMALL_BYTES, CommandEnded, QueryTerminated, weigh
+from headwater_producers.spark.driver.listeners import COMMAND_BYTES, SMALL_BYTES, weigh
+from headwater_producers.spark.driver.signals import CommandEnded, QueryTerminated
 
 AT = datetime(2013, 1, 1, tzinfo=UTC)
 

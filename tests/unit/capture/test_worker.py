@@ -10,7 +10,8 @@ from headwater_producers.spark.common.sink import EventSink
 from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
 from headwater_producers.spark.driver.dispatch import Dispatch
 from headwater_producers.spark.driver.engine import DrainRequest, EventPublisher, Worker
-from headwater_producers.spark.driver.listeners import Inbox, QueryProgressed, Signal
+from headwater_producers.spark.driver.listeners import Inbox
+from headwater_producers.spark.driver.signals import QueryProgressed, Signal
 from headwater_producers.spark.events.application import application_started
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.jvm.listener_bus import ListenerBus

@@ -31,9 +31,10 @@ from headwater_producers.spark.driver.capture import Capture
 from headwater_producers.spark.driver.dispatch import Dispatch
 from headwater_producers.spark.driver.emission import Durability, Emission, durable_sink
 from headwater_producers.spark.driver.engine import DrainRequest, Engine, EventPublisher, Worker
-from headwater_producers.spark.driver.listeners import Inbox, Signal, SignalTarget
+from headwater_producers.spark.driver.listeners import Inbox, SignalTarget
 from headwater_producers.spark.driver.overrun import OverrunWatch, RunningQueries
 from headwater_producers.spark.driver.sessions import ApplicationListeners
+from headwater_producers.spark.driver.signals import Signal
 from headwater_producers.spark.events.context import EventContext, period, run_context
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.job_names import application_name

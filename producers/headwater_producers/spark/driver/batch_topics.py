@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from headwater_producers.spark.connectors.context import SessionContext
 from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics, writing_ended
 from headwater_producers.spark.connectors.kafka.topics import topics_written
-from headwater_producers.spark.driver.listeners import TopicWriteBegins
+from headwater_producers.spark.driver.signals import TopicWriteBegins
 from headwater_producers.spark.events.batch import BatchRun
 from headwater_producers.spark.jvm.scala import private, setting
 from headwater_producers.spark.plan import PlanSettings, SourceKind

@@ -15,8 +15,14 @@ from pyspark.errors import PySparkException
 from headwater_producers.spark.connectors.kafka.observed_topics import ObservedTopics
 from headwater_producers.spark.driver.attribution import Attributor
 from headwater_producers.spark.driver.batch_topics import BatchTopics
-from headwater_producers.spark.driver.listeners import (
-    COMMANDS,
+from headwater_producers.spark.driver.listeners import COMMANDS
+from headwater_producers.spark.driver.procedures import Procedures
+from headwater_producers.spark.driver.program_reads import ProgramReads
+from headwater_producers.spark.driver.rdd_actions import RddDispatch
+from headwater_producers.spark.driver.reported_quality import QualityReported, quality_events
+from headwater_producers.spark.driver.running_writes import RunningWrites
+from headwater_producers.spark.driver.sessions import ActiveSession, UntrackedQueries
+from headwater_producers.spark.driver.signals import (
     Attached,
     BatchFunctionCalled,
     CommandEnded,
@@ -29,12 +35,6 @@ from headwater_producers.spark.driver.listeners import (
     Signal,
     TopicWriteBegins,
 )
-from headwater_producers.spark.driver.procedures import Procedures
-from headwater_producers.spark.driver.program_reads import ProgramReads
-from headwater_producers.spark.driver.rdd_actions import RddDispatch
-from headwater_producers.spark.driver.reported_quality import QualityReported, quality_events
-from headwater_producers.spark.driver.running_writes import RunningWrites
-from headwater_producers.spark.driver.sessions import ActiveSession, UntrackedQueries
 from headwater_producers.spark.driver.wrapped_writes import WrappedWrites
 from headwater_producers.spark.events.application import application_running
 from headwater_producers.spark.events.batch import BatchRun, batch_events, corrected_events

@@ -24,8 +24,9 @@ from headwater_producers.spark.common.sink import EventSink, KeepingSink
 from headwater_producers.spark.connectors.kafka.topic_states import KafkaTopicStates
 from headwater_producers.spark.driver import metrics_server
 from headwater_producers.spark.driver.dispatch import Dispatch
-from headwater_producers.spark.driver.listeners import Attached, Inbox, Signal
+from headwater_producers.spark.driver.listeners import Inbox
 from headwater_producers.spark.driver.overrun import OverrunWatch
+from headwater_producers.spark.driver.signals import Attached, Signal
 from headwater_producers.spark.driver.status import CaptureStatus
 from headwater_producers.spark.events.application import application_ended, application_started
 from headwater_producers.spark.events.context import EventContext

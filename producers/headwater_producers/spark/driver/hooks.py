@@ -32,16 +32,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from headwater_producers.spark.driver import sessions
-from headwater_producers.spark.driver.listeners import (
-    RUNNING_BATCH,
-    WRAPPED,
-    CommandEnded,
-    FrameKept,
-    RddActed,
-    RddRead,
-    TopicWriteBegins,
-    watch,
-)
+from headwater_producers.spark.driver.listeners import RUNNING_BATCH, WRAPPED, watch
+from headwater_producers.spark.driver.signals import CommandEnded, FrameKept, RddActed, RddRead, TopicWriteBegins
 from headwater_producers.spark.events.run_error import from_exception
 from headwater_producers.spark.jvm import versions
 from headwater_schemas.events import RunError

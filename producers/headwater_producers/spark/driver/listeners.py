@@ -1,7 +1,5 @@
 """Listeners that Spark calls on its own threads, their signals to the worker, and the inbox in between.
 
-A signal has references and the time, nothing read yet.
-
 Two proxies are registered once per session for its life. A listener can't be taken off from Python, and a second one
 would receive everything twice: so `SessionListeners` are made once, and `target` switches them. Callbacks come on JVM
 threads (the listener bus; for `onQueryStarted` the query's own, inside `start()`), so they only take references. An
@@ -14,10 +12,6 @@ the job lets go of a session, both sides' collectors take it, and the proxies af
 Only the thread that calls a foreachBatch function knows the micro-batch. So the function is wrapped (`watch`); the
 wrapper adds one round trip to the JVM (0.2 ms) to each call, takes a reference, and passes everything through,
 exceptions included.
-
-In a signal, `session` is the `SparkSession` whose listener was called; a query or write in a copy of it is reported by
-it too. A py4j reference keeps its JVM object alive for as long as it is held here, and lets go of it when it is
-dropped.
 
 A signal's weight estimates the JVM's memory that it keeps from being freed while it waits. A command holds its
 `QueryExecution`: the plan as it was analyzed, optimized and executed, in which each operator has an object for each of
@@ -37,7 +31,6 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
@@ -45,133 +38,21 @@ from py4j.java_gateway import JavaObject
 
 from headwater_producers.spark.common.metrics import shared_metrics
 from headwater_producers.spark.driver.reported_quality import QualityReported
+from headwater_producers.spark.driver.signals import (
+    BatchFunctionCalled,
+    CommandEnded,
+    QueryProgressed,
+    QueryStarted,
+    QueryTerminated,
+    Signal,
+    TopicWriteBegins,
+)
 from headwater_producers.spark.jvm.references import JvmReference, own_references
 from headwater_producers.spark.jvm.versions import MORE_COMMANDS, plan_text
-from headwater_schemas.events import RunError
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class CommandEnded:
-    """Signal: a query has ended; `error` is its JVM exception, None where it succeeded.
-
-    `function` is Spark's name of the action: `command`, `overwrite` for a write or DDL; `collect`, `count` for a read.
-    """
-
-    function: str
-    query_execution: Any
-    duration_ns: int | None
-    error: Any
-    session: Any
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class QueryStarted:
-    """Signal: a streaming query starts. `query` is its JVM object, None where it was gone already."""
-
-    event: Any
-    query: Any
-    session: Any
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Attached:
-    """Signal: capture begins to observe a session, whose queries may be running already."""
-
-    session: Any
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class QueryProgressed:
-    """Signal: a micro-batch has been committed."""
-
-    event: Any
-    session: Any
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class QueryTerminated:
-    """Signal: a streaming query has stopped or failed."""
-
-    event: Any
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class BatchFunctionCalled:
-    """Signal: a foreachBatch function is being called with `frame`, a JVM Dataset."""
-
-    frame: Any
-    query_id: str
-    batch_id: int
-
-
-@dataclass(frozen=True, slots=True)
-class FrameKept:
-    """Signal: a frame's rows live on, in `frame`, a JVM Dataset that begins anew, or in `rdd`, a `JavaRDD`."""
-
-    source: Any
-    frame: Any
-    rdd: Any
-    session: Any
-
-
-@dataclass(frozen=True, slots=True)
-class RddRead:
-    """Signal: rows of `rdd`, a `JavaRDD`, have reached the program."""
-
-    rdd: Any
-
-
-@dataclass(frozen=True, slots=True)
-class RddActed:
-    """Signal: an action on an RDD, a `JavaRDD`, that runs no query.
-
-    `action` is PySpark's method, `path` the written path, `error` the error of a failed action, `inside` the query's id
-    and the batch's number where a foreachBatch function did it.
-    """
-
-    rdd: Any
-    action: str
-    path: str | None
-    started_at: datetime
-    ended_at: datetime
-    error: RunError | None
-    inside: tuple[str, int] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class TopicWriteBegins:
-    """Signal: a batch write to Kafka is about to begin, by the JVM's `writer`.
-
-    `asked` is set once its topic was asked about.
-    """
-
-    writer: Any
-    session: Any
-    asked: threading.Event
-
-
-Signal = (
-    Attached
-    | BatchFunctionCalled
-    | CommandEnded
-    | FrameKept
-    | QueryProgressed
-    | QueryStarted
-    | QueryTerminated
-    | QualityReported
-    | RddActed
-    | RddRead
-    | TopicWriteBegins
-)
 
 
 SMALL_BYTES: Final = 16 * 1024

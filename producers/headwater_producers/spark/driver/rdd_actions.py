@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from headwater_producers.spark.connectors.rdd import Origins, origins
 from headwater_producers.spark.driver.attribution import Attributor
-from headwater_producers.spark.driver.listeners import FrameKept, RddActed
+from headwater_producers.spark.driver.signals import FrameKept, RddActed
 from headwater_producers.spark.events.batch import BatchRun
 from headwater_producers.spark.events.writes import Counts, Write
 from headwater_producers.spark.jvm.paths import qualified

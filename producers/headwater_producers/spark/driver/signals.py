@@ -1,0 +1,136 @@
+"""Signals of Spark's listeners and of hooks to the worker: references and the time, nothing read yet.
+
+In a signal, `session` is the `SparkSession` whose listener was called; a query or write in a copy of it is reported by
+it too. A py4j reference keeps its JVM object alive for as long as it is held here, and lets go of it when it is
+dropped.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from headwater_producers.spark.driver.reported_quality import QualityReported
+from headwater_schemas.events import RunError
+
+
+@dataclass(frozen=True, slots=True)
+class CommandEnded:
+    """Signal: a query has ended; `error` is its JVM exception, None where it succeeded.
+
+    `function` is Spark's name of the action: `command`, `overwrite` for a write or DDL; `collect`, `count` for a read.
+    """
+
+    function: str
+    query_execution: Any
+    duration_ns: int | None
+    error: Any
+    session: Any
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class QueryStarted:
+    """Signal: a streaming query starts. `query` is its JVM object, None where it was gone already."""
+
+    event: Any
+    query: Any
+    session: Any
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """Signal: capture begins to observe a session, whose queries may be running already."""
+
+    session: Any
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class QueryProgressed:
+    """Signal: a micro-batch has been committed."""
+
+    event: Any
+    session: Any
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTerminated:
+    """Signal: a streaming query has stopped or failed."""
+
+    event: Any
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class BatchFunctionCalled:
+    """Signal: a foreachBatch function is being called with `frame`, a JVM Dataset."""
+
+    frame: Any
+    query_id: str
+    batch_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class FrameKept:
+    """Signal: a frame's rows live on, in `frame`, a JVM Dataset that begins anew, or in `rdd`, a `JavaRDD`."""
+
+    source: Any
+    frame: Any
+    rdd: Any
+    session: Any
+
+
+@dataclass(frozen=True, slots=True)
+class RddRead:
+    """Signal: rows of `rdd`, a `JavaRDD`, have reached the program."""
+
+    rdd: Any
+
+
+@dataclass(frozen=True, slots=True)
+class RddActed:
+    """Signal: an action on an RDD, a `JavaRDD`, that runs no query.
+
+    `action` is PySpark's method, `path` the written path, `error` the error of a failed action, `inside` the query's id
+    and the batch's number where a foreachBatch function did it.
+    """
+
+    rdd: Any
+    action: str
+    path: str | None
+    started_at: datetime
+    ended_at: datetime
+    error: RunError | None
+    inside: tuple[str, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TopicWriteBegins:
+    """Signal: a batch write to Kafka is about to begin, by the JVM's `writer`.
+
+    `asked` is set once its topic was asked about.
+    """
+
+    writer: Any
+    session: Any
+    asked: threading.Event
+
+
+Signal = (
+    Attached
+    | BatchFunctionCalled
+    | CommandEnded
+    | FrameKept
+    | QueryProgressed
+    | QueryStarted
+    | QueryTerminated
+    | QualityReported
+    | RddActed
+    | RddRead
+    | TopicWriteBegins
+)
