@@ -536,6 +536,7 @@ def told(finding: Finding) -> str:
     return finding.message if finding.since is None else f"{finding.message} (day {(finding.since - DAY).days})"
 
 
+@pytest.mark.usefixtures("layout")
 def test_each_rule_finds_what_breaks_it_and_nothing_that_nearly_does(
     subtests: pytest.Subtests, clean_database: Driver, reader: Reader
 ) -> None:
