@@ -129,7 +129,8 @@ UNWIND $given.datasets AS key
 MATCH (d:HwDataset {key: key})
 WITH d, COLLECT { MATCH (d)-[f:FEEDS]->() RETURN DISTINCT f.job } AS feeding
 MATCH (d)<-[r:READS]-(j)
-WHERE NOT j.key IN feeding AND NOT EXISTS { (d)-[:GOES_INTO]->(j) }
+// Of queries as well. By a label in the pattern the planner would begin at all jobs.
+WHERE 'HwJob' IN labels(j) AND NOT j.key IN feeding AND NOT EXISTS { (d)-[:GOES_INTO]->(j) }
   AND ($given.jobs IS NULL OR j.key IN $given.jobs)
   AND ($given.as_of IS NULL OR r.first_seen <= $given.as_of)
   AND ($given.since IS NULL OR r.last_seen >= $given.since OR (r.declared AND $given.as_of IS NULL))
