@@ -225,17 +225,18 @@ def _drivers(folder: Path, broker: str) -> Iterator[list[CaptureContestant]]:
             )
             stack.callback(process.stop)
             contestants.append(CaptureContestant(number, name, own, process))
-        _connect(listening, contestants)
+        _connect(listening, contestants, stack)
         yield contestants
 
 
-def _connect(listening: socket.socket, contestants: list[CaptureContestant]) -> None:
+def _connect(listening: socket.socket, contestants: list[CaptureContestant], stack: contextlib.ExitStack) -> None:
     """Wait until each driver has called; each sends its folder when its session is there."""
     listening.settimeout(1.0)
     deadline = time.monotonic() + _START_SECONDS
     while waiting := [one for one in contestants if one.connection is None]:
         with contextlib.suppress(TimeoutError):
             connection = DriverConnection(listening.accept()[0])
+            stack.callback(connection.close)
             if (hello := connection.receive()) is not None:
                 [own] = [one for one in waiting if str(one.folder) == hello["folder"]]
                 own.connection = connection

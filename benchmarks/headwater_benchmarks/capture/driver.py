@@ -31,6 +31,7 @@ class DriverConnection:
 
     def __init__(self, connection: socket.socket) -> None:
         connection.settimeout(None)
+        self._connection = connection
         self._file = connection.makefile("rw", encoding="utf-8")
 
     def send(self, document: dict[str, Any]) -> None:
@@ -50,10 +51,17 @@ class DriverConnection:
             HeadwaterError: it failed, or the driver is gone.
         """
         self.send({"task": task, **arguments})
-        answer = self.receive() or {"error": "it ended"}
+        answer = self.receive()
+        if answer is None:
+            raise HeadwaterError(f"A Spark driver of the benchmark ended during {task!r}.")
         if "error" in answer:
             raise HeadwaterError(f"A Spark driver of the benchmark failed in {task!r}: {answer['error']}")
         return answer
+
+    def close(self) -> None:
+        """End the connection."""
+        self._file.close()
+        self._connection.close()
 
 
 class BenchmarkedDriver:
