@@ -17,9 +17,9 @@ MAYBE = {"database's disk full"}
 
 @pytest.mark.timeout(1_800)
 def test_nothing_is_lost_whatever_happens() -> None:
-    told: list[str] = []
-    document = soak(SoakOptions(seconds=None, seed=1, rate=15, together=True, settle_seconds=300), told.append)
-    story = "\n".join([*told, document["failure"] or ""])
+    lines: list[str] = []
+    document = soak(SoakOptions(seconds=None, seed=1, rate=15, together=True, settle_seconds=300), lines.append)
+    story = "\n".join([*lines, document["failure"] or ""])
     assert document["failure"] is None, story
     outcomes = {row["name"]: row for row in document["measurements"]}
     assert outcomes.keys() == {fault.name for fault in FAULTS}
@@ -35,12 +35,12 @@ def test_nothing_is_lost_whatever_happens() -> None:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("how", [SKIPS, COMMITS_AHEAD])
 def test_a_consumer_that_loses_events_fails_it(how: str) -> None:
-    told: list[str] = []
+    lines: list[str] = []
     broken = ("-m", "headwater_benchmarks.soak.doctored", how)
     options = SoakOptions(
         seconds=None, seed=1, rate=60, together=True, settle_seconds=120, only=("poison",), program=broken
     )
-    failure = soak(options, told.append)["failure"]
-    assert failure is not None, told
+    failure = soak(options, lines.append)["failure"]
+    assert failure is not None, lines
     assert "Checks failed: " in failure
     assert ("missing" if how == SKIPS else "events pending") in failure

@@ -26,7 +26,6 @@ from headwater_analysis.moments import moment
 from headwater_analysis.paging import check_limit
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.resolve import resolve_dataset, resolve_job
-from headwater_analysis.sensitivity import SENSITIVE
 from headwater_graph.keys import consumer_key
 from headwater_graph.segments import segment
 
@@ -122,7 +121,6 @@ def _checked(
     given: dict[str, Any] = {
         "open_before": now - open_after,
         "segment": segment.SIZE,
-        "sensitive": [each.value for each in SENSITIVE],
         "limit": limit + 1,
         **({"names": names} if rule.follows_names else {}),
         **(rule.given(tx, now.date(), names) if rule.given is not None else {}),

@@ -124,12 +124,11 @@ WHERE id(a) = node
   AND ($given.since IS NULL OR f.last_seen >= $given.since OR (f.declared AND $given.as_of IS NULL))
 RETURN collect(node) AS sources, collect(id(b)) AS targets, collect(id(f)) AS edges
 
-// ending: Jobs that read datasets and write nothing that is known to be made of them
+// ending: Jobs, no queries, that read datasets and write nothing that is known to be made of them; by a label in the pattern the planner would begin at all jobs
 UNWIND $given.datasets AS key
 MATCH (d:HwDataset {key: key})
 WITH d, COLLECT { MATCH (d)-[f:FEEDS]->() RETURN DISTINCT f.job } AS feeding
 MATCH (d)<-[r:READS]-(j)
-// Of queries as well. By a label in the pattern the planner would begin at all jobs.
 WHERE 'HwJob' IN labels(j) AND NOT j.key IN feeding AND NOT EXISTS { (d)-[:GOES_INTO]->(j) }
   AND ($given.jobs IS NULL OR j.key IN $given.jobs)
   AND ($given.as_of IS NULL OR r.first_seen <= $given.as_of)

@@ -28,6 +28,7 @@ class StoredColumnEdge(NamedTuple):
         job: key of the job.
         by: id of the column that the edge leaves, where that is a relative of the source: a struct or payload that it
             is part of, or a field of it.
+        copied: whether the target is the source's own copy, in a copy of `by`.
     """
 
     source: int
@@ -161,17 +162,17 @@ class StoredGraph:
 
     def _of_fields(self, edges: Iterable[StoredColumnEdge]) -> list[StoredColumnEdge]:
         """Let edges that copy a column as a whole lead from its field to the field's copy, where the target has one."""
-        edges = list(edges)
+        found = list(edges)
         copies = {
-            edge: (edge.source, edge.by, edge.target)
-            for edge in edges
+            place: (edge.source, edge.by, edge.target)
+            for place, edge in enumerate(found)
             if edge.by is not None and edge.direct and edge.kind in _COPIES
         }
-        targets = self._families.copied(list(copies.values())) if copies else {}
-        return [
-            edge._replace(target=targets[copies[edge]], copied=True) if copies.get(edge) in targets else edge
-            for edge in edges
-        ]
+        fields = self._families.copied(list(copies.values())) if copies else {}
+        for place, copy in copies.items():
+            if copy in fields:
+                found[place] = found[place]._replace(target=fields[copy], copied=True)
+        return found
 
     def _placed(self, edges: Sequence[tuple[StoredColumnEdge, str]], wanted: Container[int]) -> list[StoredColumnEdge]:
         """Translate edges, each with its plan, to edges between the columns that are shown."""

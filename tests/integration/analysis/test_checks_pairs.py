@@ -531,7 +531,7 @@ def of_its_namespace(rule: CheckedRule) -> list[Finding]:
     return [finding for finding in rule.findings if finding.subject.name.startswith(rule.rule)]
 
 
-def told(finding: Finding) -> str:
+def described(finding: Finding) -> str:
     """Message, and the day since when it is so."""
     return finding.message if finding.since is None else f"{finding.message} (day {(finding.since - DAY).days})"
 
@@ -551,7 +551,7 @@ def test_each_rule_finds_what_breaks_it_and_nothing_that_nearly_does(
     estate.check("orphan-jobs")
     for each in check(reader, NOW, limit=1_000).rules:
         with subtests.test(each.rule):
-            found = {finding.subject.name: told(finding) for finding in of_its_namespace(each)}
+            found = {finding.subject.name: described(finding) for finding in of_its_namespace(each)}
             assert found == expected.pop(each.rule)
     assert not expected
     # What nearly breaks a rule is in the graph, and not merely absent.
