@@ -23,7 +23,7 @@ import pytest
 
 from support.examples import MOST_EXAMPLES
 from support.graph.emptying import delete_nodes
-from support.ordering import names_of_changes, rank, remember_changes
+from support.ordering import FromBothEnds, names_of_changes, rank, remember_changes
 from support.run_rules import (  # noqa: F401 - hooks of pytest
     pytest_runtest_logreport,
     pytest_sessionfinish,
@@ -66,6 +66,12 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("numprocesses", None):
         remember_changes()
     refuse_rewriting_in_ci(config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config) -> FromBothEnds | None:
+    """Hand out files from both ends of the order, as `--dist loadfile` asks for."""
+    return FromBothEnds(config) if config.getoption("dist") == "loadfile" else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -1,7 +1,8 @@
-"""Order of the tests where several processes share them, as `bin/test` runs them.
+"""Order of the tests where two processes share them, as `bin/test` runs them: one from the front, one from the back.
 
-First the tests of what changed, so that a mistake shows in minutes. Then the folders whose tests take longest, so that
-all processes end at about the same time.
+At the front are the tests that need Kafka and Neo4j, at the back those of Spark, in the middle those that need neither.
+So mostly one process alone starts the servers and plans each statement, and one alone has a Spark session; they meet in
+the middle. Tests of what changed stand at the outer ends, so that a mistake shows in minutes.
 """
 
 from __future__ import annotations
@@ -10,19 +11,19 @@ import os
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from xdist.scheduler import LoadFileScheduling
+
+if TYPE_CHECKING:
+    from xdist.workermanage import WorkerController
 
 ROOT = Path(__file__).parents[2]
 
-FIRST = (
-    "tests/integration/demo/",
-    "tests/faults/",
-    "tests/spark/",
-    "tests/integration/",
-    "tests/browser/",
-    "tests/contract/materializer/",
-    "tests/simulation/",
-)
-"""The folders that take minutes, in this order; then all others, in seconds."""
+SERVERS = ("tests/integration/", "tests/browser/", "tests/contract/materializer/", "tests/faults/")
+"""Folders whose tests share a Kafka and a Neo4j."""
+SPARK = ("tests/spark/", "tests/integration/demo/")
+"""Folders whose tests share a Spark session, or start servers of their own."""
 
 _VARIABLE = "TESTS_CHANGED"
 _ONE_CHANGE_HOURS = 4
@@ -56,8 +57,8 @@ def _git(root: Path, *arguments: str) -> list[str]:
     return done.stdout.split() if done.returncode == 0 else []
 
 
-def rank(test: str, words: frozenset[str]) -> tuple[bool, int]:
-    """Sort key of a test: those of changed parts first, then the folders of `FIRST`.
+def rank(test: str, words: frozenset[str]) -> int:
+    """Sort key of a test, from the front to the back.
 
     Args:
         test: Node id, `tests/unit/fold/test_run.py::test_x`.
@@ -65,7 +66,20 @@ def rank(test: str, words: frozenset[str]) -> tuple[bool, int]:
     """
     path = PurePosixPath(test.partition("::")[0])
     changed = not words.isdisjoint({*path.parts[1:-1], path.stem.removeprefix("test_")})
-    return (not changed, next((turn for turn, folder in enumerate(FIRST) if test.startswith(folder)), len(FIRST)))
+    if test.startswith(SPARK):
+        return 5 if changed else 4
+    if test.startswith(SERVERS):
+        return 1 if changed else 2
+    return 0 if changed else 3
+
+
+class FromBothEnds(LoadFileScheduling):  # type: ignore[misc]  # it has no types
+    """Whole files from the front of the queue for the first process, from the back for every other."""
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        if node.gateway.id != "gw0":
+            self.workqueue.move_to_end(next(reversed(self.workqueue)), last=False)
+        super()._assign_work_unit(node)
 
 
 def names_of(changed: Iterable[str]) -> frozenset[str]:

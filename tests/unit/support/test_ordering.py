@@ -1,4 +1,4 @@
-"""Tests of what changed come first, then the folders that take longest."""
+"""Tests that need servers stand at one end, those of Spark at the other, and those of what changed at the outside."""
 
 from __future__ import annotations
 
@@ -9,21 +9,26 @@ from pathlib import Path
 from support.ordering import changed_files, names_of, rank
 
 SPARK = "tests/spark/capture/test_attach.py::test_a"
+STREAM = "tests/spark/streaming/test_run.py::test_a"
+TRACE = "tests/integration/analysis/test_trace.py::test_a"
 FOLD = "tests/unit/fold/test_run.py::test_a"
 UNIT = "tests/unit/cli/test_times.py::test_a[x/y]"
+ALL = (UNIT, SPARK, FOLD, TRACE, STREAM)
 
 
-def test_the_long_folders_come_first_where_nothing_changed() -> None:
-    assert sorted([UNIT, FOLD, SPARK], key=lambda test: rank(test, frozenset())) == [SPARK, UNIT, FOLD]
+def order(changed: list[str]) -> list[str]:
+    return sorted(ALL, key=lambda test: rank(test, names_of(changed)))
 
 
-def test_tests_of_a_changed_folder_or_file_come_first() -> None:
-    of_a_folder = names_of(["graph/headwater_graph/fold/uses.py"])
-    assert min([SPARK, UNIT, FOLD], key=lambda test: rank(test, of_a_folder)) == FOLD
-    of_a_file = names_of(["cli/headwater/times.py"])
-    assert min([SPARK, UNIT, FOLD], key=lambda test: rank(test, of_a_file)) == UNIT
-    of_a_test = names_of(["tests/unit/cli/test_times.py"])
-    assert min([SPARK, UNIT, FOLD], key=lambda test: rank(test, of_a_test)) == UNIT
+def test_what_needs_servers_and_what_needs_spark_stand_at_the_ends() -> None:
+    assert order([]) == [TRACE, UNIT, FOLD, SPARK, STREAM]
+
+
+def test_tests_of_a_changed_folder_or_file_stand_outside() -> None:
+    assert order(["graph/headwater_graph/fold/uses.py"]) == [FOLD, TRACE, UNIT, SPARK, STREAM]
+    assert order(["cli/headwater/times.py"]) == [UNIT, TRACE, FOLD, SPARK, STREAM]
+    assert order(["tests/unit/cli/test_times.py"])[0] == UNIT
+    assert order(["producers/headwater_producers/spark/capture/batch.py"])[-1] == SPARK
 
 
 def git(folder: Path, *arguments: str, at: str = "2026-01-01T12:00:00Z") -> None:
