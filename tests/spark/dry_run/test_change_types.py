@@ -631,7 +631,7 @@ UNKNOWN = {
         "--tables",
     ),
     "a Delta table's history": (
-        DELTA_PATH.format("history().collect()"), "DeltaTable.history needs a table", "Correct the script",
+        DELTA_PATH.format("history().collect()"), "DeltaTable.history needs a Delta table", "Correct the script",
     ),
     "an insert with parameters": (
         ORDERS + "spark.sql('INSERT INTO shop.customers SELECT 1, :a, :a, 1', args={'a': 'x'})\no" + OUT,

@@ -36,6 +36,10 @@ def test_a_folder_is_named_as_spark_names_it_and_read_back(subtests: pytest.Subt
             assert path_partition(f"/env=prod/flights/{path}/") == partition
 
 
+def test_one_with_a_secret_is_redacted_before_it_is_escaped() -> None:
+    assert partition_path((("SELECT 'password", "' || 'Zq7 x' AS a"),)) == "SELECT 'password=' || [redacted] AS a"
+
+
 def test_a_path_that_is_no_partition() -> None:
     assert path_partition("/data/env=prod/flights") == path_partition("/data/=x") == ()
 

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from headwater_schemas.redaction import redact
+
 MAX_PARTITIONS: Final = 100
 """Largest number of listed partitions; more are only counted."""
 
@@ -36,8 +38,15 @@ class PartitionChange:
 
 
 def partition_path(partition: Partition) -> str:
-    """Return a partition's folder as Spark names it: `day=2024-01-01/city=S%3At`; null is a reserved name."""
-    return "/".join(f"{_escaped(name)}={_NULL if value is None else _escaped(value)}" for name, value in partition)
+    """Return a partition's folder as Spark names it: `day=2024-01-01/city=S%3At`; null is a reserved name.
+
+    One with a secret is redacted and not escaped: where a quote is `%27`, nobody sees where a secret ends.
+    """
+    values = [(name, _NULL if value is None else value) for name, value in partition]
+    plain = "/".join(f"{name}={value}" for name, value in values)
+    if (shown := redact(plain)) != plain:
+        return shown
+    return "/".join(f"{_escaped(name)}={_escaped(value)}" for name, value in values)
 
 
 def path_partition(path: str) -> Partition:
