@@ -81,9 +81,12 @@ class JvmLeaves:
         return PlanInput(dataset=named.ref, kind=SourceKind.TABLE, type="VIEW")
 
     def inputs(self) -> Iterator[PlanInput]:
-        """Yield the datasets of all leaves, without the plan's JSON."""
-        for key in self._leaves:
-            yield from self._found.setdefault(key, self._look(key, None)).inputs
+        """Yield the datasets of all leaves, without the plan's JSON; none where a format runs the query for itself."""
+        leaves = [self._found.setdefault(key, self._look(key, None)) for key in self._leaves]
+        if any(leaf.of_format for leaf in leaves):
+            return
+        for leaf in leaves:
+            yield from leaf.inputs
         for view in _operators(self._plan, "View"):
             if not view.isTempView():
                 identifier = view.desc().identifier()

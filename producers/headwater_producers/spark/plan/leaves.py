@@ -22,6 +22,7 @@ class Leaf:
         kind: kind of its columns' sources where there are no datasets: CONSTANT for rows in the plan itself, else
             UNKNOWN.
         problem: reason why the lineage is incomplete, as a sentence.
+        of_format: True if only a query that a table's format runs for itself has such a leaf, as MERGE does.
     """
 
     inputs: tuple[PlanInput, ...] = ()
@@ -29,6 +30,7 @@ class Leaf:
     relation: Relation | None = None
     kind: Kind = Kind.UNKNOWN
     problem: str | None = None
+    of_format: bool = False
 
 
 class Leaves(Protocol):

@@ -38,7 +38,10 @@ from headwater_schemas.events import TransformationKind as Kind
 from headwater_schemas.naming.tables import NamedTable
 
 LATEST: Final = "TahoeLogFileIndex"
-INDEXES: Final = frozenset({LATEST, "TahoeBatchFileIndex", "TahoeChangeFileIndex", "CdcAddFileIndex"})
+_LOG: Final = "DeltaLogFileIndex"
+_OF_COMMAND: Final = "TahoeBatchFileIndex"
+"""File index of the files that UPDATE, DELETE or MERGE looks through, and of a micro-batch's."""
+INDEXES: Final = frozenset({LATEST, _OF_COMMAND, "TahoeChangeFileIndex", "CdcAddFileIndex", _LOG})
 """File indexes of plans as they are analyzed."""
 ADDED: Final = frozenset({"_change_type", "_commit_version", "_commit_timestamp"})
 """Columns that the change data feed adds to each row. They are no fields of the table, and come from its log as a
@@ -55,9 +58,13 @@ def version(number: Any) -> Position:
 def read_version(leaf: JvmLeaf) -> Leaf:
     """Describe a batch read of a table's files, which are those of a version."""
     location = kept(leaf.subject, "location")
-    if class_name(location) != LATEST:
+    if (index := class_name(location)) == _LOG:
+        # It has no row of the table, and no column of it.
+        return Leaf(kind=Kind.CONSTANT, of_format=True)
+    if index != LATEST:
         read = version(location.version()), Certainty.EXACT
-        return read_files(leaf, read, storage=STORAGE, schema=whole_schema(leaf, _FILES))
+        described = read_files(leaf, read, storage=STORAGE, schema=whole_schema(leaf, _FILES))
+        return replace(described, of_format=index == _OF_COMMAND)
     is_pinned = bool(location.isTimeTravelQuery())
     # Without time travel, the scanned version is settled again when the query is optimized: see `scanned_version`.
     certainty = Certainty.EXACT if is_pinned else Certainty.INFERRED

@@ -30,6 +30,8 @@ _CHOSEN: Final = re.compile(r"\bFileStatusWithMetadata\(\w+\{path=(.*?); isDirec
 _SELF_DESCRIBING: Final = frozenset({"parquet", "orc", "avro"})
 _WITHOUT_COLUMNS: Final = frozenset({"text", "binary"})
 """Formats from which Spark makes columns of its own."""
+_LOG_OF_TABLE: Final = "/_delta_log"
+"""Part of a path that is named as the table, and has other columns."""
 # Hadoop's `FileStatus` as text: LocatedFileStatus{path=file:/data/part-0.parquet; isDirectory=false; length=792; …
 _PATH: Final = re.compile(r"^\w+\{path=(.*?); isDirectory=", re.MULTILINE)
 
@@ -151,8 +153,8 @@ def whole_schema(leaf: JvmLeaf, name: str) -> SchemaDefinition | None:
     relation = leaf.subject
     if kept(leaf.plan, "catalogTable").isDefined():
         return leaf.schema()
-    location = kept(relation, "location")
-    if name in _WITHOUT_COLUMNS or any(path_partition(path) for path in _root_paths(relation)):
+    location, paths = kept(relation, "location"), _root_paths(relation)
+    if name in _WITHOUT_COLUMNS or any(path_partition(path) or _LOG_OF_TABLE in path for path in paths):
         return None
     if name in _SELF_DESCRIBING:
         return None if _brings_a_schema(location) else leaf.schema()
