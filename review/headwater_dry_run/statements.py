@@ -159,7 +159,7 @@ class _Statement:
                     waiting.append(pair._2())
             waiting += items(plan.children())
             waiting += [each for each in items(plan.innerChildren()) if hasattr(each, "children")]
-            waiting += self._subqueries(plan)
+            waiting += items(plan.subqueries())
         return {name for name in found if not (len(name) == 1 and name[0].lower() in ctes)}
 
     def is_command(self) -> bool:
@@ -181,9 +181,6 @@ class _Statement:
         *others, query = items(statement.children())
         with_query = self.plan.withNewChildren(jvm.PythonUtils.toSeq([query]))
         return statement.withNewChildren(jvm.PythonUtils.toSeq([*others, with_query]))
-
-    def _subqueries(self, plan: Any) -> list[Any]:
-        return list(items(plan.subqueries()))
 
     def frame(self, plan: Any) -> DataFrame:
         """Return the frame of a query in the statement."""
