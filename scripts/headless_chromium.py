@@ -44,7 +44,6 @@ def open_page(
     *,
     width: int = 1600,
     height: int = 900,
-    scale: float = 1,
     colors: Literal["light", "dark"] = "light",
 ) -> Iterator[Page]:
     """An empty page in a fresh Chromium, which ends with the `with` block.
@@ -53,15 +52,12 @@ def open_page(
         chromium: Path of the program.
         width: Of the page, in CSS pixels.
         height: Of the page, in CSS pixels.
-        scale: Device pixels for each CSS pixel: 2 makes a picture that is sharp on any screen.
         colors: Which the person prefers, by their system's settings.
     """
     with sync_playwright() as playwright:
         process = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
         try:
-            page = process.new_page(
-                viewport={"width": width, "height": height}, device_scale_factor=scale, color_scheme=colors
-            )
+            page = process.new_page(viewport={"width": width, "height": height}, color_scheme=colors)
             page.set_default_timeout(STEP_SECONDS * 1000)
             yield page
         finally:

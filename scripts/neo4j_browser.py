@@ -45,16 +45,13 @@ def _towards(centre: tuple[float, float], place: tuple[float, float], share: flo
 
 
 @contextmanager
-def open_browser(
-    chromium: str, *, width: int = 1600, height: int = 900, scale: float = 1, styled: bool = True
-) -> Iterator[NeoBrowser]:
+def open_browser(chromium: str, *, width: int = 1600, height: int = 900, styled: bool = True) -> Iterator[NeoBrowser]:
     """A page in a fresh Chromium, which ends with the `with` block.
 
     Args:
         chromium: Path of the program.
         width: Of the page, in CSS pixels.
         height: Of the page, in CSS pixels.
-        scale: Device pixels for each CSS pixel: 2 makes a picture that is sharp on any screen.
         styled: Whether it has the kit's style from the start; without, the Browser's own until one is dropped on it.
     """
     kept = LOCAL_STORAGE | ({"grass": grass()} if styled else {})
@@ -62,7 +59,7 @@ def open_browser(
         f"localStorage.setItem({json.dumps('neo4j.' + key)}, {json.dumps(json.dumps(value))});"
         for key, value in kept.items()
     )
-    with open_page(chromium, width=width, height=height, scale=scale) as page:
+    with open_page(chromium, width=width, height=height) as page:
         page.add_init_script(storage)
         yield NeoBrowser(page)
 

@@ -15,21 +15,24 @@ import contextlib
 import json
 import logging
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import Annotated, Any, TextIO
 
 import typer
 from rich.console import Console as RichConsole
+from rich.console import ConsoleOptions, RenderableType
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
 )
+from rich.segment import Segment
 from rich.status import Status
 from rich.table import Table
 from rich.text import Span, Text
@@ -37,11 +40,6 @@ from rich.text import Span, Text
 from headwater.errors import HeadwaterError
 from headwater.invocation import as_called
 from headwater_schemas.visible import json_escaped, visible, visible_lines
-
-if TYPE_CHECKING:
-    from rich.console import ConsoleOptions, RenderableType
-    from rich.progress import ProgressColumn
-    from rich.segment import Segment
 
 
 class PlainConsole(RichConsole):
@@ -222,6 +220,19 @@ def _rich(stream: TextIO) -> PlainConsole:
 
 def _json(document: Any) -> str:
     return json_escaped(json.dumps(document, indent=2, default=str, ensure_ascii=False))
+
+
+def plain_table(*headings: str, numbers: Collection[str] = ()) -> Table:
+    """A table without rules; without headings it has a column for each cell of its rows.
+
+    Args:
+        headings: heading of each column.
+        numbers: headings of columns that stand on the right.
+    """
+    out = Table(box=None, pad_edge=False, show_header=bool(headings))
+    for heading in headings:
+        out.add_column(heading, overflow="fold", justify="right" if heading in numbers else "left")
+    return out
 
 
 def shortened(text: str, most: int = 160) -> str:

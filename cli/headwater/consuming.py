@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headwater.connection import client_config
-from headwater.console import console
+from headwater.console import console, plain_table
 from headwater.errors import ConfigurationError, InputError
 from headwater.lean_imports import without
 from headwater.logs import fields, start_logging
@@ -227,7 +227,7 @@ def _progress(behind: Callable[[], int | None]) -> Iterator[Callable[[ConsumerTo
 
 def totals_table(totals: ConsumerTotals) -> Table:
     """Table of the totals, for people."""
-    table = Table(box=None, pad_edge=False, show_header=False)
+    table = plain_table()
     rows: dict[str, Any] = {
         "consumed": totals.consumed,
         "  applied": totals.applied,

@@ -98,15 +98,12 @@ class _Together:
         """One of them is acknowledged, or never will be. Called from any thread."""
         with self._lock:
             if failure is not None:
-                self._failures.append(_undeliverable(failure))
+                for_good = failure.kind is FailureKind.TOO_LARGE
+                self._failures.append(Undeliverable(failure.event_id, failure.reason, for_good=for_good))
             self._left -= 1
             if self._left:
                 return
         self._settled(self._failures)
-
-
-def _undeliverable(failure: FailedEvent) -> Undeliverable:
-    return Undeliverable(failure.event_id, failure.reason, for_good=failure.kind is FailureKind.TOO_LARGE)
 
 
 def publisher_settings(settings: Settings, **others: Any) -> PublisherSettings:

@@ -127,15 +127,14 @@ def _differences(
     )
 
 
+_MOST_IN_MEMORY = 200_000
+"""Lines to sort that are in memory at once; more are in files."""
+
+
 class SortedLines:
-    """Lines sorted by key, also more than fit into memory: beyond a number of lines, in sorted files.
+    """Lines sorted by key, also more than fit into memory: beyond a number of lines, in sorted files."""
 
-    Args:
-        in_memory: number of lines in memory at once.
-    """
-
-    def __init__(self, in_memory: int = 200_000) -> None:
-        self._in_memory = in_memory
+    def __init__(self) -> None:
         self._lines: list[tuple[str, str]] = []
         self._files: list[IO[str]] = []
 
@@ -149,7 +148,7 @@ class SortedLines:
     def add(self, lines: list[tuple[str, str]]) -> None:
         """Add lines, each behind its key; keys have no tab in them, and JSON has no line feed."""
         self._lines += lines
-        if len(self._lines) >= self._in_memory:
+        if len(self._lines) >= _MOST_IN_MEMORY:
             # Closed with the others, when this ends.
             file = tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n")  # noqa: SIM115
             file.writelines(f"{key}\t{line}\n" for key, line in sorted(self._lines))

@@ -104,7 +104,8 @@ class Frames:
 
     def texts(self, frame: DataFrame) -> dict[str, Any]:
         """Return texts for people: lineage by column path, influences on rows, fields read by column path."""
-        found = _texts(self._explained(frame), self._sources)
+        explained = explain_lineage(frame, settings=PlanSettings(encoded=True), encoded=True)
+        found = _texts(explained, self._sources)
         found["influences"] += _shapes(frame._jdf.queryExecution().analyzed())
         return found
 
@@ -125,9 +126,6 @@ class Frames:
         """
         plan = self._optimized(frame)
         return column_signatures(*plan), values_of(*plan, self._sources.values)
-
-    def _explained(self, frame: DataFrame) -> LineageExplanation:
-        return explain_lineage(frame, settings=PlanSettings(encoded=True), encoded=True)
 
     def _signature(self, frame: DataFrame) -> str:
         return signature(*self._optimized(frame))

@@ -13,20 +13,66 @@ from headwater_dry_run.plans import frame_of
 from headwater_dry_run.row_changes import RowChanges
 from headwater_dry_run.sources import Sources
 from headwater_dry_run.writing import Writes, matching
-from headwater_producers.spark.connectors.catalog.statements import (
-    CHANGES_ROWS,
-    CHANGES_TABLE,
-    MAKES_EMPTY_TABLE,
-    MAKES_TABLE,
-    OF_SESSION,
-    REPLACES,
-    WITHOUT_QUERY,
-)
 from headwater_producers.spark.jvm.scala import class_name, items
 from headwater_producers.spark.jvm.versions import if_there
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+# Names of Spark's classes of parsed SQL statements (unresolved commands), by their effect.
+_OF_SESSION: Final = frozenset(
+    {
+        "CreateViewCommand",
+        "CreateTempViewUsing",
+        "SetCommand",
+        "SetCatalogAndNamespace",
+        "ResetCommand",
+        "CacheTable",
+        "UncacheTable",
+        "CacheTableAsSelect",
+        "CreateFunctionCommand",
+        "CreateUserDefinedFunctionCommand",
+        "ShowTables",
+        "ShowColumns",
+        "DescribeRelation",
+        "ExplainCommand",
+        "SetVariable",
+        "CreateVariable",
+        "ShowCurrentNamespaceCommand",
+        "ShowNamespaces",
+        "CreateNamespace",
+        "AddJarsCommand",
+        "ClearCacheCommand",
+    }
+)
+_MAKES_TABLE: Final = frozenset({"CreateTableAsSelect", "ReplaceTableAsSelect"})
+_MAKES_EMPTY_TABLE: Final = frozenset({"CreateTable", "ReplaceTable"})
+_REPLACES: Final = frozenset({"ReplaceTable", "ReplaceTableAsSelect"})
+_CHANGES_ROWS: Final = frozenset({"MergeIntoTable", "UpdateTable", "DeleteFromTable"})
+_CHANGES_TABLE: Final = _MAKES_EMPTY_TABLE | frozenset({"DropTable", "AddColumns", "DropColumns", "RenameColumn"})
+_WITHOUT_QUERY: Final = frozenset(
+    {
+        "AddPartitions",
+        "AlterColumn",
+        "AlterColumns",
+        "AnalyzeColumn",
+        "AnalyzeTable",
+        "Call",
+        "CommentOnTable",
+        "DropPartitions",
+        "RefreshTable",
+        "RenamePartitions",
+        "RenameTable",
+        "RepairTable",
+        "SetTableLocation",
+        "SetTableProperties",
+        "SetTableSerDeProperties",
+        "TruncatePartition",
+        "TruncateTable",
+        "UnsetTableProperties",
+    }
+)
+"""Statements whose effect depends on their text alone."""
 
 _DO: Final = tuple(
     f"org.apache.spark.sql.catalyst.plans.logical.{name}" for name in ("Command", "ParsedStatement", "InsertIntoDir")
@@ -113,7 +159,7 @@ class _Statement:
                     waiting.append(pair._2())
             waiting += items(plan.children())
             waiting += [each for each in items(plan.innerChildren()) if hasattr(each, "children")]
-            waiting += self._subqueries(plan)
+            waiting += items(plan.subqueries())
         return {name for name in found if not (len(name) == 1 and name[0].lower() in ctes)}
 
     def is_command(self) -> bool:
@@ -136,9 +182,6 @@ class _Statement:
         with_query = self.plan.withNewChildren(jvm.PythonUtils.toSeq([query]))
         return statement.withNewChildren(jvm.PythonUtils.toSeq([*others, with_query]))
 
-    def _subqueries(self, plan: Any) -> list[Any]:
-        return list(items(plan.subqueries()))
-
     def frame(self, plan: Any) -> DataFrame:
         """Return the frame of a query in the statement."""
         return frame_of(self.sources.session, plan)
@@ -150,19 +193,19 @@ def _run(statement: _Statement, run: Any, values: Any) -> DataFrame:
         "InsertIntoStatement": _inserted,
         "InsertIntoDir": _inserted_into_folder,
         "CreateView": _viewed,
-        **dict.fromkeys(MAKES_TABLE, _made),
-        **dict.fromkeys(CHANGES_ROWS, _changed),
+        **dict.fromkeys(_MAKES_TABLE, _made),
+        **dict.fromkeys(_CHANGES_ROWS, _changed),
     }
     if kind == "SetCatalogAndNamespace":
         return _used(statement)
     if kind == "CreateNamespace":
         return _nothing(statement.sources)
-    if kind in OF_SESSION or kind.startswith(_LOOKS) or not statement.is_command():
+    if kind in _OF_SESSION or kind.startswith(_LOOKS) or not statement.is_command():
         frame: DataFrame = run(text)
         return frame
-    if kind in WITHOUT_QUERY:
+    if kind in _WITHOUT_QUERY:
         return _not_run(statement.writes, statement.text, values)
-    if kind in CHANGES_TABLE and not statement.has_values:
+    if kind in _CHANGES_TABLE and not statement.has_values:
         return _schema_changed(statement, run, text)
     if kind in described and not statement.has_values:
         return described[kind](_again(statement, text))
@@ -223,7 +266,7 @@ def _made(statement: _Statement) -> DataFrame:
     name = plan.name()
     parts = [str(part) for part in items(name.nameParts())] if hasattr(name, "nameParts") else []
     partitions = [str(each.toString()) for each in items(plan.partitioning())]
-    mode = "replace" if statement.kind in REPLACES else "create"
+    mode = "replace" if statement.kind in _REPLACES else "create"
     format_, more = _kept(plan)
     target = statement.sources.named(parts)
     statement.writes.report(frame, target, format_=format_, mode=mode, options=more, partitioned_by=partitions)
@@ -270,7 +313,7 @@ def _schema_changed(statement: _Statement, run: Any, text: str) -> DataFrame:
     parts = [] if identifier is None else [str(part) for part in items(identifier.nameParts())]
     if parts:
         plain = _with_name(plain, parts, statement.sources.made(parts))
-    if statement.kind not in MAKES_EMPTY_TABLE or not parts:
+    if statement.kind not in _MAKES_EMPTY_TABLE or not parts:
         statement.writes.report_statement(statement.text)
         frame: DataFrame = run(plain)
         return frame
@@ -281,7 +324,7 @@ def _schema_changed(statement: _Statement, run: Any, text: str) -> DataFrame:
         statement.sources.session.table(".".join(f"`{part}`" for part in parts)).limit(0),
         statement.sources.named(parts),
         format_=format_,
-        mode="replace" if statement.kind in REPLACES else "create",
+        mode="replace" if statement.kind in _REPLACES else "create",
         options=more,
         partitioned_by=[str(each.toString()) for each in items(plan.partitioning())],
     )

@@ -297,7 +297,7 @@ class _Reviewing:
             reasons.append((Severity.NONE, suggestion_of(difference.column, difference.similar, self._above)))
         counts = Counter(ranks)
         judged = [*(SEVERITIES[rank] for rank in ranks), *(severity for severity, _ in reasons)]
-        worst = min(judged, key=_rank, default=Severity.NONE)
+        worst = min(judged, key=lambda severity: severity.rank, default=Severity.NONE)
         if worst is Severity.NONE and change is not None and self._unknown:
             worst = Severity.UNKNOWN
             reasons.append((worst, f"Not known is {' and '.join(self._unknown)}."))
@@ -386,10 +386,6 @@ class _Reviewing:
 
 def _cut(text: str | None) -> str | None:
     return text if text is None or len(text) <= _MOST_TEXT else short(text, _MOST_TEXT)
-
-
-def _rank(severity: Severity) -> int:
-    return severity.rank
 
 
 def _given(change: tuple[ChangeType, SchemaChange] | None) -> tuple[ChangeType, SchemaChange]:

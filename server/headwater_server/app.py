@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncIterator
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.responses import JSONResponse
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from headwater_server.asking import BELOW, Graph
@@ -27,11 +28,6 @@ from headwater_server.middleware.requests import Admission, Measure, Paths, Unfo
 from headwater_server.page import page_routes
 from headwater_server.parameters import query_names
 from headwater_server.routes import ROUTERS, intake, review
-
-if TYPE_CHECKING:
-    from starlette.requests import Request
-    from starlette.responses import Response
-
 
 # Of answers that are smaller, gzip saves less than a packet.
 _GZIP_FROM_BYTES = 1_024

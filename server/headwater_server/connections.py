@@ -23,19 +23,16 @@ import logging
 from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import h11
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.config import Config
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+from uvicorn.server import ServerState
 
 from headwater_server.problems import ProblemType, problem
 from headwater_server.settings import ServeSettings
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
-    from uvicorn.config import Config
-    from uvicorn.protocols.http.h11_impl import RequestResponseCycle
-    from uvicorn.server import ServerState
 
 log = logging.getLogger("headwater.serve")
 

@@ -17,17 +17,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
+from starlette.routing import BaseRoute
 
 from headwater_analysis.freshness import GraphState
 from headwater_server.problems import MEDIA_TYPE, STATUS, ProblemDetails, ProblemType
-
-if TYPE_CHECKING:
-    from starlette.routing import BaseRoute
 
 _SECTION = re.compile(r"^Attributes:\n((?: {4}.*\n?|\n)+)", re.MULTILINE)
 _ENTRY = re.compile(r"^ {4}(\w+(?:, \w+)*): (.*(?:\n {8}.*)*)", re.MULTILINE)

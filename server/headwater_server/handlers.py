@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
 
 from headwater_analysis.errors import (
     AmbiguousError,
@@ -20,11 +23,6 @@ from headwater_analysis.errors import (
     TimeLimitError,
 )
 from headwater_server.problems import FieldProblem, ProblemType, problem
-
-if TYPE_CHECKING:
-    from fastapi import FastAPI
-    from starlette.requests import Request
-    from starlette.responses import Response
 
 log = logging.getLogger("headwater.serve")
 

@@ -11,19 +11,15 @@ import logging
 import resource
 import socket
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from headwater_analysis.errors import GraphUnreachableError, TimeLimitError
 from headwater_server.app import create_app
 from headwater_server.asking import Graph
 from headwater_server.connections import RESERVED, Connections, connection_class
 from headwater_server.settings import ServeSettings
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp
-
 
 log = logging.getLogger("headwater.serve")
 

@@ -251,16 +251,12 @@ class _Contract:
                     continue
                 yield body
 
-    @property
-    def _is_of_a_set(self) -> bool:
-        return DECLARATIONS in _custom(self._value)
-
     def _purpose(self) -> str | None:
         description = self._value.get("description")
         return _text(description.get("purpose")) if isinstance(description, dict) else _text(description)
 
     def _about(self) -> dict[str, str]:
-        if self._is_of_a_set:
+        if DECLARATIONS in _custom(self._value):
             return {}
         names = {"domain": "domain", "dataProduct": "data_product", "status": "contract_status"}
         return {tag: self._value[key] for key, tag in names.items() if isinstance(self._value.get(key), str)}

@@ -232,15 +232,11 @@ def _scope(tx: Transaction, before: Point, after: Point, job: str | None, datase
         raise QuestionError("Name the job whose code versions are compared.", field="job")
     if before.time is None:
         raise QuestionError("Of all jobs, compare from a time on.", field="before")
-    until = after.time if after.time is not None else _end_of_time(before.time)
+    until = after.time if after.time is not None else before.time.replace(year=9999)
     rows = tx.rows(
         "diff/changed_jobs", since=min(before.time, until), until=max(before.time, until), limit=MOST_JOBS + 1
     )
     return _Scope([job_asset(row["job"]) for row in rows], None)
-
-
-def _end_of_time(like: datetime) -> datetime:
-    return like.replace(year=9999)
 
 
 def _names(tx: Transaction, dataset: Asset | None) -> frozenset[str] | None:

@@ -178,7 +178,8 @@ class ImpactDetails:
         """Build the jobs to show."""
         shown = []
         for key in self.shown_jobs:
-            hit, fails = self.spread.jobs[key], _fails(self.spread, key)
+            hit = self.spread.jobs[key]
+            fails = Cause.JOB in hit.causes
             why = wording.job_reason(hit, schema, fails=fails, late=late)
             severity = SEVERITIES[hit.rank]
             owners, criticality = self._owners_of_job(key), self.rows.jobs[key]["criticality"]
@@ -261,10 +262,6 @@ class ImpactDetails:
 
 def _hit(step: WalkStep[ImpactVisit]) -> HitStep:
     return HitStep(*step.facts)
-
-
-def _fails(spread: ImpactSpread, key: str) -> bool:
-    return Cause.JOB in spread.jobs[key].causes
 
 
 def _owners(row: Mapping[str, Any], of: Asset) -> tuple[Owner, ...]:

@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 from xml.etree import ElementTree as ET
 
 import typer
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from headwater.console import JsonOption, console, shortened
+from headwater.console import JsonOption, console, plain_table, shortened
 from headwater.errors import CheckFailedError, HeadwaterError, InputError
 from headwater.exempting import exemptions_of
 from headwater.graph_command import document
@@ -27,10 +27,6 @@ from headwater_analysis.checks import RULES, CheckedRule, Checks, Finding, check
 from headwater_analysis.errors import QuestionError
 from headwater_schemas.reasons import without_names
 from headwater_schemas.visible import visible
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
 
 _READ_FOR_PEOPLE = 1_000
 _WHY_UNUSED = {
@@ -152,9 +148,7 @@ def view(found: Checks) -> FittedView:
 
 def _findings(rule: CheckedRule) -> Table:
     """A row for each kind of finding, the first of the page first."""
-    out = Table(box=None, pad_edge=False, show_header=False)
-    for _ in range(5):
-        out.add_column(overflow="fold")
+    out = plain_table()
     kinds: dict[str, list[Finding]] = {}
     for each in rule.findings:
         kinds.setdefault(without_names(_RUN_ID.sub("…", each.message)), []).append(each)

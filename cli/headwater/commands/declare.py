@@ -104,7 +104,8 @@ def command(
         _export(export, tenant)
         return
     unchecked = Names(None)
-    sets = _read(given := _texts(files or []), withdraw or [], namespace, catalog, unchecked)
+    given = [(file, _text(file)) for file in files or []]
+    sets = _read(given, withdraw or [], namespace, catalog, unchecked)
     if as_contract:
         _contracts(sets, list(unchecked.unchecked))
         return
@@ -147,10 +148,6 @@ def _export(name: str, tenant: str | None) -> None:
         console.result({"set": name, "revision": state.revision, "format": state.format, "document": state.document})
     else:
         sys.stdout.write(state.document)
-
-
-def _texts(files: list[str]) -> list[tuple[str, str]]:
-    return [(file, _text(file)) for file in files]
 
 
 def _read(

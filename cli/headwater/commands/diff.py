@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.console import RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
@@ -21,9 +22,6 @@ from headwater_analysis.lineage import Transformation
 from headwater_analysis.reader import Reader
 from headwater_analysis.runs import Role
 from headwater_analysis.schemas import DiffChange
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 
 @graph_command(page=100)

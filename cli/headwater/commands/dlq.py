@@ -8,15 +8,14 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
-from rich.console import Group
-from rich.table import Table
+from rich.console import Group, RenderableType
 
 from headwater.confirming import YesOption, confirm, require_stopped
 from headwater.connection import client_config, require_servers
-from headwater.console import JsonOption, console, shortened
+from headwater.console import JsonOption, console, plain_table, shortened
 from headwater.decoding import event_decoder
 from headwater.errors import CheckFailedError, InputError, SubjectNotFoundError
 from headwater.kafka_errors import asking_kafka
@@ -42,9 +41,6 @@ from headwater_schemas.visible import json_escaped, visible
 
 with without("numpy", "pandas"):
     from headwater_analysis.runs.run_names import MOST_CANDIDATES, id_prefixes
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 
 app = typer.Typer(help="Dead letters: records that can't be applied.", no_args_is_help=True)
@@ -354,12 +350,7 @@ def census_view(found: Census) -> RenderableType:
     """A row for each reason and job."""
     if not found.groups:
         return "No dead letters."
-    table = Table(box=None, pad_edge=False)
-    for heading in ("reason", "job"):
-        table.add_column(heading, overflow="fold")
-    table.add_column("letters", justify="right")
-    for heading in ("oldest", "newest", "look at one"):
-        table.add_column(heading)
+    table = plain_table("reason", "job", "letters", "oldest", "newest", "look at one", numbers=("letters",))
     for group in found.groups:
         table.add_row(
             visible(group.reason),
@@ -403,7 +394,7 @@ def letter_document(letter: StoredDeadLetter, content: Content) -> dict[str, Any
 def letter_view(document: dict[str, Any]) -> RenderableType:
     """The letter, then what is in it."""
     value = document["value"]
-    table = Table(box=None, pad_edge=False, show_header=False)
+    table = plain_table()
     for name in ("at", "source", "published", "job", "reason", "stage", "error", "message", "event_id", "attempt"):
         table.add_row(name.replace("_", " "), visible(str(document[name] if document[name] is not None else "—")))
     for name, text in document["headers"].items():

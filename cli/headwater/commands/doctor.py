@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from headwater.console import JsonOption, console
+from headwater.console import JsonOption, console, plain_table
 from headwater.doctor import Examined, FindingSeverity, examine
 from headwater.errors import CheckFailedError, InputError
 from headwater.settings import connected_settings
@@ -79,9 +79,7 @@ def command(
 
 
 def _table(found: Examined) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("", "check", "of", "finding"):
-        table.add_column(heading, overflow="fold")
+    table = plain_table("", "check", "of", "finding")
     for each in found.findings:
         text = f"{each.message}\n→ {each.fix}" if each.fix and each.severity is not FindingSeverity.OK else each.message
         table.add_row(Text(each.severity.value, _STYLES[each.severity]), each.check, each.subject, text)

@@ -18,10 +18,9 @@ from typing import IO, Annotated, Any, BinaryIO, Final
 
 import typer
 from rich.progress import DownloadColumn
-from rich.table import Table
 
 from headwater.connection import client_config, require_servers
-from headwater.console import JsonOption, console
+from headwater.console import JsonOption, console, plain_table
 from headwater.errors import InputError, UnreachableError
 from headwater.kafka_errors import asking_kafka
 from headwater.options import TenantOption
@@ -368,7 +367,7 @@ def _lines(first: bytes, stream: BinaryIO, skipped: int) -> Iterator[SplitDocume
 
 def _report(done: EmissionCounts, *, dry_run: bool = False, interrupted: bool = False) -> None:
     document = done.document() | {"dry_run": dry_run, "interrupted": interrupted}
-    table = Table(box=None, pad_edge=False, show_header=False)
+    table = plain_table()
     table.add_row("read", f"{done.read:,}")
     table.add_row("refused", f"{done.refused:,}")
     if done.noted:

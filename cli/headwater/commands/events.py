@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import msgspec
 import typer
-from rich.table import Table
+from rich.console import RenderableType
 
 from headwater.connection import client_config, require_servers
-from headwater.console import JsonOption, console
+from headwater.console import JsonOption, console, plain_table
 from headwater.decoding import event_decoder
 from headwater.kafka_errors import asking_kafka
 from headwater.settings import connected_settings
@@ -23,10 +23,6 @@ from headwater_schemas.events import DatasetUse, EventKind, IntervalEvent, Linea
 from headwater_schemas.kafka.client import quiet
 from headwater_schemas.ranges import batches_text
 from headwater_schemas.visible import visible
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
 
 Read = tuple["FetchedRecord", LineageEvent | DecodeError]
 
@@ -107,9 +103,7 @@ def table(read: Sequence[tuple[FetchedRecord, LineageEvent | DecodeError]]) -> R
     """A row for each, the newest last."""
     if not read:
         return "No events."
-    rows = Table(box=None, pad_edge=False)
-    for heading in ("time", "kind", "job", "what", "at"):
-        rows.add_column(heading, overflow="fold")
+    rows = plain_table("time", "kind", "job", "what", "at")
     for record, event in read:
         at = f"{record.partition.number}@{record.offset}"
         if isinstance(event, DecodeError):

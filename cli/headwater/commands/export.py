@@ -13,7 +13,7 @@ import typer
 from rich.table import Table
 
 from headwater.connection import client_config, require_servers
-from headwater.console import JsonOption, console, shortened
+from headwater.console import JsonOption, console, plain_table, shortened
 from headwater.decoding import event_decoder
 from headwater.errors import InputError
 from headwater.graph_reader import asking
@@ -192,7 +192,7 @@ def _write(documents: Iterator[dict[str, Any]], sink: BinaryIO | None) -> None:
 
 
 def _table(document: dict[str, Any]) -> Table:
-    table = Table(box=None, pad_edge=False, show_header=False)
+    table = plain_table()
     for name, count in document.items():
         table.add_row(name.replace("_", " "), f"{count:,}" if isinstance(count, int) else count or "–")
     return table

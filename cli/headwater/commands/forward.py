@@ -14,7 +14,7 @@ import typer
 from rich.table import Table
 
 from headwater.connection import client_config, require_servers
-from headwater.console import JsonOption, console
+from headwater.console import JsonOption, console, plain_table
 from headwater.decoding import event_decoder
 from headwater.errors import InputError
 from headwater.kafka_errors import asking_kafka
@@ -207,7 +207,7 @@ def _shown(to: str) -> str:
 
 
 def _table(totals: ForwardTotals) -> Table:
-    table = Table(box=None, pad_edge=False, show_header=False)
+    table = plain_table()
     for name, count in totals.document().items():
         table.add_row(name, f"{count:,}")
     return table

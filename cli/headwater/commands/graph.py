@@ -17,7 +17,7 @@ from rich.table import Table
 from headwater.archives import reading_archive
 from headwater.confirming import YesOption, confirm, require_stopped
 from headwater.connection import client_config, require_servers
-from headwater.console import JsonOption, console
+from headwater.console import JsonOption, console, plain_table
 from headwater.consuming import consume, totals_table
 from headwater.decoding import event_decoder
 from headwater.errors import CheckFailedError, HeadwaterError
@@ -97,7 +97,7 @@ def _write(lines: Iterator[str], sink: BinaryIO | None, output: Path | None) -> 
 
 
 def _dump_table(document: dict[str, Any]) -> Table:
-    table = Table(box=None, pad_edge=False, show_header=False)
+    table = plain_table()
     for name, count in (*document["nodes"].items(), *document["relationships"].items()):
         table.add_row(name, f"{count:,}")
     table.add_row("lines", f"{document['lines']:,}")
@@ -203,7 +203,7 @@ def _faults(
 
 def _view(document: dict[str, Any]) -> RenderableType:
     accounting, graph = document["accounting"], document["graph"]
-    figures = Table(box=None, pad_edge=False, show_header=False)
+    figures = plain_table()
     for name in ("acknowledged", "applied", "dead_lettered", "pending", "expired"):
         figures.add_row(name.replace("_", "-"), f"{accounting[name]:,}")
     parts: list[RenderableType] = [figures]
@@ -214,14 +214,10 @@ def _view(document: dict[str, Any]) -> RenderableType:
     if document["good_letters"]:
         parts += ["\nDead letters of events that can be applied:", *map(visible, document["good_letters"][:SAMPLES])]
     if document["chains"]:
-        chains = Table(box=None, pad_edge=False)
-        chains.add_column("query", overflow="fold")
-        for heading in ("intervals", "gaps", "overlaps", "conflicts"):
-            chains.add_column(heading, justify="right")
+        counts = ("intervals", "gaps", "overlaps", "conflicts")
+        chains = plain_table("query", *counts, numbers=counts)
         for chain in document["chains"]:
-            chains.add_row(
-                visible(chain["name"]), *(f"{chain[name]:,}" for name in ("intervals", "gaps", "overlaps", "conflicts"))
-            )
+            chains.add_row(visible(chain["name"]), *(f"{chain[name]:,}" for name in counts))
         parts += ["", chains]
     if graph is not None:
         parts.append(

@@ -6,15 +6,15 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from headwater.console import console, shortened
+from headwater.console import console, plain_table, shortened
 from headwater.errors import InputError
 from headwater.graph_command import Ask, Shown, graph_command
 from headwater.options import complete_dataset, parse_hops
@@ -48,9 +48,6 @@ from headwater_analysis.reader import Reader
 from headwater_analysis.trace import Part
 from headwater_schemas.events import Certainty
 from headwater_schemas.ranges import partition_text
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 
 class ImpactFormat(StrEnum):
@@ -245,9 +242,7 @@ def _consumer(consumer: ImpactedConsumer) -> Text:
 
 
 def _jobs(impact: Impact) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("job", "", "hops", "what it has to do with it", "owner"):
-        table.add_column(heading, overflow="fold")
+    table = plain_table("job", "", "hops", "what it has to do with it", "owner")
     for job in impact.jobs:
         table.add_row(
             Text(shortened(job.job.name), style="bold"),

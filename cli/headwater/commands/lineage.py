@@ -9,11 +9,10 @@ from enum import StrEnum
 from typing import Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from headwater.console import shortened
+from headwater.console import plain_table, shortened
 from headwater.graph_command import Ask, Shown, graph_command
 from headwater.options import DatasetArgument, parse_hops
 from headwater.show import quality
@@ -146,13 +145,11 @@ def tree(answer: Lineage) -> FittedView:
 
 def table(answer: Lineage) -> FittedView:
     """The page, a row for each item and job."""
-    out = Table(box=None, pad_edge=False)
     headings = ["hops", "asset", "by", "first seen", "last seen"]
     if answer.direct is not None:
         headings[1:1] = ["influence"]
         headings[4:4] = ["what it does"]
-    for heading in headings:
-        out.add_column(heading, overflow="fold", justify="right" if heading == "hops" else "left")
+    out = plain_table(*headings, numbers=("hops",))
     for item in answer.items:
         for via in item.via or (None,):
             cells: list[str | Text] = [str(item.hops), _label(item)]

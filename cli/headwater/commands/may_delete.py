@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from headwater.console import JsonOption, console, shortened
+from headwater.console import JsonOption, console, plain_table, shortened
 from headwater.errors import CheckFailedError
 from headwater.graph_command import document
 from headwater.graph_reader import asking
@@ -19,12 +19,8 @@ from headwater.show.declared import consumers_table
 from headwater.show.names import dataset_text, moment_text
 from headwater.trace_options import parse_duration
 from headwater_analysis.deletion import HOLDING, DeletionQuestion, MayDelete, Verdict, may_delete
+from headwater_analysis.deletion.verdict import HeldMark
 from headwater_schemas.events import MarkSpread
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from headwater_analysis.deletion.verdict import HeldMark
 
 
 def command(
@@ -99,15 +95,8 @@ def view(found: MayDelete) -> RenderableType:
     return Group(*parts)
 
 
-def _table(*headings: str) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
-    return table
-
-
 def _marks(found: MayDelete) -> Table:
-    table = _table("mark", "", "where from", "reason")
+    table = plain_table("mark", "", "where from", "reason")
     for mark in found.marks[:_MOST]:
         table.add_row(
             Text(shortened(mark.mark), style="bold"),
@@ -127,7 +116,7 @@ def _origin(mark: HeldMark) -> str:
 
 
 def _jobs(found: MayDelete) -> Table:
-    table = _table("read by", "", "seen")
+    table = plain_table("read by", "", "seen")
     for job in found.jobs[:_MOST]:
         state = "needs it" if job.needs else "writes tests alone" if job.test else "not lately"
         seen = moment_text(job.last_seen) if job.last_seen is not None else ""
@@ -141,7 +130,7 @@ def _jobs(found: MayDelete) -> Table:
 
 
 def _queries(found: MayDelete) -> Table:
-    table = _table("streaming query", "checkpoint", "seen")
+    table = plain_table("streaming query", "checkpoint", "seen")
     for query in found.queries[:_MOST]:
         table.add_row(
             Text(shortened(query.query_name or query.query_id), style="bold"),

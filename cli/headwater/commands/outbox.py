@@ -6,13 +6,13 @@ import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
-from rich.table import Table
+from rich.console import RenderableType
 
 from headwater.connection import client_config, require_servers
-from headwater.console import JsonOption, console
+from headwater.console import JsonOption, console, plain_table
 from headwater.errors import CheckFailedError, InputError, SubjectNotFoundError, UnreachableError
 from headwater.kafka_errors import asking_kafka
 from headwater.outbox_files import OutboxFile, batches, is_in_use, looked_at, opened, outbox_files
@@ -24,10 +24,6 @@ from headwater_producers.publisher import Publisher
 from headwater_producers.spark.common.outbox_folder import default_root
 from headwater_schemas.topics import ensure_topics
 from headwater_schemas.visible import visible
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
 
 app = typer.Typer(help="Outbox: events on this machine's disk that wait for Kafka.", no_args_is_help=True)
 app.callback()(lambda: None)
@@ -244,12 +240,7 @@ def _chosen(root: Path, destinations: list[str] | None, *, everything: bool, wit
 def _table(root: Path, found: Sequence[OutboxFile]) -> RenderableType:
     if not found:
         return f"Nothing waits in {root}."
-    table = Table(box=None, pad_edge=False)
-    for heading in ("destination", "job"):
-        table.add_column(heading, overflow="fold")
-    table.add_column("events", justify="right")
-    for heading in ("since", "state"):
-        table.add_column(heading)
+    table = plain_table("destination", "job", "events", "since", "state", numbers=("events",))
     for each in found:
         since = "—" if each.made_at is None else f"{each.made_at:%Y-%m-%d %H:%M:%S}Z"
         state = visible(each.problem or "")

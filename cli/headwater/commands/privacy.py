@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
@@ -31,11 +32,6 @@ from headwater_analysis.privacy import (
 from headwater_analysis.privacy.exposed_data import PrivacyItem
 from headwater_analysis.reader import Reader
 from headwater_schemas.events import Sensitivity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from rich.console import RenderableType
 
 
 @graph_command(page=100)

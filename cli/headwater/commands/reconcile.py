@@ -9,7 +9,7 @@ import typer
 from rich.console import Group
 from rich.table import Table
 
-from headwater.console import JsonOption, console, shortened
+from headwater.console import JsonOption, console, plain_table, shortened
 from headwater.errors import InputError, SubjectNotFoundError
 from headwater.options import TenantOption
 from headwater.publishing import publish
@@ -154,9 +154,7 @@ def document(found: Reconciled, known: Knowledge) -> dict[str, Any]:
 
 def table(documents: Sequence[dict[str, Any]]) -> Table:
     """A row for each checkpoint."""
-    out = Table(box=None, pad_edge=False)
-    for heading in ("checkpoint", "job", "batches", "not in the graph", "not committed", "gaps"):
-        out.add_column(heading, overflow="fold")
+    out = plain_table("checkpoint", "job", "batches", "not in the graph", "not committed", "gaps")
     for each in documents:
         bounds = each["batches"]
         out.add_row(
@@ -172,9 +170,7 @@ def table(documents: Sequence[dict[str, Any]]) -> Table:
 
 def tables_view(documents: Sequence[dict[str, Any]]) -> Table:
     """A row for each open run of each table."""
-    out = Table(box=None, pad_edge=False)
-    for heading in ("table", "run", "job", "became", "version", "because"):
-        out.add_column(heading, overflow="fold")
+    out = plain_table("table", "run", "job", "became", "version", "because")
     for each in documents:
         for run in each["runs"]:
             out.add_row(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from rich.console import RenderableType
 
 from headwater import errors
 from headwater.console import shortened
@@ -23,10 +24,6 @@ from headwater_analysis.known import RunList, estate_runs
 from headwater_analysis.reader import Reader
 from headwater_analysis.runs import IntervalPage, OpenRunPage, Role, RunPage, Turn, UsePage, VersionPage
 from headwater_schemas.events import RunEventType
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
 
 app = typer.Typer(help="List runs of a job or dataset, their micro-batches, and versions.", no_args_is_help=True)
 app.callback()(lambda: None)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.table import Table
+from rich.text import Text
 
-from headwater.console import shortened
+from headwater.console import plain_table, shortened
 from headwater.graph_command import Ask, Shown, graph_command
 from headwater.show.names import asset_text
 from headwater.show.pages import counted
 from headwater_analysis.assets import AssetKind
 from headwater_analysis.search import Hit, SearchPage, search
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.text import Text
 
 
 @graph_command(page=20)
@@ -60,9 +57,7 @@ def command(
 
 def table(page: SearchPage) -> Table:
     """A row for each hit; what is gone is dim."""
-    out = Table(box=None, pad_edge=False)
-    for heading in ("match", "kind", "asset", "type", "owners", "tags"):
-        out.add_column(heading, overflow="fold")
+    out = plain_table("match", "kind", "asset", "type", "owners", "tags")
     for hit in page.items:
         asset = hit.asset
         cells = (
@@ -79,9 +74,7 @@ def table(page: SearchPage) -> Table:
 
 def consumers(page: SearchPage) -> Table:
     """A row for each declared consumer that was found."""
-    out = Table(box=None, pad_edge=False)
-    for heading in ("consumer", "type", "owners"):
-        out.add_column(heading, overflow="fold")
+    out = plain_table("consumer", "type", "owners")
     for each in page.consumers:
         out.add_row(shortened(each.name), shortened(each.type or ""), shortened(", ".join(each.owners)))
     return out

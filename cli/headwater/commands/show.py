@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from headwater.console import shortened
+from headwater.console import plain_table, shortened
 from headwater.graph_command import Ask, Shown, graph_command
 from headwater.show import runs as show_runs
 from headwater.show.declared import consumers_table, contradiction_text, declared_table, stated
@@ -30,9 +30,6 @@ from headwater_analysis.lineage import Lineage
 from headwater_analysis.owners import OwnerName
 from headwater_analysis.reader import Reader
 from headwater_analysis.runs import RunDetails
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 
 @graph_command()
@@ -217,7 +214,7 @@ def _consumer(found: ConsumerDetails) -> Iterator[RenderableType]:
 
 
 def _consumed(reads: Sequence[ConsumedDataset]) -> Table:
-    out = _table("dataset", "columns", "last written", "owners")
+    out = plain_table("dataset", "columns", "last written", "owners")
     for each in reads:
         left = each.columns_total - _MOST_COLUMNS
         columns = ", ".join(map(shortened, each.columns[:_MOST_COLUMNS])) + (f" and {left:,} more" if left > 0 else "")
@@ -231,7 +228,7 @@ def _consumed(reads: Sequence[ConsumedDataset]) -> Table:
 
 
 def _writers(reads: Sequence[ConsumedDataset]) -> Table:
-    out = _table("dataset", "job", "seen", "owners")
+    out = plain_table("dataset", "job", "seen", "owners")
     for each in reads:
         for use in each.writers:
             owners = _joined(owner.name for owner in use.owners) or ""
@@ -260,7 +257,7 @@ def _other_names(names: Sequence[str]) -> Rows:
 
 
 def _columns(columns: Sequence[KnownColumn]) -> Table:
-    out = _table("column", "type", "schema", "tags", "description")
+    out = plain_table("column", "type", "schema", "tags", "description")
     for column in columns:
         cells = (shortened(column.name), _type(column), _history(column), _tags(column.tags) or "")
         out.add_row(*cells, shortened(column.description or ""), style=None if column.current else "dim")
@@ -280,7 +277,7 @@ def _history(column: KnownColumn) -> str:
 
 
 def _jobs(uses: Sequence[JobUse]) -> Table:
-    out = _table("job", "seen", "owners")
+    out = plain_table("job", "seen", "owners")
     for use in uses:
         seen = _seen(use)
         out.add_row(asset_text(use.job), seen, _joined(owner.name for owner in use.owners) or "")
@@ -288,7 +285,7 @@ def _jobs(uses: Sequence[JobUse]) -> Table:
 
 
 def _datasets(uses: Sequence[DatasetUse]) -> Table:
-    out = _table("dataset", "seen")
+    out = plain_table("dataset", "seen")
     for use in uses:
         name = asset_text(use.dataset)
         out.add_row(name.append(" (gone)") if use.gone else name, _seen(use), style="dim" if use.gone else None)
@@ -301,7 +298,7 @@ def _seen(use: JobUse | DatasetUse) -> str:
 
 
 def _queries(found: JobDetails) -> Table:
-    out = _table("query", "name", "batches", "seen", "checkpoint")
+    out = plain_table("query", "name", "batches", "seen", "checkpoint")
     for query in found.queries:
         batches = "" if query.last_batch is None else f"{query.first_batch}..{query.last_batch + 1}"
         seen, checkpoint = span_text(query.first_seen, query.last_seen), query.checkpoint_location or ""
@@ -312,7 +309,7 @@ def _queries(found: JobDetails) -> Table:
 
 
 def _hops(found: Lineage) -> Table:
-    out = _table("", "asset", "by", "what it does")
+    out = plain_table("", "asset", "by", "what it does")
     for item in found.items:
         for via in item.via or (None,):
             word = "" if item.influence is None else item.influence.value
@@ -347,10 +344,3 @@ def _lines(texts: Iterable[str]) -> str | None:
 
 def _text(text: str | None) -> str | None:
     return None if text is None else shortened(text, _LONGEST)
-
-
-def _table(*headings: str) -> Table:
-    out = Table(box=None, pad_edge=False)
-    for heading in headings:
-        out.add_column(heading, overflow="fold")
-    return out

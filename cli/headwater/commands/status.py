@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import typer
 from confluent_kafka import KafkaException
-from rich.table import Table
 from rich.text import Text
 
-from headwater.console import JsonOption, console
+from headwater.console import JsonOption, console, plain_table
 from headwater.errors import ExitCode
 from headwater.events_topic import EventsTopicState, topic_state
 from headwater.invocation import as_called
@@ -41,9 +40,7 @@ def command(json_output: JsonOption = False) -> None:
         },
         "cache_dir": str(paths.cache_dir()),
     }
-    table = Table(box=None, pad_edge=False)
-    for heading in ("", "address", "answers", "version", "pid", "log"):
-        table.add_column(heading, overflow="fold")
+    table = plain_table("", "address", "answers", "version", "pid", "log")
     for name, address, member in (
         ("Kafka", info.bootstrap_servers, info.kafka),
         ("Neo4j", info.neo4j_uri, info.neo4j),

@@ -11,7 +11,7 @@ from confluent_kafka.admin import AdminClient
 from rich.table import Table
 
 from headwater.connection import client_config, require_servers
-from headwater.console import JsonOption, console
+from headwater.console import JsonOption, console, plain_table
 from headwater.errors import ConfigurationError, InputError
 from headwater.kafka_errors import asking_kafka
 from headwater.settings import connected_settings
@@ -91,10 +91,7 @@ def _partitions(client: Mapping[str, Any], names: Sequence[str]) -> dict[str, in
 
 
 def _table(found: Mapping[str, int | None], created: set[str]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("topic", overflow="fold")
-    table.add_column("partitions", justify="right")
-    table.add_column("")
+    table = plain_table("topic", "partitions", "", numbers=("partitions",))
     for name, count in found.items():
         table.add_row(name, "?" if count is None else f"{count:,}", "created" if name in created else "was there")
     return table

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import os
 import shlex
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from headwater.console import plain_table
 from headwater.demo.facts import Facts
 from headwater.demo.jobs import YEAR_DAYS
 from headwater.demo.scenario import DemoResult
 from headwater.invocation import program
 from headwater.stack import paths
 from headwater_graph.statement_files import load, names
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
 
 _BLANK = Text("")
 
@@ -61,7 +58,7 @@ def view(outcome: DemoResult, *, kept: bool) -> RenderableType:
 
 def _figures(outcome: DemoResult) -> Table:
     facts = outcome.facts
-    table = Table(box=None, show_header=False, pad_edge=False)
+    table = plain_table()
     flights = sum(facts.departed_ends.values())
     table.add_row("flights", f"{flights:,} of {outcome.days} days, in {outcome.seconds['total']:.0f} s")
     table.add_row(

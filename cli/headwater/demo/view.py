@@ -7,19 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from headwater.console import console
+from headwater.console import console, plain_table
 from headwater.demo.broker import EventProgress
 from headwater.demo.jobs import DemoJob
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 _REFRESHES_PER_SECOND = 4
 
@@ -107,11 +104,7 @@ class View:
         return Group(heading, self._jobs(), self._events())
 
     def _jobs(self) -> Table:
-        table = Table(box=None, pad_edge=False)
-        for name in ("job", "", "state"):
-            table.add_column(name)
-        for name in ("batches", "s"):
-            table.add_column(name, justify="right")
+        table = plain_table("job", "", "state", "batches", "s", numbers=("batches", "s"))
         for shown in self.jobs:
             style = _STYLES[shown.state]
             batches = "" if shown.batches is None else str(shown.batches)

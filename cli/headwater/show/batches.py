@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
-from headwater.console import shortened
+from headwater.console import plain_table, shortened
 from headwater.show.names import LONGEST_PATH, asset_text, moment_text
 from headwater_analysis.runs import IntervalItem, Joint, Quality, Use
 from headwater_schemas.events import Certainty, Provenance
@@ -20,9 +20,7 @@ _SHORT_DIGEST = 12
 
 def table(batches: Sequence[IntervalItem]) -> Table:
     """A row for each micro-batch; what is wrong with it is red."""
-    out = Table(box=None, pad_edge=False)
-    for heading in ("batch", "at", "took", "rows in", "rows out", "read", "faults", "quality"):
-        out.add_column(heading, overflow="fold", justify="right" if heading in _NUMBERS else "left")
+    out = plain_table("batch", "at", "took", "rows in", "rows out", "read", "faults", "quality", numbers=_NUMBERS)
     for batch in batches:
         out.add_row(
             f"{batch.batch_id}{'' if batch.provenance is Provenance.OBSERVED else ' (reconciled)'}",
@@ -39,7 +37,6 @@ def table(batches: Sequence[IntervalItem]) -> Table:
 
 def uses(found: Sequence[Use]) -> Table:
     """A row for each dataset."""
-    out = Table(box=None, pad_edge=False)
     partitions = [partitions_text(use) for use in found]
     facets = [shortened(", ".join(facet.name for facet in use.facets if facet.json)) for use in found]
     schemas = [schema_text(use) for use in found]
@@ -48,8 +45,8 @@ def uses(found: Sequence[Use]) -> Table:
         for name, texts in (("schema", schemas), ("partitions", partitions), ("facets", facets))
         if any(texts)
     ]
-    for heading in ("dataset", "part", "certainty", "rows", "files", *(name for name, _ in more)):
-        out.add_column(heading, overflow="fold", justify="right" if heading in ("rows", "files") else "left")
+    headings = ("dataset", "part", "certainty", "rows", "files", *(name for name, _ in more))
+    out = plain_table(*headings, numbers=("rows", "files"))
     for at, use in enumerate(found):
         out.add_row(
             asset_text(use.dataset),

@@ -8,7 +8,7 @@ from typing import Any, Final
 from rich.table import Table
 from rich.text import Text
 
-from headwater.console import shortened
+from headwater.console import plain_table, shortened
 from headwater_analysis.assets import Asset
 from headwater_analysis.declared import Contradiction, Declared, ReadingConsumer
 
@@ -19,9 +19,7 @@ BESIDE: Final = {"owners": "owner_types", "tags": "tag_values"}
 
 def declared_table(found: Declared) -> Table:
     """Table with a row for each property of the whole, and for each column with a declaration."""
-    table = Table(box=None, pad_edge=False, show_header=False)
-    for _ in range(2):
-        table.add_column(overflow="fold")
+    table = plain_table()
     table.add_row("in sets", Text(shortened(", ".join(found.sets), _LONGEST)))
     for name, value in _properties(found.values):
         table.add_row(shortened(name), Text(shortened(value, _LONGEST)))
@@ -79,9 +77,7 @@ _MOST_READS = 3
 
 def consumers_table(consumers: Sequence[ReadingConsumer]) -> Table:
     """Each with what it is, what it reads of what is shown, and how its people are reached."""
-    table = Table(box=None, pad_edge=False)
-    for heading in ("consumer", "", "reads", "notice", "owner", "reached by"):
-        table.add_column(heading, overflow="fold")
+    table = plain_table("consumer", "", "reads", "notice", "owner", "reached by")
     for consumer in consumers[:_MOST]:
         about = [text for text in (consumer.type, consumer.criticality) if text]
         reads = [_called(asset) for asset in consumer.reads[:_MOST_READS]]

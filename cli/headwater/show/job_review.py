@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.text import Text
 
 from headwater.console import shortened
@@ -17,9 +17,6 @@ from headwater_review.jobs.job_review import JobReview, JobVerdict
 from headwater_review.jobs.version import JobProblem
 from headwater_review.schema_review import Review
 from headwater_schemas.visible import visible
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 _UNKNOWN: Final = "Not all of the change is known, so nothing is promised."
 _RULE: Final = "headwater/incomplete"

@@ -6,12 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rich.console import Group, RenderableType
+from rich.console import ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
+from headwater.console import plain_table
+
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.console import Console
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class FittedView:
 
 def pairs(rows: Iterable[tuple[str, str | Text | None]]) -> Table:
     """A row for each thing that is known: its name and value."""
-    out = Table(box=None, pad_edge=False, show_header=False)
+    out = plain_table()
     for name, value in rows:
         if value:
             out.add_row(Text(name, style="dim"), value)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
-from headwater.console import shortened
+from headwater.console import plain_table, shortened
 from headwater.show.names import moment_text
 from headwater_analysis.quality import Check, DatasetQuality
 from headwater_analysis.runs import Quality
@@ -18,9 +18,7 @@ _MOST_DATASETS = 10
 
 def checks_table(checks: Sequence[Check]) -> Table:
     """A row for each run or micro-batch that checked one dataset."""
-    out = Table(box=None, pad_edge=False)
-    for heading in ("at", "job", "by", "found"):
-        out.add_column(heading, overflow="fold")
+    out = plain_table("at", "job", "by", "found")
     for each in checks:
         found = Text(_found_text(each), style="red" if each.failed else "green")
         job = "" if each.job is None else shortened(each.job.name)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import quote
 
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
@@ -19,9 +19,6 @@ from headwater_analysis.impact.wording import as_code, as_text, called, consumer
 from headwater_review.compare import DifferenceKind
 from headwater_review.schema_review import Review, ReviewedDifference
 from headwater_schemas.visible import visible
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 _STYLES: Final = {
     Severity.BREAKING: "bold red",

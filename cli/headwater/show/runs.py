@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from headwater.console import shortened
+from headwater.console import plain_table, shortened
 from headwater.show import batches
 from headwater.show.batches import quality_text
 from headwater.show.names import LONGEST_PATH, SHORT_VERSION, dataset_text, moment_text, short_version
@@ -30,10 +29,6 @@ from headwater_schemas.events import RunEventType
 from headwater_schemas.ranges import range_text
 from headwater_schemas.visible import visible
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-
 _STYLES = {RunEventType.COMPLETE: "green", RunEventType.FAIL: "bold red", RunEventType.ABORT: "red"}
 _BECAUSE = {
     Because.QUERY_CONTINUED: "it reported no end, and its streaming query went on without it",
@@ -45,9 +40,7 @@ _LONGEST_ERROR = 80
 
 def table(runs: Sequence[RunItem]) -> Table:
     """A row for each run."""
-    out = Table(box=None, pad_edge=False)
-    for heading in ("began", "took", "state", "job", "run", "code", "batches", "error"):
-        out.add_column(heading, overflow="fold", justify="right" if heading == "took" else "left")
+    out = plain_table("began", "took", "state", "job", "run", "code", "batches", "error", numbers=("took",))
     for run in runs:
         out.add_row(
             moment_text(run.began),
@@ -64,9 +57,7 @@ def table(runs: Sequence[RunItem]) -> Table:
 
 def open_table(runs: Sequence[OpenRun], now: datetime) -> Table:
     """A row for each run without an end, and for how long nothing was seen of it."""
-    out = Table(box=None, pad_edge=False)
-    for heading in ("last seen", "ago", "state", "heartbeat", "job", "run", "began", "batches"):
-        out.add_column(heading, overflow="fold", justify="right" if heading == "ago" else "left")
+    out = plain_table("last seen", "ago", "state", "heartbeat", "job", "run", "began", "batches", numbers=("ago",))
     for each in runs:
         run = each.run
         out.add_row(
@@ -157,9 +148,9 @@ def business_text(found: Sequence[BusinessVersion]) -> str | None:
 
 def versions(items: Sequence[VersionItem]) -> Table:
     """A row for each version and what produced it."""
-    out = Table(box=None, pad_edge=False)
-    for heading in ("produced", "version", "operation", "files", "by", "run", "code", "read"):
-        out.add_column(heading, overflow="fold", justify="right" if heading in ("files", "read") else "left")
+    out = plain_table(
+        "produced", "version", "operation", "files", "by", "run", "code", "read", numbers=("files", "read")
+    )
     for item in items:
         first: Producer | None = next(iter(item.producers), None)
         out.add_row(
@@ -179,9 +170,7 @@ def versions(items: Sequence[VersionItem]) -> Table:
 def turn(found: Turn) -> RenderableType:
     """The two runs by state; by assertions, the two micro-batches of each query."""
     head = Text(dataset_text(found.of), style="bold")
-    out = Table(box=None, pad_edge=False)
-    for heading in ("by", "", "at", "job", "run", "code", "what"):
-        out.add_column(heading, overflow="fold")
+    out = plain_table("by", "", "at", "job", "run", "code", "what")
     for word, run in (("last good", found.last_good), ("first bad", found.first_bad)):
         cells = ("none",) if run is None else (moment_text(run.began), *_who(run), _why(run))
         out.add_row("state", word, *cells)
@@ -193,9 +182,7 @@ def turn(found: Turn) -> RenderableType:
 
 def quality(turns: Sequence[QualityTurn]) -> Table:
     """Table of each query's and job's last good micro-batch or run by assertions, and the first bad one after it."""
-    out = Table(box=None, pad_edge=False)
-    for heading in ("", "at", "job", "run", "code", "what"):
-        out.add_column(heading, overflow="fold")
+    out = plain_table("", "at", "job", "run", "code", "what")
     for one in turns:
         for row in _quality_rows(one):
             out.add_row(*row)

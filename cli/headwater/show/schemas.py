@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
-from headwater.console import shortened
+from headwater.console import plain_table, shortened
 from headwater.show.names import span_text
 from headwater_analysis.schemas import DiffChange, FieldType, KnownSchema, KnownType, SchemaChange
 
@@ -17,9 +17,7 @@ _STYLES = {DiffChange.ADDED: "green", DiffChange.REMOVED: "red", DiffChange.CHAN
 
 def schemas_table(schemas: Sequence[KnownSchema]) -> Table:
     """A row for each schema, the one reported last first, with what it changed."""
-    out = Table(box=None, pad_edge=False)
-    for heading in ("seen", "columns", "changes", "digest"):
-        out.add_column(heading, overflow="fold")
+    out = plain_table("seen", "columns", "changes", "digest")
     for schema in schemas:
         seen = span_text(schema.first_seen, schema.last_seen)
         out.add_row(seen, f"{schema.columns_total:,}", _changes(schema), shortened(schema.digest))
@@ -28,9 +26,7 @@ def schemas_table(schemas: Sequence[KnownSchema]) -> Table:
 
 def types_table(types: Sequence[KnownType]) -> Table:
     """A row for each type that schemas stated of a column, the one reported last first."""
-    out = Table(box=None, pad_edge=False)
-    for heading in ("type", "seen"):
-        out.add_column(heading, overflow="fold")
+    out = plain_table("type", "seen")
     for each in types:
         out.add_row(type_text(each), span_text(each.first_seen, each.last_seen))
     return out

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from headwater.console import shortened
+from headwater.console import plain_table, shortened
 from headwater.show import quality
 from headwater.show.names import LONGEST_PATH, asset_text, moment_text, short_version
 from headwater_analysis.assets import Asset
@@ -166,9 +166,7 @@ def summary(found: Trace) -> str:
 
 def blast_table(found: Blast) -> Table:
     """A row for each dataset and certainty: what is tainted still, and what was."""
-    out = Table(box=None, pad_edge=False)
-    for heading in ("hops", "dataset", "tainted", "certainty", "by"):
-        out.add_column(heading, overflow="fold", justify="right" if heading == "hops" else "left")
+    out = plain_table("hops", "dataset", "tainted", "certainty", "by", numbers=("hops",))
     jobs = {hop.number: _job(hop.step.job) if hop.step.job is not None else "–" for hop in found.hops}
     for each in found.tainted:
         by = ", ".join(dict.fromkeys(jobs[number] for number in each.hops))

@@ -40,18 +40,15 @@ _CONFIG = {
 _READ_SECONDS = 30.0
 
 
-def records_to_end(
-    client: Mapping[str, Any], topic: str, *, newest: int | None = None, max_bytes: int = RECORD_MAX_BYTES
-) -> Iterator[FetchedRecord]:
+def records_to_end(client: Mapping[str, Any], topic: str, *, newest: int | None = None) -> Iterator[FetchedRecord]:
     """Yield every record that is on the topic now, in order within a partition. One is in memory at a time.
 
-    What can't be read, or is longer than `max_bytes`, comes without its bytes (`FetchedRecord.unread`).
+    What can't be read, or is longer than RECORD_MAX_BYTES, comes without its bytes (`FetchedRecord.unread`).
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
         topic: topic to read.
         newest: no more than so many of the last offsets of each partition; None: all.
-        max_bytes: the longest record that is kept.
 
     Raises:
         KafkaException: the brokers don't answer in time or refuse.
@@ -79,7 +76,7 @@ def records_to_end(
                 if (unread := unfetchable.passed(partition, offset)) is not None:
                     yield unread
                 if error is None and offset < ends[number]:
-                    yield record_of(message, partition, offset, max_bytes=max_bytes)
+                    yield record_of(message, partition, offset, max_bytes=RECORD_MAX_BYTES)
                 # An end that is reached is one even where control records follow the last record.
                 if error is not None or offset + 1 >= ends[number]:
                     del ends[number]

@@ -88,11 +88,11 @@ class Lane(Protocol):
 class ThreadLane:
     """A lane with one daemon thread: a driver call that never returns can't keep the process from ending."""
 
-    def __init__(self, name: str = "writer") -> None:
+    def __init__(self) -> None:
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[JobResult] = queue.SimpleQueue()
         self._busy = False
-        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
+        self._thread = threading.Thread(target=self._work, name="writer", daemon=True)
         self._thread.start()
 
     @property

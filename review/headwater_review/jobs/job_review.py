@@ -172,7 +172,7 @@ def _reviewed(
         return review_by_kind(dataset, differences, (old.script, new.script), len(schema.columns), notes)
     question = Question(found.asset.key, each.new or schema, each.old or schema, differences=differences)
     answer = review(reader, question, policy)
-    return _of_scripts(answer, old, new)
+    return replace(answer, old=old.script, new=new.script)
 
 
 def _declared(tx: Transaction, difference: SchemaDifference) -> SchemaDifference:
@@ -202,7 +202,3 @@ def _spellings(kind: str, name: str) -> Iterator[str]:
     last = name.rstrip("/").rsplit("/", 1)[-1]
     if kind == "path" and last != name:
         yield last
-
-
-def _of_scripts(answer: Review, old: JobVersion, new: JobVersion) -> Review:
-    return replace(answer, old=old.script, new=new.script)

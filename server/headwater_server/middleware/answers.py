@@ -5,12 +5,8 @@ There are no CORS headers: another site's script may not read any answer.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from starlette.datastructures import Headers
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _ALWAYS = {
     "X-Content-Type-Options": "nosniff",

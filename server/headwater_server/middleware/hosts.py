@@ -12,15 +12,11 @@ questions without end although it may not read the answers. Its links may lead h
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from headwater_server.problems import ProblemType, problem
-
-if TYPE_CHECKING:
-    from starlette.responses import Response
-    from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 class Hosts:

@@ -13,12 +13,13 @@ import hmac
 import zlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from anyio import CapacityLimiter, to_thread
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.routing import BaseRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from headwater_server.metrics import IntakeMetrics
 from headwater_server.middleware.bodies import (
@@ -34,9 +35,6 @@ from headwater_server.middleware.bodies import (
 )
 from headwater_server.problems import ProblemType, problem
 from headwater_server.settings import ServeSettings
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
 
 ONE = "/lineage"
 BATCH = "/lineage/batch"

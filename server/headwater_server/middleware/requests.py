@@ -10,17 +10,14 @@ import asyncio
 import logging
 import time
 import uuid
-from typing import TYPE_CHECKING
 from urllib.parse import quote
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headwater_schemas.visible import visible
 from headwater_server.metrics import ServeMetrics
 from headwater_server.middleware.bodies import READ
 from headwater_server.problems import ProblemType, problem
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
 
 log = logging.getLogger("headwater.serve")
 _MOST_OF_A_PATH = 200

@@ -78,13 +78,12 @@ def serve(host: str, port: int, *, registry: CollectorRegistry = REGISTRY) -> Ru
     return served
 
 
-def push(gateway: str, application: str, *, registry: CollectorRegistry = REGISTRY) -> bool:
+def push(gateway: str, application: str) -> bool:
     """Replace an application's metrics in the gateway by this process's. A failure is logged, no more.
 
     Args:
         gateway: `host:port`, or a URL.
         application: name of the application: runs of one job replace each other.
-        registry: registry of the metrics.
 
     Returns:
         True if the gateway took them.
@@ -94,7 +93,7 @@ def push(gateway: str, application: str, *, registry: CollectorRegistry = REGIST
     error = _within(
         PUSH_SECONDS,
         lambda: push_to_gateway(
-            gateway, PUSHED, registry, grouping_key={"application": application}, timeout=PUSH_SECONDS
+            gateway, PUSHED, REGISTRY, grouping_key={"application": application}, timeout=PUSH_SECONDS
         ),
     )
     if error is not None:

@@ -95,21 +95,12 @@ class OverrunWatch:
         sink: destination of the intervals.
         wait_seconds: longest time to durability of an interval.
         stop: stops the query of an overrun.
-        clock: monotonic seconds.
     """
 
-    def __init__(
-        self,
-        sink: DurableSink | None,
-        *,
-        wait_seconds: float,
-        stop: Callable[[Overrun], None],
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, sink: DurableSink | None, *, wait_seconds: float, stop: Callable[[Overrun], None]) -> None:
         self._sink = sink
         self._wait_seconds = wait_seconds
         self._stop = stop
-        self._clock = clock
         self._changed = threading.Condition()
         self._waiting: list[tuple[float, Overrun]] = []
         self._refused: list[Overrun] = []
@@ -158,7 +149,7 @@ class OverrunWatch:
             elif refused:
                 self._refused.append(span)
             else:
-                self._waiting.append((self._clock(), span))
+                self._waiting.append((time.monotonic(), span))
             self._changed.notify_all()
 
     def _run(self) -> None:
@@ -182,7 +173,7 @@ class OverrunWatch:
         with self._changed:
             if durable:
                 del self._waiting[:asked]
-            latest = self._clock() - self._wait_seconds
+            latest = time.monotonic() - self._wait_seconds
             late = {span.query_id for at, span in self._waiting if at <= latest}
             overdue = self._refused + [span for _, span in self._waiting if span.query_id in late]
             self._waiting = [(at, span) for at, span in self._waiting if span.query_id not in late]

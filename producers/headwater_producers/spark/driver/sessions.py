@@ -16,7 +16,7 @@ import gc
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
@@ -167,16 +167,14 @@ class UntrackedQueries:
     Args:
         spark: a session of the application.
         streams: the queries that are known.
-        clock: monotonic seconds.
     """
 
-    def __init__(self, spark: Any, streams: StreamFlow, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, spark: Any, streams: StreamFlow) -> None:
         self._context = spark.sparkContext
         # By query id, of all sessions: Spark's own guard against two runs of one query.
         self._active = spark._jsparkSession.sharedState().activeStreamingQueries()
         self._streams = streams
-        self._clock = clock
-        self._look_at = clock() + _LOOK_SECONDS
+        self._look_at = time.monotonic() + _LOOK_SECONDS
 
     def sessions(self, *, at_once: bool = False) -> list[Any]:
         """List the sessions with untracked queries, which are tracked from now on. Never raises.
@@ -186,9 +184,9 @@ class UntrackedQueries:
         Args:
             at_once: however long ago the last look was.
         """
-        if not at_once and self._clock() < self._look_at:
+        if not at_once and time.monotonic() < self._look_at:
             return []
-        self._look_at = self._clock() + _LOOK_SECONDS
+        self._look_at = time.monotonic() + _LOOK_SECONDS
         try:
             if int(self._active.size()) == self._streams.running:
                 return []

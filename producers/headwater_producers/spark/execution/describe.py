@@ -157,17 +157,9 @@ def _topics_so_far(query: Any) -> dict[int, Collection[str]]:
     return topics_read(json.loads(str(progress.json())) if progress is not None else None)
 
 
-def describe_plan(
-    plan: Any,
-    *,
-    session: Any,
-    upstream: Upstream | None = None,
-    frames: KnownFrames | None = None,
-    settings: PlanSettings | None = None,
-    topics: Mapping[int, Collection[str]] | None = None,
-) -> PlanDescription:
+def describe_plan(plan: Any, *, session: Any, settings: PlanSettings | None = None) -> PlanDescription:
     """Describe an analyzed `LogicalPlan` of the JVM. Never raises for a plan."""
-    return _described(plan, SessionContext(session, settings or PlanSettings(), topics or {}, frames), upstream)
+    return _described(plan, SessionContext(session, settings or PlanSettings(), {}), None)
 
 
 def _described(
