@@ -1,8 +1,8 @@
 """Attempts: which records a consumer was at when its process ended, so that one that ends each process is found.
 
 A process that is killed, for its memory say, can't tell. So before the first records of a partition are handed on,
-their offset is committed once more with the number of attempts in its metadata, and the first commit of progress takes
-it away. Whoever is assigned the partition next reads how often it was begun in vain:
+their offset is committed once more with the ids of the processes that began them in its metadata, and the first commit
+of progress takes these away. Whoever is assigned the partition next reads how many others began it in vain:
 
     begun before   handed on at once   of the next
     0, 1           as many as fit      all
@@ -11,13 +11,18 @@ it away. Whoever is assigned the partition next reads how often it was begun in 
     4, 5           1                   16, 1
     6              1: it is set aside, as a dead letter
 
-Nothing more is handed on before what was handed on is committed, and each such commit keeps the number. So six ends of
-a process find the record, and an idle partition has no number. A consumer that is stopped takes its numbers away.
+Nothing more is handed on before what was handed on is committed, and each such commit keeps the ids. So six ends of a
+process find the record, and an idle partition has no ids. A consumer that is stopped takes its ids away.
+
+Only what a record causes counts. A process that loses its session, since the brokers are away say, lives on under its
+id, however often it begins anew: the processes of a group that live count once each. One that didn't poll for
+`max.poll.interval.ms` was held up by a record: it takes another id (`stalled`), as if it had ended.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import secrets
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from headwater_consumers.kafka.records import FetchedRecord, Partition
@@ -33,30 +38,44 @@ class _Attempt:
     """An assignment of a partition.
 
     Attributes:
-        before: attempts in vain.
+        begun_by: other processes that began it in vain.
         left: records that are still handed on with care.
         careful: records are left to hand on carefully, or one of them isn't committed.
         out: offset after the last record handed on; None: none were, or all are committed.
         begun: the attempt is recorded.
     """
 
-    before: int
+    begun_by: tuple[str, ...]
     left: int
     careful: bool
     out: int | None = None
     begun: bool = False
 
+    @property
+    def before(self) -> int:
+        return len(self.begun_by)
+
 
 class Attempts:
-    """Attempts at the first record of each assigned partition. All calls come from one thread."""
+    """Attempts at the first record of each assigned partition. All calls come from one thread.
 
-    def __init__(self) -> None:
+    Args:
+        new_id: makes the id of a process.
+    """
+
+    def __init__(self, new_id: Callable[[], str] = lambda: secrets.token_hex(4)) -> None:
         self._of: dict[Partition, _Attempt] = {}
+        self._new_id = new_id
+        self._process = new_id()
 
-    def assigned(self, partition: Partition, before: int) -> None:
-        """Start to track a partition that was assigned after `before` failed attempts."""
-        before = min(before, SET_ASIDE_AFTER)
-        self._of[partition] = _Attempt(before, _CAREFUL.get(before, (0, 0))[1], before in _CAREFUL)
+    def assigned(self, partition: Partition, begun_by: Iterable[str]) -> None:
+        """Start to track a partition that was assigned after these processes began it in vain."""
+        others = tuple(process for process in begun_by if process != self._process)[:SET_ASIDE_AFTER]
+        self._of[partition] = _Attempt(others, _CAREFUL.get(len(others), (0, 0))[1], len(others) in _CAREFUL)
+
+    def stalled(self) -> None:
+        """Count this process's attempts as if it had ended: the records that it was at have held it up."""
+        self._process = self._new_id()
 
     def forget(self, partition: Partition) -> None:
         """Drop a partition that was revoked."""
@@ -100,7 +119,7 @@ class Attempts:
     def at_end(self, partition: Partition) -> bool:
         """Handle the end of a partition: records after it are new.
 
-        Return True if the number of attempts has to be removed, since no further commit will do so.
+        Return True if the ids have to be removed, since no further commit will do so.
         """
         attempt = self._of.get(partition)
         if attempt is None or attempt.left == 0:
@@ -116,19 +135,17 @@ class Attempts:
                 attempt.out = None
                 attempt.careful = attempt.left > 0
 
-    def before(self, partition: Partition) -> int:
-        """Number of failed attempts before this one."""
+    def beginning(self, partition: Partition) -> tuple[str, ...]:
+        """Return the processes to commit in an offset's metadata when its record is begun, this one included."""
         attempt = self._of.get(partition)
-        return 0 if attempt is None else attempt.before
+        return (*(() if attempt is None else attempt.begun_by), self._process)
 
-    def number(self, partition: Partition) -> int:
-        """Number of attempts to commit in an offset's metadata, this one included; 0: none is committed."""
+    def begun_by(self, partition: Partition) -> tuple[str, ...]:
+        """Return the processes to commit in an offset's metadata with progress; none where no care is taken."""
         attempt = self._of.get(partition)
-        if attempt is None or not attempt.begun:
-            return 0
-        return attempt.before + 1 if attempt.left > 0 else 0
+        return self.beginning(partition) if attempt is not None and attempt.begun and attempt.left > 0 else ()
 
-    def has_number(self, partition: Partition) -> bool:
-        """Return True if a number of attempts may be committed with the partition's offset."""
+    def is_recorded(self, partition: Partition) -> bool:
+        """Return True if ids of processes may be committed with the partition's offset."""
         attempt = self._of.get(partition)
         return attempt is not None and attempt.begun and (attempt.out is not None or attempt.left > 0)

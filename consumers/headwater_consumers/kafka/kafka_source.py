@@ -355,7 +355,7 @@ class KafkaSource:
             return
         self._committing = ours
         try:
-            self._consumer.commit(offsets=committable(ours, self._attempts.number), asynchronous=True)
+            self._consumer.commit(offsets=committable(ours, self._attempts.begun_by), asynchronous=True)
         except KafkaException as error:
             self._answer(error.args[0])
 
@@ -370,7 +370,7 @@ class KafkaSource:
         if not ours:
             return
         try:
-            committed = self._consumer.commit(offsets=committable(ours, self._attempts.number), asynchronous=False)
+            committed = self._consumer.commit(offsets=committable(ours, self._attempts.begun_by), asynchronous=False)
         except KafkaException as error:
             raise self._callbacks.classified(error, "committing offsets") from error
         for partition in committed or ():
@@ -430,6 +430,8 @@ class KafkaSource:
             partition = self._ownership.find(message.topic(), message.partition())
             if error is not None and not at_end(error) and (partition is None or error.code() not in UNFETCHABLE):
                 self._callbacks.trouble(error)
+                if error.code() == KafkaError._MAX_POLL_EXCEEDED:  # noqa: SLF001 - librdkafka's own name
+                    self._attempts.stalled()
             if partition is None or offset is None or partition in sought:
                 continue
             if error is not None and error.code() in UNFETCHABLE:
@@ -448,7 +450,7 @@ class KafkaSource:
     def _handed(self, records: list[FetchedRecord], reached: Mapping[Partition, int]) -> list[FetchedRecord]:
         """Return the records, once their attempts are recorded."""
         if first := self._attempts.begins(records):
-            self._record(first, lambda partition: self._attempts.before(partition) + 1)
+            self._record(first, self._attempts.beginning)
         handed = self._attempts.handing(records)
         for record in handed:
             if record.ends_consumers:
@@ -458,13 +460,13 @@ class KafkaSource:
                     record,
                 )
         if ended := {partition: at for partition, at in reached.items() if self._attempts.at_end(partition)}:
-            self._record(ended, lambda _: 0)
+            self._record(ended, lambda _: ())
         return handed
 
-    def _record(self, offsets: Mapping[Partition, int], attempts: Callable[[Partition], int]) -> None:
-        """Commit offsets with another number of attempts: where the group stands already, or a new one begins."""
+    def _record(self, offsets: Mapping[Partition, int], begun_by: Callable[[Partition], Iterable[str]]) -> None:
+        """Commit offsets with other processes beside them: where the group stands already, or a new one begins."""
         try:
-            self._consumer.commit(offsets=committable(offsets, attempts), asynchronous=False)
+            self._consumer.commit(offsets=committable(offsets, begun_by), asynchronous=False)
         except KafkaException as error:
             self._callbacks.notice(error, "recording how often records were begun")
         else:
@@ -504,7 +506,7 @@ class KafkaSource:
         taken = self._ownership.take(partitions, topic_id, committed)
         for partition in taken:
             known = committed.get((partition.topic, partition.number))
-            self._attempts.assigned(partition, known.attempts if known and known.topic_id == topic_id else 0)
+            self._attempts.assigned(partition, known.begun_by if known and known.topic_id == topic_id else ())
         self._require_listener().assigned(taken)
 
     def _on_revoke(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
@@ -514,9 +516,9 @@ class KafkaSource:
         those = self._ownership.those(partitions)
         self._require_listener().revoked(those)
         # Not in vain: whoever stops by itself hasn't been ended by a record.
-        left = {p: self._ownership.committed(p) for p in those if self._attempts.has_number(p)}
+        left = {p: self._ownership.committed(p) for p in those if self._attempts.is_recorded(p)}
         if stands := {partition: offset for partition, offset in left.items() if offset is not None}:
-            self._record(stands, lambda _: 0)
+            self._record(stands, lambda _: ())
         self._give(partitions)
         consumer.incremental_unassign(partitions)
 

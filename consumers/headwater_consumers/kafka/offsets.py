@@ -40,12 +40,12 @@ class CommittedOffset:
     Attributes:
         offset: offset of the record to consume next.
         topic_id: incarnation of the topic for which it was committed; empty if the committer recorded none.
-        attempts: number of failed attempts at that record since (`attempts`).
+        begun_by: processes that began that record in vain (`attempts`).
     """
 
     offset: int
     topic_id: str = ""
-    attempts: int = 0
+    begun_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,27 +67,28 @@ class PartitionOffsets:
         return max(0, self.end - max(self.begin, self.committed or 0))
 
 
-def committed_metadata(topic_id: str, attempts: int = 0) -> str:
-    """Metadata to commit with an offset: the topic's id and the number of attempts."""
+def committed_metadata(topic_id: str, begun_by: Iterable[str] = ()) -> str:
+    """Metadata to commit with an offset: the topic's id and the processes that began its record in vain."""
     if not topic_id:
         return ""
-    return f"{_METADATA}{topic_id}{_ATTEMPTS}{attempts}" if attempts else _METADATA + topic_id
+    processes = " ".join(begun_by)
+    return f"{_METADATA}{topic_id}{_ATTEMPTS}{processes}" if processes else _METADATA + topic_id
 
 
-def read_metadata(metadata: str | None) -> tuple[str, int]:
-    """Read the topic's incarnation and the attempts beside an offset; empty and 0 if another program committed it."""
+def read_metadata(metadata: str | None) -> tuple[str, tuple[str, ...]]:
+    """Read the topic's incarnation and the processes beside an offset; empty if another program committed it."""
     if metadata is None or not metadata.startswith(_METADATA):
-        return "", 0
-    topic_id, _, attempts = metadata.removeprefix(_METADATA).partition(_ATTEMPTS)
-    return topic_id, int(attempts) if attempts.isdecimal() else 0
+        return "", ()
+    topic_id, _, processes = metadata.removeprefix(_METADATA).partition(_ATTEMPTS)
+    return topic_id, tuple(processes.split())
 
 
 def committable(
-    offsets: Mapping[Partition, int], attempts: Callable[[Partition], int] = lambda _: 0
+    offsets: Mapping[Partition, int], begun_by: Callable[[Partition], Iterable[str]] = lambda _: ()
 ) -> list[TopicPartition]:
-    """Offsets as they are committed: with the topic's incarnation, and the attempts of each partition beside them."""
+    """Offsets as they are committed: with the topic's incarnation, and the processes that began them in vain."""
     return [
-        TopicPartition(p.topic, p.number, offset, committed_metadata(p.topic_id, attempts(p)))
+        TopicPartition(p.topic, p.number, offset, committed_metadata(p.topic_id, begun_by(p)))
         for p, offset in offsets.items()
     ]
 

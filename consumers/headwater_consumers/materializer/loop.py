@@ -37,7 +37,8 @@ class LoopPolicy:
 
     Attributes:
         backoff: between attempts.
-        drain_seconds: time left to the batch that is being written when partitions go or the consumer stops.
+        drain_seconds: time left to the batch that is being written when partitions go; of a stop, the time for all that
+            is in flight, and for giving the partitions back.
         close_seconds: time left after that to the lane's job before it is abandoned.
         idle_seconds: longest wait of a poll for the first record.
         busy_seconds: longest wait while a batch is being written, whose end is to be noticed soon.
@@ -319,12 +320,12 @@ class Loop:
         )
         self._assigned: frozenset[Partition] = frozenset()
         self._prepare_seconds_per_record = 0.0
-        self._stopping = False
+        self._end: Deadline | None = None
         self._paused = False
 
     def stop(self) -> None:
         """Ask it to drain and return. Safe from a signal handler or another thread."""
-        self._stopping = True
+        self._end = self._end or Deadline(self._policy.drain_seconds, self._clock)
 
     def run(self) -> None:
         """Go on until asked to stop, or caught up where the policy says so; then drain, commit and leave the group.
@@ -334,8 +335,9 @@ class Loop:
         """
         began = self._clock()
         try:
-            while not self._stopping and not self._caught_up():
+            while self._end is None and not self._caught_up():
                 self.run_once()
+            self.stop()
             self._drain()
         finally:
             self._parts.totals.seconds = self._clock() - began
@@ -373,7 +375,7 @@ class Loop:
         if (
             in_flight.prepared is not None
             or not in_flight.anything_fetched
-            or not (in_flight.full or idle or self._stopping or self._is_time)
+            or not (in_flight.full or idle or self._end is not None or self._is_time)
         ):
             return
         if not self._decode_backoff.due:
@@ -434,7 +436,7 @@ class Loop:
 
     def revoked(self, partitions: frozenset[Partition]) -> None:
         """Finish and commit the current write of revoked partitions, while the policy allows; drop the rest."""
-        deadline = Deadline(self._policy.drain_seconds, self._clock)
+        deadline = self._end or Deadline(self._policy.drain_seconds, self._clock)
         while self._writing.writes(partitions) and not deadline.passed:
             self._writing.finish(min(0.1, deadline.remaining_seconds))
         try:
@@ -476,9 +478,8 @@ class Loop:
 
     def _drain(self) -> None:
         """Write and commit what is in flight. Trouble on the way ends it: what isn't committed is read again."""
-        deadline = Deadline(self._policy.drain_seconds, self._clock)
-        self._stopping = True
-        if not self._writing.started:
+        deadline = self._end
+        if deadline is None or not self._writing.started:
             return
         self._parts.source.pause()
         while not (self._in_flight.empty and self._commits.idle) and not self._in_trouble and not deadline.passed:

@@ -69,7 +69,7 @@ class MaterializerSettings(BaseModel):
     """After this time Neo4j ends a transaction, so that a suspended consumer can't block the others by its locks."""
 
     drain_seconds: Annotated[float, Field(ge=0, le=300)] = 20.0
-    """Longest time for a batch that is being written to finish when partitions are revoked or the consumer stops."""
+    """Longest time for a batch that is being written to finish when partitions are revoked; at a stop, for all."""
 
     retry_max_seconds: Annotated[float, Field(ge=0.1, le=60)] = 10.0
     """The longest wait between two attempts while Kafka or Neo4j is unreachable."""

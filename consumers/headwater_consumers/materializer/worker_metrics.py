@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from prometheus_client import Metric
@@ -51,12 +53,12 @@ class Workers(Collector):
         return bool(self.document()["ready"])
 
     def document(self) -> dict[str, Any]:
-        """Return the answer to `/livez` and `/readyz`, from one request to each worker.
+        """Return the answer to `/livez` and `/readyz`, from one request to each worker, all at once.
 
         A worker that answers nothing for `ALIVE_SECONDS` hangs: it holds Python's lock, or is stopped.
         """
         ports = dict(sorted(self.ports.items()))
-        found = {number: _get(port, "/livez") for number, port in ports.items()}
+        found = _answers(ports, "/livez")
         now = self._clock()
         self._silent = {port: self._silent.get(port, now) for number, port in ports.items() if found[number] is None}
         hangs = any(now - since >= ALIVE_SECONDS for since in self._silent.values())
@@ -76,7 +78,8 @@ class Workers(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Collect the series of all workers that answer."""
-        yield from merged({number: _get(port, "/metrics") or "" for number, port in sorted(self.ports.items())})
+        texts = _answers(dict(sorted(self.ports.items())), "/metrics")
+        yield from merged({number: text or "" for number, text in texts.items()})
 
 
 def merged(texts: Mapping[int, str]) -> Iterator[Metric]:
@@ -96,6 +99,12 @@ def merged(texts: Mapping[int, str]) -> Iterator[Metric]:
     yield from families.values()
 
 
+def _answers(ports: Mapping[int, int], path: str) -> dict[int, str | None]:
+    """Return the response of each worker by its number. Workers that hang are waited for together."""
+    with ThreadPoolExecutor(max(1, len(ports))) as pool:
+        return dict(zip(ports, pool.map(_get, ports.values(), [path] * len(ports)), strict=True))
+
+
 def _get(port: int, path: str) -> str | None:
     """Return a worker's response, whatever its status; None if it sends none."""
     try:
@@ -103,5 +112,5 @@ def _get(port: int, path: str) -> str | None:
             return str(answer.read().decode())
     except urllib.error.HTTPError as error:
         return error.read().decode()
-    except OSError:
+    except (OSError, http.client.HTTPException):  # the latter of one that ends in the middle of its answer
         return None

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
+from typing import Any, cast
 
 import pytest
+from confluent_kafka import KafkaError
 
 from headwater_consumers.kafka.attempts import Attempts
+from headwater_consumers.kafka.kafka_source import KafkaSource, SourceConfig
+from headwater_consumers.kafka.notices import Notices
 from headwater_consumers.kafka.offsets import committed_metadata, read_metadata
 from headwater_consumers.kafka.records import FetchedRecord, Partition
+from support.materializer.clock import FakeClock
 
 P0 = Partition("t", 0, "now")
 BATCH = 4_000
@@ -23,9 +29,18 @@ class Group:
         self.deaths = 0
         self.set_aside: list[int] = []
 
-    def commit(self, offset: int, attempts: int) -> None:
+    def commit(self, offset: int, begun_by: tuple[str, ...]) -> None:
         assert offset >= self.offset
-        self.offset, self.metadata = offset, committed_metadata("now", attempts)
+        self.offset, self.metadata = offset, committed_metadata("now", begun_by)
+
+    def lose(self, attempts: Attempts) -> None:
+        """One process loses its session with a record on its hands, and lives."""
+        attempts.assigned(P0, read_metadata(self.metadata)[1])
+        record = FetchedRecord(P0, self.offset, b"")
+        for partition, offset in attempts.begins([record]).items():
+            self.commit(offset, attempts.beginning(partition))
+        self.set_aside += [each.offset for each in attempts.handing([record]) if each.ends_consumers]
+        attempts.forget(P0)
 
     def consume(self) -> None:
         """One process, until it ends, or the partition does."""
@@ -37,10 +52,10 @@ class Group:
             last = min(position + (at_once or BATCH), self.end)
             records = [FetchedRecord(P0, offset, b"") for offset in range(position, last)]
             for partition, offset in attempts.begins(records).items():
-                self.commit(offset, attempts.before(partition) + 1)
+                self.commit(offset, attempts.beginning(partition))
             handed = attempts.handing(records)
             if last == self.end and attempts.at_end(P0):
-                self.commit(last, 0)
+                self.commit(last, ())
             for record in handed:
                 if record.ends_consumers:
                     self.set_aside.append(record.offset)
@@ -48,7 +63,7 @@ class Group:
                     self.deaths += 1
                     return
             assert at_once is None or attempts.at_once == 0, "nothing more before these are committed"
-            self.commit(last, attempts.number(P0))
+            self.commit(last, attempts.begun_by(P0))
             attempts.committed({P0: last})
             position = last
 
@@ -64,7 +79,7 @@ def test_it_is_found_and_all_others_are_applied(killer: int) -> None:
     group.run()
     assert group.set_aside == [killer]
     assert group.deaths == 6 + (killer >= BATCH), "one more where a batch went well before"
-    assert group.metadata == committed_metadata("now"), "the number is gone"
+    assert group.metadata == committed_metadata("now"), "the ids are gone"
 
 
 def test_several_are_each_found(subtests: pytest.Subtests) -> None:
@@ -85,25 +100,71 @@ def test_processes_that_end_before_they_come_to_a_record_set_none_aside() -> Non
     assert (group.set_aside, group.deaths, group.offset) == ([], 0, 5)
 
 
+def test_sessions_that_are_lost_at_a_record_set_it_not_aside() -> None:
+    """An outage of the brokers: two processes live on, and come to the same record again and again."""
+    group, processes = Group(5), [Attempts(), Attempts()]
+    for number in range(40):
+        group.lose(processes[number // 3 % 2])
+    assert group.set_aside == []
+    group.run()
+    assert (group.set_aside, group.offset) == ([], 5)
+
+
+def test_ends_count_besides_sessions_that_are_lost() -> None:
+    group, survivor = Group(5, 2), Attempts()
+    while group.offset < group.end:
+        group.lose(survivor)
+        group.consume()
+    assert group.set_aside == [2]
+    assert group.deaths <= 6
+
+
+def test_a_record_that_keeps_processes_from_polling_is_set_aside() -> None:
+    group, processes = Group(5), [Attempts(), Attempts()]
+    for number in range(7):
+        group.lose(processes[number % 2])
+        processes[number % 2].stalled()
+    assert group.set_aside == [0]
+
+
+class _NotPolled:
+    """librdkafka's message that `max.poll.interval.ms` has passed."""
+
+    def error(self) -> KafkaError:
+        return KafkaError(KafkaError._MAX_POLL_EXCEEDED)
+
+    def __getattr__(self, _: str) -> Callable[[], None]:
+        return lambda: None
+
+
+def test_a_source_that_was_kept_from_polling_takes_another_id() -> None:
+    logged: list[str] = []
+    config = SourceConfig({"bootstrap.servers": "127.0.0.1:1"}, "t", "g")
+    source = KafkaSource(config, clock=FakeClock(), notices=Notices(logged.append, FakeClock()))
+    before = source._attempts.beginning(P0)
+    source._received([cast("Any", _NotPolled())])
+    assert source._attempts.beginning(P0) != before
+    assert logged
+
+
 def test_the_end_of_a_partition_ends_the_care() -> None:
-    attempts = Attempts()
-    attempts.assigned(P0, 3)
+    attempts = Attempts(lambda: "self")
+    attempts.assigned(P0, ("a", "b", "c"))
     attempts.handing([FetchedRecord(P0, 7, b"")])
     assert attempts.at_once == 0
     attempts.committed({P0: 8})
-    assert (attempts.at_once, attempts.number(P0)) == (16, 4)
+    assert (attempts.at_once, attempts.begun_by(P0)) == (16, ("a", "b", "c", "self"))
     assert attempts.at_end(P0), "nothing else would take its number away"
-    assert not attempts.has_number(P0)
-    assert [attempts.at_once, attempts.number(P0)] == [None, 0]
+    assert not attempts.is_recorded(P0)
+    assert [attempts.at_once, bool(attempts.begun_by(P0))] == [None, False]
 
 
 def test_metadata_of_others_has_no_attempts(subtests: pytest.Subtests) -> None:
     for metadata, read in [
-        (None, ("", 0)),
-        ("attempts 3", ("", 0)),
-        ("headwater topic-id x", ("x", 0)),
-        ("headwater topic-id x attempts 3", ("x", 3)),
-        ("headwater topic-id x attempts no", ("x", 0)),
+        (None, ("", ())),
+        ("attempts 3", ("", ())),
+        ("headwater topic-id x", ("x", ())),
+        ("headwater topic-id x attempts 1f 2e", ("x", ("1f", "2e"))),
     ]:
         with subtests.test(metadata=metadata):
             assert read_metadata(metadata) == read

@@ -360,6 +360,24 @@ def test_stop_drains_everything_in_hand_commits_and_leaves() -> None:
     assert harness.source.closed
 
 
+@pytest.mark.parametrize("revoked", [False, True])
+def test_drain_and_revocation_share_the_time_of_a_stop(revoked: bool) -> None:
+    lane = HeldLane()
+    harness = Harness(lane=lane, policy=LoopPolicy(drain_seconds=20))
+    lane.clock = harness.clock
+    harness.broker.extend(good(number) for number in range(5))
+    harness.rounds(3)
+    assert lane.busy
+    lane.held = True
+    harness.loop.stop()
+    if revoked:
+        harness.source.revoke(0)
+    harness.loop.run()
+    assert lane.waited_seconds == pytest.approx(20)
+    assert harness.source.closed
+    assert harness.broker.committed == {}
+
+
 def test_stop_does_not_wait_for_a_database_that_is_away() -> None:
     harness = Harness()
     harness.broker.extend(good(number) for number in range(5))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +13,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from headwater_consumers.materializer.health import Health, HealthServer
 from headwater_consumers.materializer.metrics import Dependency, Metrics
 from headwater_consumers.materializer.worker_metrics import Workers, merged
+from support.waiting import patience
 
 
 class Worker:
@@ -103,3 +107,38 @@ def test_one_that_answers_nothing_for_a_minute_is_not_alive(pair: tuple[Worker, 
     del workers.ports[1]
     seen.append(workers.alive)
     assert seen == [True, True, False, True]
+
+
+def test_silent_workers_are_waited_for_together() -> None:
+    """Each answers only once all of them have been asked."""
+    asked = threading.Barrier(3)
+
+    def answer(listening: socket.socket) -> None:
+        connection, _ = listening.accept()
+        with connection, contextlib.suppress(threading.BrokenBarrierError):
+            asked.wait(patience(1))
+            connection.sendall(b"HTTP/1.0 200 OK\r\nContent-Length: 9\r\n\r\nup 1.0\n\n\n")
+
+    with contextlib.ExitStack() as stack:
+        listeners = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(3)]
+        workers = Workers(3)
+        workers.ports.update({number: each.getsockname()[1] for number, each in enumerate(listeners)})
+        for each in listeners:
+            threading.Thread(target=answer, args=[each], daemon=True).start()
+        found = {sample.labels["worker"] for metric in workers.collect() for sample in metric.samples}
+    assert found == {"0", "1", "2"}
+
+
+def test_one_that_ends_in_the_middle_of_its_answer_has_none() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        workers = Workers(1)
+        workers.ports[0] = listening.getsockname()[1]
+
+        def half() -> None:
+            connection, _ = listening.accept()
+            with connection:
+                connection.recv(1_000)
+                connection.sendall(b"HTTP/1.0 200 OK\r\nContent-Length: 99\r\n\r\n{")
+
+        threading.Thread(target=half, daemon=True).start()
+        assert workers.document()["worker_0"] is None
