@@ -90,7 +90,7 @@ def _spellings(columns: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
 
 @dataclass(slots=True)
 class _Facts:
-    """Facts about some datasets and all that may be one with them."""
+    """Facts about datasets, and about all datasets that may be identical to them."""
 
     datasets: dict[str, DatasetNode] = field(default_factory=dict)
     dropped_at: dict[str, datetime] = field(default_factory=dict)
@@ -319,7 +319,7 @@ class Identities:
         return {row["edge"]: (moment(row["first"]), moment(row["last"])) for row in rows}
 
     def _same(self, members: Iterable[str], path: str | None, columns: Mapping[str, _Columns]) -> list[int]:
-        """Nodes of datasets, or of their columns with one path in any case."""
+        """Nodes of datasets, or of their columns with one path, whose upper and lower case are alike."""
         if path is None:
             return [named.id for member in members if (named := self._facts.datasets.get(member)) is not None]
         of = [columns[member] for member in members if member in columns]

@@ -26,8 +26,7 @@ class StoredColumnEdge(NamedTuple):
         kind: kind of the transformation.
         masking: whether the value can't be read back.
         job: key of the job.
-        by: id of the column that the edge leaves, where that is a relative of the source: a struct or payload that it
-            is part of, or a field of it.
+        by: id of the column that the edge leaves, if that isn't the source itself but its parent or one of its fields.
         copied: whether the target is the source's own copy, in a copy of `by`.
     """
 
@@ -54,7 +53,8 @@ class AssetFacts(NamedTuple):
     Attributes:
         key: key of the node.
         dataset: id of the dataset itself, or of the column's dataset.
-        type, criticality: those of that dataset; `''`: unknown. A declared criticality goes before a reported one.
+        type, criticality: type and criticality of that dataset; `''`: unknown. A declared criticality goes before a
+            reported one.
         parted: whether it is a column with fields, which are columns too: a struct, a topic's payload.
     """
 
@@ -69,7 +69,7 @@ class ImpactGraph(Protocol):
     """Graph lookups that `spread` needs."""
 
     def column_edges(self, nodes: Sequence[int], /) -> Iterable[StoredColumnEdge]:
-        """Current edges that leave these columns, or relatives of them."""
+        """Current edges that leave these columns, their parents or their fields."""
 
     def lookups(self, edges: Sequence[int], /) -> Mapping[int, Sequence[int]]:
         """For edges from join keys: ids of the columns whose values are looked up by the key, by edge."""
@@ -181,7 +181,7 @@ class StoredGraph:
             span = self._plans[plan].first_seen, self._plans[plan].last_seen
             nears, fars = (identities.taking(node, *span) for node in (edge.source, edge.target))
             if not (nears and fars):
-                # A dropped column, whose name another one has now: the job uses the latter in its next run.
+                # Another column may have a dropped column's name now: the job uses the new one in its next run.
                 self.former.add(edge.edge)
             placed += [
                 edge._replace(source=near, target=far)

@@ -130,7 +130,7 @@ class Rule(_Model):
         cause, influence, kind, masking: conditions on the step.
         first: whether the step is the first hop.
         parted: whether the column that is reached has fields of its own: a struct, a topic's payload.
-        type, criticality: those of the dataset that is reached, in any case.
+        type, criticality: type and criticality of the dataset that is reached; upper and lower case are alike.
         severity: the verdict.
         propagate: whether the walk continues from here.
         reason, action: sentences; `{changed}`, `{source}`, `{asset}` and `{job}` stand for names.
@@ -190,13 +190,14 @@ class Raise(_Model):
 
     Attributes:
         change: types of change; none: all.
-        type, criticality: those of the dataset, in any case.
-        job_criticality: criticality of a job that makes the asset on the path of the change, in any case.
-        consumer, consumer_criticality: types, and criticalities in any case, of one consumer of the asset.
+        type, criticality: type and criticality of the dataset; upper and lower case are alike, here and below.
+        job_criticality: criticality of a job that makes the asset on the path of the change.
+        consumer, consumer_criticality: type and criticality of one consumer of the asset.
         consumed: whether the asset has a declared consumer.
-        deadline: whether the asset, or a consumer that the conditions before fit, has a declared deadline.
-        freshness: `1d`: the data of the asset, or of such a consumer, may be no older.
-        sensitivity, classification: those of the column, or else its dataset; the latter in any case.
+        deadline: whether the asset, or a consumer that matches the two conditions on consumers, has a declared
+            deadline.
+        freshness: declared freshness of the asset or of such a consumer, this short or shorter: `1d`.
+        sensitivity, classification: sensitivity and classification of the column, or else of its dataset.
         publication: publication by the latest run that wrote the dataset: PUBLISHED, PARTIAL, UNPUBLISHED.
         quality: result of the dataset's latest checks.
         severity: severity by the rule.

@@ -1,6 +1,6 @@
 """Inputs of a policy: facts of a step, and of the asset that it hits.
 
-The asset's are its dependants, declared promises, and state.
+Facts of an asset are its dependants, declared promises, and state.
 """
 
 from __future__ import annotations

@@ -36,8 +36,9 @@ class Filters:
     """Filters of a lineage question. An empty filter leaves out nothing; of several values one has to match.
 
     Attributes:
-        namespaces: list only datasets in one of these, and columns of such datasets.
-        types: list only datasets of one of these types (`TOPIC`, `FILE`, `TABLE`, as events name them), in any case.
+        namespaces: list only datasets in one of these namespaces, and the columns of such datasets.
+        types: list only datasets of one of these types (`TOPIC`, `FILE`, `TABLE`, as events name them); `topic` is
+            `TOPIC`.
         tags: list only assets with one of these tags, each written `key` or `key=value`. A dataset has the tags of its
             fields too; a column has its own and those of the whole dataset.
         jobs: follow only hops of these jobs, each named as `resolve_job` understands.

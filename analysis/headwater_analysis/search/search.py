@@ -66,8 +66,8 @@ class Hit:
         owners: owners, for a column those of its dataset: reported by events, then declared.
         tags: tags reported by events, then declared; for a column, its own alone.
         gone: whether the dataset was dropped, or the column left the schema.
-        sensitivity: as declared: for a dataset the greatest of it and its columns, for a column its own or its
-            dataset's.
+        sensitivity: declared sensitivity: for a dataset the greatest of its own and its columns', for a column its own
+            or else its dataset's.
     """
 
     asset: Asset
@@ -119,7 +119,8 @@ def search(
 
     Args:
         reader: reader of the graph.
-        text: words of names, in any case, or a whole name. Without a text, all that pass the filters.
+        text: words of names, or a whole name; upper and lower case are alike. Without a text, all that pass the
+            filters.
         kinds: kinds of assets; by default all, without a text datasets and jobs.
         owner: words of an owner's name, all of which it must have: `flights` finds what `team:flights` owns.
         tag: words of a tag's key or value; or `key=value`, which must match except for capitals.

@@ -106,7 +106,7 @@ class EmissionCounts:
         refused: documents refused.
         too_large: events that are too large for Kafka; their documents are among the refused.
         noted: documents accepted although they don't follow the specification.
-        failed: events that Kafka didn't take though nothing is wrong with them; `failure` has the reason.
+        failed: valid events that Kafka didn't accept; `failure` has the reason.
     """
 
     read: int = 0
@@ -122,7 +122,7 @@ class EmissionCounts:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def refuse(self, file: str, line: int, refusal: Refusal) -> None:
-        """Count a document that isn't taken."""
+        """Count a refused document."""
         with self.lock:
             self.refused += 1
             if len(self.refusals) < _MOST_LISTED:
@@ -227,7 +227,7 @@ class _Nowhere:
 def _publish(files: list[str], settings: Settings, done: EmissionCounts, correct: str | None) -> None:
     servers, names = require_servers(settings.kafka), settings.topic.names()
     with asking_kafka(servers, doing=f"publishing to {names.events}"):
-        # Nothing is created by it. It ends at once, and with the right status, where there is no broker.
+        # Opening it creates nothing. It ends at once, and with the right status, where there is no broker.
         ensure_topics(client_config(settings.kafka), [], timeout_seconds=_CONNECT_SECONDS)
         publisher = Publisher(publisher_settings(settings), names)
         try:

@@ -88,7 +88,7 @@ def relay(
     done = _Relayed()
     if files:
         with asking_kafka(servers, doing=f"publishing to {names.events}"):
-            # Nothing is created by it. It ends at once, and with the right status, where there is no broker.
+            # Opening it creates nothing. It ends at once, and with the right status, where there is no broker.
             ensure_topics(client_config(settings.kafka), [], timeout_seconds=_CONNECT_SECONDS)
             publisher = Publisher(publisher_settings(settings), names)
             try:
@@ -269,6 +269,6 @@ def _note_in_use(files: int) -> None:
 
 
 def _remove(file: Path) -> None:
-    """Removes a file that can't be read, with SQLite's log of it."""
+    """Removes a file that can't be read, and its SQLite log."""
     for name in (file.name, f"{file.name}-wal", f"{file.name}-shm"):
         file.with_name(name).unlink(missing_ok=True)

@@ -66,7 +66,7 @@ class FetchedRecord:
     Attributes:
         timestamp_ms: since the epoch; None where the record has none.
         unread: why there are no bytes; None for a record.
-        ends_consumers: processes ended again and again when they came to it (`attempts`).
+        ends_consumers: True if reading the record ended consumer processes repeatedly (`attempts`).
     """
 
     partition: Partition
@@ -104,8 +104,8 @@ class Decoded:
 
     Attributes:
         record: the record as it was read.
-        event: the event as it counts.
-        of_future: it stated a later time than it counts with (`future`).
+        event: the event as it is applied.
+        of_future: True if the event stated a time in the future, which was lowered (`future`).
     """
 
     record: FetchedRecord
@@ -120,8 +120,9 @@ def next_offsets(
 
     Args:
         records: in any order.
-        reached: positions that a partition's end was reported at. They pass the records of `records`, but for the
-            control records at the end of a transaction, which have an offset and are never delivered.
+        reached: positions at which the end of a partition was reported. A position lies after the partition's
+            `records`. It may also lie after control records of transactions, which have an offset and are never
+            delivered.
     """
     following = dict(reached or {})
     for record in records:

@@ -2,7 +2,7 @@
 
 splitting    the documents of an array or of JSON Lines, one at a time, by their place in the bytes
 receiving    one document's bytes → its events, or why it is refused
-sink         where events go, and what is reported back of each
+sink         where events go, and how the outcome of each is reported
 request      the documents of one request, until each is settled
 bridge       a Kafka topic of OpenLineage documents → the events topic
 """

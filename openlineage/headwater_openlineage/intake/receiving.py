@@ -20,7 +20,7 @@ class RefusalReason(StrEnum):
     """Reason why a document was refused: the label of a metric."""
 
     NOT_JSON = "not_json"
-    """The bytes aren't JSON, or JSON that isn't taken: nested too deep, duplicate keys, NaN, lone surrogates."""
+    """The bytes aren't JSON, or JSON that is refused: nested too deep, duplicate keys, NaN, lone surrogates."""
 
     NOT_AN_EVENT = "not_an_event"
     """JSON, but no OpenLineage event: a field is missing or wrong."""
@@ -34,7 +34,7 @@ class RefusalReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Permanent reason why a document isn't taken.
+    """Permanent reason why a document is refused.
 
     Attributes:
         reason: category.
@@ -68,7 +68,7 @@ def receive(
     Args:
         data: the document.
         tenant: tenant of the lineage.
-        max_bytes: the longest document that is taken.
+        max_bytes: maximum length of a document.
         strict: refuse what otherwise is filled in and noted.
         redacting: text that looks like a credential is removed, and noted.
     """
@@ -99,7 +99,7 @@ def _decoded(
 
 
 def redacted_bytes(data: bytes, *, max_bytes: int = DEFAULT_MAX_BYTES) -> bytes:
-    """Redact a document that isn't taken; unchanged if it has no credentials. It need not be JSON."""
+    """Redact a refused document; unchanged if it has no credentials. It need not be JSON."""
     try:
         document = decode(data, max_bytes=max_bytes, shared=False)
     except Refused:

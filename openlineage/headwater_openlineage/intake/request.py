@@ -44,7 +44,7 @@ class IntakeRequest:
     Args:
         sink: takes the events.
         tenant: tenant of the lineage.
-        max_bytes: the longest document that is taken.
+        max_bytes: maximum length of a document.
         strict: refuse what otherwise is filled in and noted.
         redacting: leave out what looks like a credential, and note it.
         done: called once, from any thread, after `send` and when the last event is settled.

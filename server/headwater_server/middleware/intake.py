@@ -112,8 +112,9 @@ class IntakeGate:
     """Lets in what is written, or answers why not.
 
     Args:
-        app: what follows; it gets the body in one piece, unpacked.
-        direct: by path, what is called instead of it; not for requests with parameters, which it refuses.
+        app: the next application; it gets the body in one piece, unpacked.
+        direct: by path, the handler to call instead of `app`; not for requests with query parameters, which `app`
+            refuses.
         below: the path of the API.
         limits: the settings.
         has_sink: True if there is a sink for events.
@@ -305,7 +306,7 @@ class _Body:
 
 
 class _RefusedError(Exception):
-    """The body isn't taken.
+    """The body is refused.
 
     Attributes:
         answer: response with the reason.

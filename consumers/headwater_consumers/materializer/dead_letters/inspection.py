@@ -155,7 +155,7 @@ class Census:
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-# Magic and fingerprint, and no more: what follows may be anything, a secret too.
+# Only magic and fingerprint: the rest may contain a secret.
 _SHOWN_BYTES = 10
 
 
@@ -201,7 +201,7 @@ def document_content(value: bytes | None, *, max_bytes: int) -> Content:
 
     Args:
         value: the document.
-        max_bytes: the longest document that is taken.
+        max_bytes: maximum length of a document.
     """
     problem, fields = None, None
     received = receive(value or b"", tenant=DEFAULT_TENANT, max_bytes=max_bytes)
