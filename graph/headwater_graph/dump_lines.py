@@ -20,7 +20,7 @@ def node_line(label: Label, properties: Mapping[str, Any], *, internal: bool = F
 
     Args:
         label: label of the node.
-        properties: stored properties, `key` among them; times as aware datetimes.
+        properties: stored properties including `key`; times are aware datetimes.
         internal: with what begins with `_`.
     """
     shown = settled(properties, REGISTERS.get(label, {})) if internal else visible(properties)

@@ -1,4 +1,4 @@
-"""Bound on what one transaction writes; for those, too, that do without the writer and its driver."""
+"""Bound on the writes of one transaction; importable without the writer and the Neo4j driver."""
 
 from __future__ import annotations
 
@@ -10,4 +10,4 @@ take more memory than Neo4j has with a heap of 1 GB."""
 
 
 class LinksExceededError(Exception):
-    """More relationships come of a transaction's events than it may have (`MOST_LINKS`)."""
+    """The events of a transaction give more relationships than allowed (`MOST_LINKS`)."""

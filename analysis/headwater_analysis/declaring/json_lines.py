@@ -1,7 +1,7 @@
 """Line of a value in a JSON text, looked up only when there is a mistake to report.
 
-`json` keeps no positions. A manifest has tens of megabytes, and few mistakes: it is read by `json`, and each mistake is
-then located in the text again.
+`json` keeps no positions. A manifest has tens of megabytes and few mistakes: `json` reads it, and each mistake is then
+located in the text.
 """
 
 from __future__ import annotations

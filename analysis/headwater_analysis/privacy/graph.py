@@ -89,7 +89,7 @@ class StoredPrivacyGraph:
         return self._graph.facts(list(dict.fromkeys(nodes)))
 
     def feeds(self, datasets: Sequence[int]) -> list[Feed]:
-        """List the feeds of these datasets."""
+        """List the FEEDS edges that leave these datasets."""
         return self._graph.feeds(datasets)
 
     def unseen(self, made: Iterable[tuple[str, int]]) -> set[tuple[str, int]]:

@@ -1,4 +1,4 @@
-"""Labels and relationship types of the graph: closed lists, so that no text of an event ever becomes one.
+"""Labels and relationship types of the graph: closed lists, so that no text of an event becomes a label or type.
 
 The lines of a dump have these labels. In the database each label begins with `PREFIX`, so that Headwater's nodes can
 share a database with other applications' data. The database has no node for an interval or a conflict: segments hold

@@ -52,7 +52,7 @@ def fold_lineage(into: Builder, tenant: str, plan: PlanFacts, lineage: ColumnLin
 
 
 def _outputs(lineage: ColumnLineage, datasets: list[str]) -> list[str]:
-    """Keys of the datasets that a plan writes; of one without edges, which does not record that, all it names."""
+    """Keys of the datasets that a plan writes; for a plan without edges, all datasets that it names."""
     return sorted({datasets[edge.output] for edge in lineage.edges} or datasets)
 
 

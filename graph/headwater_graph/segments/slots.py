@@ -1,7 +1,7 @@
 """Slots: the facts of one micro-batch as a structure, integers and texts, and back.
 
-From one micro-batch of a query to the next the same registers are there with other integers: offsets, times, counts.
-So a slot is taken apart into
+Consecutive micro-batches of a query have the same registers with other integers: offsets, times, counts. So a slot
+consists of
 
     structure   names of registers, the types of their values, how long lists of integers are: nested tuples
     numbers     all integers and times (microseconds since the epoch), in the structure's order
@@ -73,7 +73,7 @@ Shapes: TypeAlias = tuple[VariantShape, ...]
 
 
 class Slot(NamedTuple):
-    """One micro-batch, taken apart."""
+    """One micro-batch as structure, numbers and texts."""
 
     shapes: Shapes
     numbers: Sequence[int]
@@ -117,12 +117,12 @@ def take_apart(
 
 
 def put_together(owner: OwningQuery, batch_id: int, slot: Slot, known: dict[str, DatasetName]) -> dict[str, Variant]:
-    """The inverse of `take_apart`: what is reported of a micro-batch, by source end digest.
+    """Inverse of `take_apart`: reports of a micro-batch, by source end digest.
 
     Args:
         owner: query of the micro-batch.
         batch_id: its batch id.
-        slot: taken apart.
+        slot: slot of the micro-batch.
         known: gets the names of the datasets that it used, by key.
     """
     numbers, texts = iter(slot.numbers), iter(slot.texts)
@@ -155,7 +155,7 @@ def positions(tenant: str, slot: Slot, of: tuple[RelType, str] | None = None) ->
 
     Args:
         tenant: tenant of the graph.
-        slot: taken apart.
+        slot: slot of the micro-batch.
         of: only uses of this type and dataset key; None: all.
     """
     out: dict[UseKey, Props] = {}
@@ -196,7 +196,7 @@ def _counts(of: Shape) -> tuple[int, int]:
 
 
 def processing_time_of(slot: Slot) -> datetime | None:
-    """Processing time of a micro-batch with one variant; None: it has none, or its variants have their own."""
+    """Processing time of a micro-batch with one variant; None if it has no time or several variants."""
     place = _time_place(slot.shapes)
     return None if place is None else from_micros(slot.numbers[place])
 

@@ -1,7 +1,7 @@
-"""Declaration sets: which declarations hold before and after a transaction, and what that changes.
+"""Declaration sets: declarations that hold before and after a transaction, and the resulting changes.
 
-Whoever writes anything of a set locks the set first. So which of its declarations are there, and which hold, is known
-for the whole transaction.
+Whoever writes anything of a set locks the set first. So its existing declarations, and those that hold, are known for
+the whole transaction.
 """
 
 from __future__ import annotations
