@@ -67,7 +67,7 @@ def dump(
 
 
 def _micro_batches(session: Session, retired: RetiredBatches, *, internal: bool) -> Iterator[list[tuple[str, str]]]:
-    """The lines of the micro-batches of each segment, query by query in batch order; of summaries where one ends."""
+    """Lines of all micro-batches, query by query in batch order; after each query, lines of its summaries."""
     query, start = "", -1
     # Last micro-batch of the segments before, and last micro-batch that is kept one by one, where NEXT begins.
     last: IntervalFacts | None = None

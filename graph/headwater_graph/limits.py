@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 MOST_LINKS: Final = 50_000
-"""Relationships between datasets that come of the events of one transaction: 15 s on busy cores. Four times as many
+"""Maximum number of relationships between datasets in one transaction: 15 s on busy cores. Four times as many
 take more memory than Neo4j has with a heap of 1 GB."""
 
 

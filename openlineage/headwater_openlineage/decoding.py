@@ -60,9 +60,9 @@ def decode(data: bytes, *, max_bytes: int = DEFAULT_MAX_BYTES, shared: bool = Tr
 
 
 def _well_formed(data: bytes) -> Any:
-    r"""The value that the bytes hold; None where only `_read_thoroughly` can tell what they hold or what is wrong.
+    r"""Decode well-formed bytes; None if the slower `_read_thoroughly` has to decode them or find the mistake.
 
-    msgspec refuses what isn't JSON, NaN, numbers that no float holds, and halves of surrogate pairs. Of a name that is
+    msgspec refuses invalid JSON, NaN, numbers beyond a float, and halves of surrogate pairs. Of a name that is
     twice in one object it takes the last: then the value written again has fewer colons than the bytes, also counting
     those in strings; but for `\u003a`, which isn't written again as it was.
     """
@@ -77,7 +77,7 @@ def _well_formed(data: bytes) -> Any:
 
 
 def _read_thoroughly(data: bytes) -> Any:
-    """Parse the bytes, and find what is wrong with them.
+    """Parse the bytes, and report their mistakes.
 
     Raises:
         Refused: as `decode` does.

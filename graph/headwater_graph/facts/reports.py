@@ -75,7 +75,7 @@ def same_report(
     other: Registers,
     other_uses: Mapping[UseKey, Registers],
 ) -> bool:
-    """Return True if the registers of two reports show the same run, time and offsets: a faster part of `shown`."""
+    """Return True if the registers of two reports show the same run, time and offsets; faster than `shown`."""
     return (
         REPORTS not in one
         and REPORTS not in other

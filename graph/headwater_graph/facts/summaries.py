@@ -154,7 +154,7 @@ def bounds(ranges: Ranges) -> Props:
 
 
 def offsets(spans: Spans) -> Props:
-    """Properties of what a summary consumed or produced: ranges, how many offsets, how many between them it lacks."""
+    """Properties of a summary's use: ranges, number of offsets, and number of missing offsets between them."""
     if not spans:
         return {}
     pieces = flat(spans)

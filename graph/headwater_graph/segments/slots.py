@@ -30,7 +30,7 @@ from headwater_graph.keys import dataset_key
 from headwater_schemas.identity import end_digest, from_micros, identity_id, micros
 
 Shape: TypeAlias = "str | int | tuple[tuple[str, Shape], ...]"
-"""Structure of a value: `s` text, `i` integer, `t` time, `j` JSON; a number: as many integers; pairs: a group."""
+"""Structure of a value: `s` text, `i` integer, `t` time, `j` JSON; a number: list of n integers; pairs: a group."""
 
 _TEXT, _INTEGER, _TIME, _JSON = "s", "i", "t", "j"
 _COMPUTED, _STORED = "c", "s"

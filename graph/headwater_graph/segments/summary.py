@@ -235,7 +235,7 @@ class Summary:
         )
 
     def add_all(self, tenant: str, intervals: Iterable[IntervalFacts], before: Neighbour | None) -> Neighbour | None:
-        """Add micro-batches by ascending batch id, behind all others; returns the last as the next one's neighbour."""
+        """Add micro-batches by ascending batch id, after all others; returns the last, the next one's neighbour."""
         for interval in intervals:
             before = self.add(tenant, interval, before)
         return before

@@ -107,7 +107,7 @@ def _is_newer(revision: Revision, stored: Mapping[str, Any]) -> bool:
 
 
 def write_declarations(tx: WriteTransaction, delta: GraphDelta, changes: Changes) -> None:
-    """New declarations, what holds now, and the relationships that follow; all that they name is there, and locked."""
+    """Write new declarations, current ones and their relationships; all named nodes exist and are locked."""
     _create(tx, delta, changes.created)
     tx.send_rows(
         "current_declarations",

@@ -1,4 +1,4 @@
-"""Nodes with registers and a span: create what is new, join the rest with what is stored, and set what that changes."""
+"""Nodes with registers and a span: new ones are created, others are joined with the stored state."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class NodeRows:
         ]
 
     def write(self, tx: WriteTransaction, locked: Collection[str] = ()) -> dict[str, Joined]:
-        """Create or join them; their registers, by key. Nodes with the keys `locked`, which are there, are locked."""
+        """Create or join nodes; return their registers, by key. Existing nodes with the keys `locked` are locked."""
         joined = {key: Joined({}, node.registers) for key, node in self._nodes.items()}
         updates = []
         others: list[dict[str, Any]] = [

@@ -193,8 +193,9 @@ def put_in(
 ) -> _Segment | None:
     """Return the segment with micro-batches that came a little late; None if it has to be rebuilt completely.
 
-    Only the last few are taken back and added again: those from the one before the first that is late. They are in the
-    open block and have the same layout (`_layout`). Micro-batches after them are appended.
+    Only the last few micro-batches are removed and added again, beginning with the one before the first late one. They
+        are in the
+    open block and have the same layout (`_layout`). Later micro-batches are appended.
     """
     place, cut, last_batch = incoming.place, min(incoming.intervals), before.node["last_batch"]
     if at(cut).block != blocks.open_at:
@@ -230,7 +231,7 @@ def put_in(
 
 
 def _joined_late(stored: IntervalFacts | None, incoming: IntervalFacts) -> IntervalFacts | None:
-    """Join a micro-batch that came late; None if a bound may change by it."""
+    """Join a late micro-batch; None if this may change a bound."""
     if stored is None:
         return incoming
     shown_before = reports_of(stored)

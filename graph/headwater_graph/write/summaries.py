@@ -1,4 +1,4 @@
-"""Summaries of micro-batches that aren't kept one by one: joined with what is stored, in the query's transaction."""
+"""Summaries of micro-batches that aren't kept one by one, joined with the stored ones in one transaction."""
 
 from __future__ import annotations
 

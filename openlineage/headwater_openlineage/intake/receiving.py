@@ -26,7 +26,7 @@ class RefusalReason(StrEnum):
     """JSON, but no OpenLineage event: a field is missing or wrong."""
 
     BREAKS_CONTRACT = "breaks_contract"
-    """Headwater's events can't hold what it states."""
+    """Headwater's events can't represent the document."""
 
     TOO_LARGE = "too_large"
     """The event is too large for the events topic."""
@@ -52,7 +52,7 @@ class Received:
     """Events and notes made from a document.
 
     Attributes:
-        events: the event that the document is about comes first.
+        events: events of the document, the main event first.
         notes: values that Headwater redacted, filled in or didn't read; empty for a document that follows the standard.
     """
 
@@ -69,7 +69,7 @@ def receive(
         data: the document.
         tenant: tenant of the lineage.
         max_bytes: maximum length of a document.
-        strict: refuse what otherwise is filled in and noted.
+        strict: whether to refuse documents that otherwise are repaired, with notes.
         redacting: text that looks like a credential is removed, and noted.
     """
     try:
@@ -81,7 +81,7 @@ def receive(
     except Refused:
         pass
     try:
-        # Parts that other documents have, too, may have pointers into those.
+        # Shared parts may have pointers into other documents.
         document, redacted = _decoded(data, max_bytes, redacting=redacting, shared=False)
         if strict:
             return Received(events_of(document, tenant=tenant), redacted)

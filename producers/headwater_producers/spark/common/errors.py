@@ -2,7 +2,7 @@
 
     CaptureError
     ├── CaptureSettingsError     (also a ValueError) a setting is missing, unknown or of the wrong form
-    └── LineageNotDurableError   lineage isn't durable, and the emission policy makes that the job's failure
+    └── LineageNotDurableError   lineage isn't durable, and by the emission policy the job fails
     ValueError
     └── CheckpointError          a checkpoint, or a micro-batch of it, can't be read
         └── UnknownOriginError   the dataset of one of its sources is unknown
@@ -30,11 +30,11 @@ class CaptureSettingsError(CaptureError, ValueError):
 
 
 class LineageNotDurableError(CaptureError):
-    """Lineage that isn't durable. The text has amount and reason; the data is written all the same."""
+    """Lineage that isn't durable. The text has amount and reason; the data is written nevertheless."""
 
 
 class CheckpointError(ValueError):
-    """Unreadable checkpoint, or micro-batch of one; the text names the file and the reason."""
+    """Unreadable checkpoint or micro-batch in it; the text names the file and the reason."""
 
 
 class UnknownOriginError(CheckpointError):

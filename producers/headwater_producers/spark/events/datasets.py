@@ -133,7 +133,7 @@ class KnownTables:
 
     def see(self, description: PlanDescription) -> None:
         """Remember all tables that a plan names."""
-        # A dataset named by its catalog's name alone is looked up here, and so is the former location of a moved table.
+        # Datasets with only a name in a catalog are looked up here, and so are former locations of moved tables.
         changed = [each for each in description.changes if not each.by_name and not _is_moved(each)]
         named = [
             *((each.dataset, each.symlinks) for each in description.inputs),
@@ -151,9 +151,9 @@ class KnownTables:
             self._datasets.popitem(last=False)
 
     def resolved(self, change: DdlChange) -> DdlChange | None:
-        """Return the change with the datasets' locations, where it only has names of a catalog.
+        """Return the change with the datasets' locations in place of names in a catalog.
 
-        None for a DROP IF EXISTS of a table that the application never used: it may not have existed.
+        None for DROP IF EXISTS of a table that the application never used: it may not have existed.
         """
         dataset, previous = change.dataset, change.previous
         if change.if_exists and change.by_name and dataset not in self._datasets:

@@ -56,4 +56,4 @@ WITHOUT_QUERY: Final = frozenset(
         "UnsetTableProperties",
     }
 )
-"""Statements whose effect depends on their text alone."""
+"""Statements whose effect depends only on their text."""
