@@ -1,8 +1,8 @@
-"""Attempts: which records a consumer was at when its process ended, so that one that ends each process is found.
+"""Attempts: records that a consumer was processing when its process ended, to find a record that ends every process.
 
 A process that is killed, for its memory say, can't tell. So before the first records of a partition are handed on,
-their offset is committed once more with the number of attempts in its metadata, and the first commit of progress takes
-it away. Whoever is assigned the partition next reads how often it was begun in vain:
+their offset is committed again with the number of attempts in its metadata; the first commit of progress removes the
+number. Whoever is assigned the partition next reads how often it was begun in vain:
 
     begun before   handed on at once   of the next
     0, 1           as many as fit      all
@@ -11,8 +11,8 @@ it away. Whoever is assigned the partition next reads how often it was begun in 
     4, 5           1                   16, 1
     6              1: it is set aside, as a dead letter
 
-Nothing more is handed on before what was handed on is committed, and each such commit keeps the number. So six ends of
-a process find the record, and an idle partition has no number. A consumer that is stopped takes its numbers away.
+No further records are handed on before these are committed, and each such commit keeps the number. So the record is
+found after six ended processes, and an idle partition has no number. A consumer that is stopped takes its numbers away.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class _Attempt:
     Attributes:
         before: attempts in vain.
         left: records that are still handed on with care.
-        careful: records are left to hand on carefully, or one of them isn't committed.
-        out: offset after the last record handed on; None: none were, or all are committed.
+        careful: True while records have to be handed on carefully, or such records aren't committed.
+        out: offset after the last uncommitted record that was handed on; None if all are committed.
         begun: the attempt is recorded.
     """
 
@@ -66,7 +66,7 @@ class Attempts:
     def at_once(self) -> int | None:
         """Number of records that may be handed on now.
 
-        0: none until those handed on before are committed; None: no bound.
+        0: no records until the previous ones are committed; None: no bound.
         """
         careful = [each for each in self._of.values() if each.careful]
         if not careful:
@@ -76,7 +76,7 @@ class Attempts:
         return min(_CAREFUL[each.before][0] for each in careful)
 
     def begins(self, records: Iterable[FetchedRecord]) -> dict[Partition, int]:
-        """Find partitions whose first records since the assignment are among these, with the first offset."""
+        """Find partitions whose first records since their assignment are in this batch, with the first offset."""
         first: dict[Partition, int] = {}
         for record in records:
             attempt = self._of.get(record.partition)
@@ -100,7 +100,7 @@ class Attempts:
     def at_end(self, partition: Partition) -> bool:
         """Handle the end of a partition: records after it are new.
 
-        Return True if the number of attempts has to be removed, since no further commit will do so.
+        Return True if the number of attempts has to be removed, because no further commit will remove it.
         """
         attempt = self._of.get(partition)
         if attempt is None or attempt.left == 0:
@@ -122,7 +122,7 @@ class Attempts:
         return 0 if attempt is None else attempt.before
 
     def number(self, partition: Partition) -> int:
-        """Number of attempts to commit in an offset's metadata, this one included; 0: none is committed."""
+        """Number of attempts to commit in an offset's metadata, this one included; 0: no number is committed."""
         attempt = self._of.get(partition)
         if attempt is None or not attempt.begun:
             return 0

@@ -1,4 +1,4 @@
-"""Offsets as the brokers hold them: where each partition begins and ends, and what the group has committed there."""
+"""Offsets at the brokers: beginning and end of each partition, and the group's committed offsets."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class CommittedOffset:
 
     Attributes:
         offset: offset of the record to consume next.
-        topic_id: incarnation of the topic for which it was committed; empty if the committer recorded none.
+        topic_id: incarnation of the topic for which it was committed; empty if not recorded.
         attempts: number of failed attempts at that record since (`attempts`).
     """
 
@@ -53,7 +53,7 @@ class PartitionOffsets:
     """Offsets of one partition and the group's in it. Half-open: `end` is the offset that the next record will get.
 
     Attributes:
-        committed: the offset that the group consumes next; None where it has committed none for this incarnation.
+        committed: offset that the group consumes next; None if it has committed none for this incarnation.
     """
 
     partition: Partition
@@ -75,7 +75,7 @@ def committed_metadata(topic_id: str, attempts: int = 0) -> str:
 
 
 def read_metadata(metadata: str | None) -> tuple[str, int]:
-    """Read the topic's incarnation and the attempts beside an offset; empty and 0 if another program committed it."""
+    """Read incarnation and attempts from an offset's metadata; empty and 0 if another program committed it."""
     if metadata is None or not metadata.startswith(_METADATA):
         return "", 0
     topic_id, _, attempts = metadata.removeprefix(_METADATA).partition(_ATTEMPTS)
@@ -85,7 +85,7 @@ def read_metadata(metadata: str | None) -> tuple[str, int]:
 def committable(
     offsets: Mapping[Partition, int], attempts: Callable[[Partition], int] = lambda _: 0
 ) -> list[TopicPartition]:
-    """Offsets as they are committed: with the topic's incarnation, and the attempts of each partition beside them."""
+    """Offsets to commit, with the topic's incarnation and the partition's attempts in their metadata."""
     return [
         TopicPartition(p.topic, p.number, offset, committed_metadata(p.topic_id, attempts(p)))
         for p, offset in offsets.items()
@@ -93,7 +93,7 @@ def committable(
 
 
 def start_offset(committed: CommittedOffset | None, topic_id: str) -> int:
-    """Offset to start from in the topic's current incarnation: the one committed for it, else the beginning."""
+    """Offset to start from in the topic's current incarnation: the committed offset, else the beginning."""
     if committed is None:
         return OFFSET_STORED
     if committed.topic_id and topic_id and committed.topic_id != topic_id:
@@ -122,7 +122,7 @@ class OffsetReader:
     def committed(
         self, partitions: Iterable[TopicPartition], *, timeout_seconds: float
     ) -> dict[tuple[str, int], CommittedOffset]:
-        """Return the offsets that the group has committed; partitions without one are left out."""
+        """Return the group's committed offsets; partitions without one are left out."""
         asked = [TopicPartition(p.topic, p.partition) for p in partitions]
         if not asked:
             return {}
@@ -146,7 +146,7 @@ class OffsetReader:
             try:
                 return list(asker.committed(asked, timeout=deadline.remaining_seconds))
             except KafkaException as error:
-                # A group that nobody has asked about yet gets its coordinator with the first question.
+                # A new group gets its coordinator with the first request about it.
                 if error.args[0].code() not in _COORDINATOR_MOVES or deadline.passed:
                     raise
                 time.sleep(_PAUSE_SECONDS)
@@ -163,7 +163,7 @@ class OffsetReader:
         description = self._describe(topic, timeout_seconds)
         topic_id = "" if description.topic_id is None else str(description.topic_id)
         partitions = [TopicPartition(topic, info.id) for info in description.partitions]
-        # The group first: read the other way round, records committed in between would seem to lie beyond the end.
+        # The group first: in the other order, records committed in between would seem to lie beyond the end.
         committed = self.committed(partitions, timeout_seconds=timeout_seconds) if of_group else {}
         begins = self._list(partitions, _EARLIEST, timeout_seconds)
         ends = self._list(partitions, _LATEST, timeout_seconds)

@@ -1,4 +1,4 @@
-"""Reading a whole topic once, from where it begins to where it ends now, outside of any group."""
+"""Reader of a whole topic, once, from its beginning to its current end, outside of any group."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def records_to_end(
 ) -> Iterator[FetchedRecord]:
     """Yield every record that is on the topic now, in order within a partition. One is in memory at a time.
 
-    What can't be read, or is longer than `max_bytes`, comes without its bytes (`FetchedRecord.unread`).
+    Records that can't be read or are longer than `max_bytes` come without bytes (`FetchedRecord.unread`).
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
         topic: topic to read.
-        newest: no more than so many of the last offsets of each partition; None: all.
+        newest: maximum number of last offsets of each partition; None: all.
         max_bytes: the longest record that is kept.
 
     Raises:
@@ -80,7 +80,7 @@ def records_to_end(
                     yield unread
                 if error is None and offset < ends[number]:
                     yield record_of(message, partition, offset, max_bytes=max_bytes)
-                # An end that is reached is one even where control records follow the last record.
+                # The end also counts as reached if only control records follow the last record.
                 if error is not None or offset + 1 >= ends[number]:
                     del ends[number]
     finally:
@@ -88,7 +88,7 @@ def records_to_end(
 
 
 def record_at(client: Mapping[str, Any], partition: Partition, offset: int) -> FetchedRecord:
-    """Return the record at an offset; only its coordinates if it can't be read, or none is there.
+    """Return the record at an offset; only its coordinates if it can't be read or doesn't exist.
 
     Raises:
         KafkaException: the brokers refuse, or the offset is out of the partition's range.
@@ -129,16 +129,16 @@ class PendingTimes:
         self._client = client
         self._consumer: Consumer | None = None
         self._known: dict[Partition, tuple[int, int | None]] = {}
-        """Offset and timestamp of each partition's record; None: it has none that can be read."""
+        """Offset and timestamp of each partition's record; None if it has no readable record."""
 
     def read(self, pending: Collection[PartitionOffsets], *, timeout_seconds: float) -> dict[Partition, int]:
         """Return when each partition's first pending record was published, in ms of Unix time.
 
-        Partitions are left out whose record can't be read, has no timestamp, or wasn't read in time.
+        Partitions are left out if their record can't be read, has no timestamp, or wasn't read in time.
 
         Args:
             pending: partitions with pending records.
-            timeout_seconds: for all of them together.
+            timeout_seconds: time limit for all partitions together.
 
         Raises:
             KafkaException: the brokers refuse.

@@ -1,11 +1,11 @@
 """Attribution of plans to micro-batches, with the settings for reading them.
 
-A query that its plan ties to no micro-batch is attributed by the thread that ran it, by Spark's own record. Spark
+A query whose plan shows no micro-batch is attributed by the thread that ran it, from Spark's own record. Spark
 describes the execution that runs a micro-batch by the query's id, the run's id and the batch's number. Every query on
 that thread, in any session, has this execution as its root. Threads that inherit the thread's local properties count as
-the same thread; other threads of the user don't. A listener doesn't get which execution its query was; so it is sought
-among the last ones in the store behind Spark's UI, which is kept with the UI or without: by its metrics' accumulators,
-which no other has, or where it counts nothing by the text of its plan, expression ids and all.
+the same thread; other threads of the user don't. A listener doesn't get its query's execution. So the execution is
+searched among the last ones in the store behind Spark's UI (which exists even without the UI): by its metrics'
+accumulators, which are unique, or for an execution without metrics by the text of its plan, including expression ids.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Plans: the column lineage of writes and queries, emitted once for each job, and the digest that runs cite.
 
-Column lineage must fit into an event of the topic's maximum size. The first of these that fits is sent: The first that
-fits:
+Column lineage must fit into an event of the topic's maximum size. The first of these forms that fits is sent:
 
     1. as it is
     2. without the longest texts of expressions, no more of them than need be; their ids stay, and so does the digest

@@ -42,7 +42,7 @@ class QueryMetrics(Collector):
         self._applications.add(application)
 
     def forget(self, application: StreamFlow) -> None:
-        """Hide the queries of an application: nothing more is emitted for them, even if they run on."""
+        """Hide the queries of an application: nothing more is emitted for them, even if they continue."""
         self._applications.discard(application)
 
     def describe(self) -> Iterable[Metric]:
@@ -114,7 +114,7 @@ def _families(runs: Mapping[str, StreamRun]) -> list[Metric]:
 
 
 def offsets_behind(progress: QueryProgress) -> int | None:
-    """Return the number of Kafka records that a micro-batch left unread; None where unknown, or it read no topic."""
+    """Return the number of Kafka records that a micro-batch left unread; None if unknown, or if it read no topic."""
     return total(_behind(source) for source in progress.sources)
 
 
