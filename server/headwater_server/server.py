@@ -111,8 +111,7 @@ class _Uvicorn(uvicorn.Server):
 
 
 def _places(settings: ServeSettings) -> int:
-    """Number of connections that the process may hold. The process's limit of open files is raised for them, if
-    allowed.
+    """Number of connections that the process may hold. The limit of open files is raised for them, if allowed.
 
     A server that runs out of files can't even refuse: connections stay in the queue, and its loop turns for nothing.
     """

@@ -59,7 +59,7 @@ def command(
 
 
 def table(page: SearchPage) -> Table:
-    """A row for each hit; what is gone is dim."""
+    """Table with a row for each hit; dropped assets are dim."""
     out = Table(box=None, pad_edge=False)
     for heading in ("match", "kind", "asset", "type", "owners", "tags"):
         out.add_column(heading, overflow="fold")
@@ -88,7 +88,7 @@ def consumers(page: SearchPage) -> Table:
 
 
 def view(page: SearchPage) -> RenderableType:
-    """The hits, then the declared consumers; nothing where there are none."""
+    """Show the hits, then the declared consumers, if any."""
     parts: list[RenderableType] = [table(page)] if page.items else []
     if page.consumers:
         parts += [*([""] if parts else []), consumers(page)]
