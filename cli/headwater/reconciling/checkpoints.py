@@ -23,8 +23,7 @@ def location(text: str) -> str:
 
 @contextlib.contextmanager
 def reading(locations: Sequence[str]) -> Iterator[TextFiles]:
-    """Open file access that can read all of these checkpoints. A Spark session is only started if a checkpoint isn't
-    local.
+    """Open file access that can read all of these checkpoints. Starts a Spark session if one isn't local.
 
     It is set up as any other: `spark-defaults.conf`, `PYSPARK_SUBMIT_ARGS` with packages and `spark.hadoop.…`.
     """

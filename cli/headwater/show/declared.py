@@ -14,7 +14,7 @@ from headwater_analysis.declared import Contradiction, Declared, ReadingConsumer
 
 _LONGEST: Final = 300
 BESIDE: Final = {"owners": "owner_types", "tags": "tag_values"}
-"""Properties that are shown with what stands beside each of their values."""
+"""Properties whose values are shown with the values of a parallel property."""
 
 
 def declared_table(found: Declared) -> Table:
@@ -33,7 +33,7 @@ def declared_table(found: Declared) -> Table:
 
 
 def stated(values: Mapping[str, Any]) -> str:
-    """Properties in one line."""
+    """Format properties in one line."""
     return shortened(", ".join(f"{name} {value}" for name, value in _properties(values)), _LONGEST)
 
 
@@ -57,7 +57,7 @@ def _pairs(names: list[str], others: list[str]) -> list[str]:
 
 
 def contradiction_text(each: Contradiction) -> str:
-    """The values that sets give a property, behind the property and its column, and which of them is shown."""
+    """Describe a contradiction: property and column, the sets' values, and the shown value."""
     column = "" if each.column is None else f"column {shortened(each.column)}, "
     of = f"{column}{shortened(each.property)}"
     values = "; ".join(f"{shortened(set_)}: {value_text(value)}" for set_, value in each.values.items())
@@ -65,7 +65,7 @@ def contradiction_text(each: Contradiction) -> str:
 
 
 def value_text(value: Any) -> str:
-    """A value of a property; of a list all, none where there is none."""
+    """Format a value of a property; a list as all its items."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list | tuple):
@@ -78,7 +78,7 @@ _MOST_READS = 3
 
 
 def consumers_table(consumers: Sequence[ReadingConsumer]) -> Table:
-    """Each with what it is, what it reads of what is shown, and how its people are reached."""
+    """Table of consumers: type, which of the shown assets they read, and contacts."""
     table = Table(box=None, pad_edge=False)
     for heading in ("consumer", "", "reads", "notice", "owner", "reached by"):
         table.add_column(heading, overflow="fold")
