@@ -32,7 +32,7 @@ class Asset:
         column: field path of a column.
         title: short name, for captions.
         type: a dataset's type, a column's data type, a job's processing type; where known.
-        table: name of the table in a catalog, `db.orders`, also for its columns; None where there is none.
+        table: name of the table in a catalog, `db.orders`; a column has its table's; None if no catalog has it.
     """
 
     kind: AssetKind
@@ -91,7 +91,7 @@ def _table(dataset: Mapping[str, Any]) -> str | None:
 def table_of(name: str, symlinks: Sequence[str] | None, types: Sequence[str] | None) -> str | None:
     """Name of a dataset in a catalog, from its latest symlinks and their types, which run in parallel.
 
-    The least of several names; None where there is none, or it is the name itself.
+    Alphabetically first of several names; None if there is none, or if it is the name itself.
     """
     if not symlinks:
         return None  # as for most of a page's thousand

@@ -1,8 +1,8 @@
 """Names of columns over time: columns that were renamed, or dropped and added again. Pure.
 
 A RENAME COLUMN changes only a table's schema: values that were written as `nm` are read as `full_name`. A column that
-is dropped and added again is a different column: it has none of the first one's values. So a column is not a name, but
-the names that it had, each for a time:
+is dropped and added again is a different column: it has none of the first one's values. So a column is identified by
+the names that it had, each for a time, and not by one name:
 
     nm → full_name at 10:00            full_name: nm until 10:00, full_name since
     label dropped at 10:00, added      label: label since 10:00; the one until then is a former column
@@ -46,7 +46,7 @@ class NamedFor(NamedTuple):
 
 @dataclass(slots=True)
 class _Column:
-    """Paths of one column with the start of each; the last held until `ended`: the column was `dropped` or renamed."""
+    """Paths of one column, with the start of each. At `ended` the column was `dropped`, or renamed once more."""
 
     begun: list[tuple[str, datetime | None]]
     ended: datetime | None = None
@@ -75,7 +75,7 @@ class ColumnNames:
     dropped: set[str] = field(default_factory=set)
 
     def of(self, path: str) -> list[NamedFor]:
-        """Columns that had a path: mostly the one of this name."""
+        """Columns that had a path: mostly the column of this name."""
         return self.columns.get(path) or [NamedFor(path, None, None)]
 
     def all_of(self, shown: str) -> list[str]:
@@ -87,7 +87,7 @@ def column_names(changes: Iterable[ColumnNameChange], paths: Collection[str], cu
     """Derive the names of a dataset's columns from their changes.
 
     Args:
-        changes: changes in any order. A change of a column is one of its nested fields, too.
+        changes: changes in any order. A change of a column also changes its nested fields.
         paths: paths of all columns that the dataset is known to have had.
         current: paths of its current columns.
     """
@@ -99,7 +99,7 @@ def column_names(changes: Iterable[ColumnNameChange], paths: Collection[str], cu
     for place, change in enumerate(ordered):
         for path in [path for path in live if _within(path, change.path)]:
             if change.renamed_to is None and not _is_back(path, ordered[place + 1 :], current):
-                # Gone, but still the column that has the name.
+                # Dropped, but no other column has the name since.
                 continue
             column = live[path]
             live[path] = _Column([(path, change.at)])
@@ -125,7 +125,7 @@ def _names(live: dict[str, _Column], former: Iterable[_Column], current: Collect
         for path, since, until in spans:
             stood[path].append(NamedFor(shown, since, until))
     for path, found in stood.items():
-        # A name that no column has now stands for the column that had it last.
+        # A name that no column has now refers to the column that had it last.
         found.sort(key=lambda each: ((each.shown == path) == (path in current), _last(each)))
         names.columns[path] = found
     for column in former:

@@ -1,4 +1,4 @@
-"""Data types as a tree, whatever a file calls them; and as Spark writes them: `struct<a:int,b:array<string>>`."""
+"""Data types as a tree, independent of a file's format; and as Spark writes them: `struct<a:int,b:array<string>>`."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class TypedField:
         name: name in the file.
         type: type of its values.
         nullable: whether it may be null, where the file states it.
-        default: whether there is a value for rows that don't give one.
+        default: whether the field has a default value.
         enum: the only values that it may have, as text, sorted; None: any.
         unit: unit of its values: `km`, `EUR`.
         meaning: declared meaning: a term of a glossary.
@@ -132,7 +132,7 @@ def type_text(type_: DataType) -> str:
 
 
 def parse_type(text: str) -> DataType:
-    """The tree of a type as Spark writes it; what isn't so is an atom of that name."""
+    """Parse a type as Spark writes it. A text in another form becomes an atom of that name."""
     if "<" not in text:
         return atom(text)
     try:

@@ -11,10 +11,10 @@ _UNITS: Final = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
 def read_duration(value: Any) -> int:
-    """Seconds of a duration as it stands in a file.
+    """Parse a duration in a file as seconds.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it isn't a duration.
     """
     if isinstance(value, str) and (found := _WRITTEN.fullmatch(value)):
         return int(found[1]) * _SECONDS[found[2]]

@@ -1,8 +1,8 @@
 """Nested columns: structs and topics' payloads, and their fields. Reading the whole reads each field, and reversely.
 
-A job that copies `value` names no `value.email`, and its plan has no edge from there. So data that leaves a column also
-leaves by the columns around it, and by its fields except those that a plan writes by themselves: for these the plan has
-edges of their own.
+A job that copies `value` names no `value.email`, and its plan has no edge from there. So data of a column also flows
+along the edges of its parents and of its fields. Fields that a plan writes separately are excepted: the plan has edges
+for them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Relatives:
     """Parents and fields of some columns, by id.
 
     Attributes:
-        wholes: for each parent, the columns asked about that are part of it.
+        wholes: for each parent, the requested columns that are fields of it.
         fields: for each field, the columns asked about that contain it.
     """
 
@@ -33,7 +33,7 @@ class Relatives:
         return [*self.wholes, *self.fields]
 
     def of(self, node: int) -> list[int]:
-        """Columns asked about whose parent or field a node is."""
+        """Requested columns of which a node is a parent or field."""
         return [*self.wholes.get(node, ()), *self.fields.get(node, ())]
 
 
@@ -80,11 +80,11 @@ class Families:
         return Relatives(dict(wholes), dict(fields))
 
     def copied(self, copies: Sequence[tuple[int, int, int]]) -> dict[tuple[int, int, int], int]:
-        """Find where fields arrive that are copied with the column they are part of.
+        """Find the target of each field that is copied together with its parent column.
 
         Args:
-            copies: ids of field, parent and target; the target holds a copy of the parent. A parent that isn't one is
-                skipped.
+            copies: ids of field, parent and target; the target holds a copy of the parent. A pair whose second column
+                isn't the field's parent is skipped.
 
         Returns:
             Id of the target's field of the same path, by copy; copies whose target has no such field are left out.

@@ -1,7 +1,7 @@
 """Freshness of the graph: how far it is behind the events topic, stated with every answer.
 
-Consumers write their progress beside the graph every few seconds (`headwater_consumers.materializer.progress`). Where
-they are silent, the brokers are asked for the topic's end offsets, if the asker has a way to them.
+Consumers write their progress beside the graph every few seconds (`headwater_consumers.materializer.progress`). If they
+have stopped reporting, the brokers are asked for the topic's end offsets, if the caller can reach them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class GraphState:
-    """State of the graph that was asked: how far it is behind the events topic. Member `graph` of an answer's JSON.
+    """State of the graph: how far it is behind the events topic. Member `graph` of an answer's JSON.
 
     Attributes:
         last_event: time of the latest record in the graph; None: unknown.
@@ -42,7 +42,7 @@ class TopicEnd:
 
 
 TopicEnds = Callable[[str], Sequence[TopicEnd] | None]
-"""Asks the brokers for the begin and end offsets of a topic's partitions; None: they can't be asked."""
+"""Function that asks the brokers for the begin and end offsets of a topic's partitions; None: no access to brokers."""
 
 
 def not_asked(_topic: str) -> None:
@@ -73,8 +73,8 @@ def freshness(rows: Iterable[dict[str, Any]], *, stale_seconds: float, ends: Top
 
     Args:
         rows: properties of the nodes `HwProgress`, each with `at` and `now` as milliseconds since the epoch.
-        stale_seconds: a consumer that has reported nothing for so long is silent; and a graph whose last event is
-            older, while the topic has more, is stale.
+        stale_seconds: a consumer without a report for this time counts as stopped; a graph whose last event is older,
+            while the topic has more, is stale.
         ends: asked where a consumer is silent.
     """
     reported = [_Reported(**{**row, "at": _time(row["at"]), "now": _time(row["now"])}) for row in rows]
@@ -97,7 +97,7 @@ def freshness(rows: Iterable[dict[str, Any]], *, stale_seconds: float, ends: Top
 
 
 def _asked(reported: Sequence[_Reported], ends: TopicEnds) -> int | None:
-    """Number of records of the reported topics that aren't in the graph, by the brokers; None: they can't be asked."""
+    """Number of records of the reported topics that aren't in the graph, by the brokers; None: no access to brokers."""
     known = {(each.topic, each.partition): each for each in reported}
     missing = 0
     for topic in {each.topic for each in reported}:

@@ -1,16 +1,17 @@
-"""Identity of datasets and columns: names that stand for one dataset, by what they share and how they were renamed.
+"""Identity of datasets and columns: several names of one dataset, found by shared aliases and by renames.
 
 A dataset's key is a hash of its namespace and name, so a topic that two jobs reach by different brokers is two nodes,
 and so is a table before and after its RENAME. The graph shows which of them are one:
 
-- An Alias that several are KNOWN_AS, or that is the name of another, makes them one. A catalog's name of a table
+- Datasets that are KNOWN_AS the same Alias, or whose Alias is another dataset's name, are one. A catalog's name of a
+table
   (TABLE, VIEW) stands for one of them at a time: it joins the only existing dataset with this name and the dataset that
   has it as its own name.
 - RENAMED_TO from a dataset that is gone since joins both. If the old name was used again, it doesn't join them; but
   facts observed under it until the RENAME count for the new name, too.
 
 A column has the names of its dataset, and those that it had itself (`column_names`): it was renamed, or the name was a
-dropped column's before. Columns that differ by case alone are one, as engines spell the same column differently: Spark
+dropped column's before. Columns that differ only by case are one, as engines spell the same column differently: Spark
 `MyColumn`, Trino and Hive `mycolumn`, Snowflake `MYCOLUMN`. If a schema of the dataset has both, they are two.
 
 No class is stored, so two consumers can't build different ones. Each class shows one dataset: an existing one before a
@@ -35,7 +36,7 @@ from headwater_schemas.naming import is_declared_cluster
 
 _CATALOGS = frozenset({"TABLE", "VIEW"})
 MOST_NAMES = 1_000
-"""Most datasets of one class, and claims of one name, that are read."""
+"""Maximum number of datasets of one class, and of claims of one name, to read."""
 
 
 class NodeSpan(NamedTuple):
@@ -74,14 +75,14 @@ class _Rename:
 
 
 class _Columns(NamedTuple):
-    """Columns of a dataset, by id and path, and whether a schema of it has two that differ by case alone."""
+    """Columns of a dataset, by id and path, and whether one of its schemas has two columns that differ only by case."""
 
     columns: Sequence[tuple[int, str]]
     by_case: bool
 
 
 def _spellings(columns: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
-    """Nodes of columns that differ by case alone, by their path in lower case; those in one spelling left out."""
+    """Nodes of columns that differ only by case, by path in lower case; columns with one spelling are left out."""
     found: dict[str, list[int]] = defaultdict(list)
     for node, name in columns:
         found[name.lower()].append(node)
@@ -90,7 +91,7 @@ def _spellings(columns: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
 
 @dataclass(slots=True)
 class _Facts:
-    """Facts about some datasets and all that may be one with them."""
+    """Facts about datasets, and about all datasets that may be identical to them."""
 
     datasets: dict[str, DatasetNode] = field(default_factory=dict)
     dropped_at: dict[str, datetime] = field(default_factory=dict)
@@ -102,7 +103,7 @@ class _Facts:
 
 @dataclass(slots=True)
 class _ColumnFacts:
-    """Changes of the columns of one dataset, all paths that it had, and those that it has."""
+    """Changes of the columns of one dataset, all paths that it ever had, and its current paths."""
 
     changes: list[ColumnNameChange] = field(default_factory=list)
     paths: set[str] = field(default_factory=set)
@@ -113,7 +114,7 @@ _NO_NAMES = ColumnNames()
 
 
 class Identities:
-    """Identity classes of the datasets and columns in one question. Without aliases and renames, each dataset is alone.
+    """Identity classes of datasets and columns in one question; without aliases and renames every class has one member.
 
     Args:
         tx: read transaction.
@@ -130,7 +131,7 @@ class Identities:
         self._facts = _Facts()
         self._shown: dict[str, str] = {}
         self._members: dict[str, list[tuple[str, datetime | None, datetime | None]]] = {}
-        # Only nodes of datasets and columns that stand for others, or for a time.
+        # Only nodes whose shown node is another one, or that are valid for only a time.
         self._node_spans: dict[int, tuple[NodeSpan, ...]] = {}
         self._nodes: dict[int, list[int]] = {}
         self._changes: dict[str, _ColumnFacts | None] = {}
@@ -143,7 +144,7 @@ class Identities:
 
     @property
     def any(self) -> bool:
-        """True if any looked-up node may be one with another."""
+        """True if any looked-up node may be identical to another."""
         return self._tx.several_names or bool(self._node_spans)
 
     # By key.
@@ -153,12 +154,12 @@ class Identities:
         self._find(keys)
 
     def shown(self, key: str) -> str:
-        """Key of the dataset that is shown for the one with this key."""
+        """Key of the shown dataset for this dataset's key."""
         self._find([key])
         return self._shown.get(key, key)
 
     def members(self, key: str) -> list[str]:
-        """Keys of all datasets that are one with this one, the shown one first; only itself where it is alone."""
+        """Keys of all datasets that are identical to this one, itself included, the shown one first."""
         return [member for member, since, until in self._of(key) if since is None and until is None] or [key]
 
     def spans(self, key: str) -> list[tuple[str, datetime | None, datetime | None]]:
@@ -166,7 +167,7 @@ class Identities:
         return self._of(key) or [(key, None, None)]
 
     def named(self, key: str) -> DatasetNode | None:
-        """Names and state of the dataset with this key; None where it is alone."""
+        """Names and state of the dataset with this key; None if it has only this name."""
         return self._facts.datasets.get(key)
 
     def is_dropped(self, key: str) -> bool:
@@ -234,15 +235,15 @@ class Identities:
         return self._node_spans.get(node) or (NodeSpan(node),)
 
     def shown_node(self, node: int) -> int:
-        """Shown node for one that was looked up."""
+        """Shown node of a looked-up node."""
         return self.node_spans(node)[-1].node if node in self._node_spans else node
 
     def taking(self, node: int, first: datetime | None, last: datetime | None) -> list[int]:
-        """Shown nodes that a node stood for from `first` to `last`; none: a column that was another one then."""
+        """Shown nodes of a node from `first` to `last`; empty for a column whose name another column had then."""
         return list(dict.fromkeys(span.node for span in self.node_spans(node) if span.takes(first, last)))
 
     def column_notes(self, column: Asset) -> tuple[str, ...]:
-        """Sentences on a column's former names and on a dropped column of its name; none for any other asset."""
+        """Sentences on a column's former names and on a dropped column of the same name; empty for any other asset."""
         if not self.any or column.column is None:
             return ()
         names = self._names_in(column)
@@ -277,7 +278,7 @@ class Identities:
         return self._names_of(self._under(self.shown(dataset)))
 
     def expanded(self, nodes: Iterable[int]) -> list[int]:
-        """Return these shown nodes with all nodes that stand for them."""
+        """Return these shown nodes with the nodes of all their names."""
         out: dict[int, None] = {}
         for node in nodes:
             out.update(dict.fromkeys(self._nodes.get(node, (node,))))
@@ -319,7 +320,7 @@ class Identities:
         return {row["edge"]: (moment(row["first"]), moment(row["last"])) for row in rows}
 
     def _same(self, members: Iterable[str], path: str | None, columns: Mapping[str, _Columns]) -> list[int]:
-        """Nodes of datasets, or of their columns with one path in any case."""
+        """Nodes of datasets, or of their columns with one path, whose upper and lower case are alike."""
         if path is None:
             return [named.id for member in members if (named := self._facts.datasets.get(member)) is not None]
         of = [columns[member] for member in members if member in columns]
@@ -332,7 +333,7 @@ class Identities:
         ]
 
     def _columns(self, columns: Iterable[tuple[str, str]]) -> dict[str, _Columns]:
-        """Columns that may be one with others, by dataset."""
+        """Columns that may be identical to others, by dataset."""
         paths: dict[str, set[str]] = defaultdict(set)
         for key, path in columns:
             for owner, *_ in self._counts(key):
@@ -346,7 +347,7 @@ class Identities:
         return {row["dataset"]: _Columns(row["columns"], row["by_case"]) for row in rows}
 
     def _counts(self, key: str) -> list[tuple[str, datetime | None, datetime | None]]:
-        """Shown datasets whose name a dataset is, at some time; its own class last."""
+        """Shown datasets that had the dataset's name at some time; its own class last."""
         own = self._shown.get(key, key)
         found = [
             (shown, since, until)
@@ -368,7 +369,7 @@ class Identities:
         for row in self._tx.rows("identity/column_changes", keys=new):
             facts = _ColumnFacts()
             for path, renamed_to, *seen in row["changes"]:
-                # The first and the last time are known; all that is asked is before `as_of`.
+                # The first and the last time are known, and all observations are before `as_of`.
                 for at in {moment(each) for each in seen}:
                     if at is not None and (self.as_of is None or at <= self.as_of):
                         facts.changes.append(ColumnNameChange(at, path, renamed_to))
@@ -403,7 +404,7 @@ class Identities:
             self._sort()
 
     def _look_up(self, keys: Iterable[str]) -> None:
-        """Look up everything that may be one with these datasets, transitively."""
+        """Look up everything that may be identical to these datasets, transitively."""
         facts = self._facts
         new = list(dict.fromkeys(keys))
         while new and len(self._asked) < MOST_NAMES * 100:
@@ -456,7 +457,7 @@ class Identities:
             self._add_renamed(key, renames)
 
     def _add_renamed(self, key: str, renames: Iterable[_Rename]) -> None:
-        """Add the spans in which a name stood for an earlier dataset, where it stands for another one now."""
+        """Add the spans in which a name belonged to an earlier dataset, if another dataset has it now."""
         since = None
         for rename in renames:
             shown = self._shown.get(rename.after)
@@ -482,7 +483,7 @@ def _earliest(one: datetime | None, other: datetime | None) -> datetime | None:
 
 
 def _equal(facts: _Facts, by_name: Mapping[str, Sequence[_Rename]]) -> Iterator[list[str]]:
-    """Keys of datasets that are one, in groups."""
+    """Groups of keys of identical datasets."""
     for alias, claims in facts.claims.items():
         equal = [key for key, type_ in claims.items() if type_ not in _CATALOGS]
         yield [*equal, *_holder(facts, claims), facts.owns[alias]]
@@ -514,9 +515,9 @@ def _rank(
 
 
 def several_names(tx: Transaction) -> dict[str, list[str]]:
-    """Keys of all names of each dataset that has several, by key, the shown one first.
+    """Keys of all names of each dataset with several names, by key, the shown name first.
 
-    Datasets that a name stood for until it was used again are left out (`Identities.spans`).
+    Datasets that had a name before it was reused are left out (`Identities.spans`).
     """
     if not tx.several_names:
         return {}
@@ -531,7 +532,7 @@ def known_as(tx: Transaction, asset: Asset) -> tuple[str, ...]:
 
 
 def notice(tx: Transaction, asset: Asset) -> tuple[str, ...]:
-    """Sentence on a dataset of which the graph has parts under several names; none for any other."""
+    """Sentence on a dataset that the graph has under several names; None for any other dataset."""
     identities = Identities.of(tx)
     others = (identities.named(key) for key in identities.members(dataset_key(tx.tenant, asset.namespace, asset.name)))
     names = sorted(named.asset.spelling for named in others if named is not None)

@@ -1,7 +1,7 @@
 """Fields of a micro-batch's answers that are properties of its node.
 
-A statement returns the node whole, `i {.*} AS interval`, and an answer has the properties whose names its
-fields have. So a field is added to an answer by declaring it there.
+A statement returns all properties of the node, `i {.*} AS interval`, and an answer's fields take the properties of the
+same names. So a field is added to an answer by declaring it there.
 """
 
 from __future__ import annotations

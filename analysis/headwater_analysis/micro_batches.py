@@ -1,17 +1,17 @@
 """Micro-batches of streaming queries, read from the segments that hold them.
 
-following   from a batch id on, in batch order
+following   micro-batches from a batch id on, in batch order
 found_from  as `following`, each decoded only where needed
 preceding   before a batch id, the latest first
 befores     predecessor of each
 is_anew     whether a topic was recreated between two of them
-retired     batch ids that aren't kept one by one
+retired     batch ids whose micro-batches aren't kept one by one
 count       number in a span of time
-row         one of them as a node's properties and its uses, as rows of runs are
-conflicts   other reports of it, as such rows
+row         one micro-batch as properties and uses, in the form of a run's row
+conflicts   other reports of it, as rows of this form
 
-Their datasets are those that answers show (`identity`): a dataset that reports spell in several ways is used once, and
-reports that differ only in the spelling are no conflict.
+Datasets have their shown names (`identity`): reports that spell a dataset differently use one dataset, and don't
+conflict.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Stretch:
     Attributes:
         query: key of the query.
         first, last: batch ids, both ends included.
-        begin, end: bounds of processing times, half-open; with one of the two, batches without a time are left out.
+        begin, end: bounds of processing times, half-open; with a bound, batches without a time are left out.
     """
 
     query: str
@@ -132,7 +132,7 @@ class StoredMicroBatch:
         return processing_time_of(self._slot) or processing_time(self.interval())
 
     def may_be(self, wanted: Wanted) -> bool:
-        """Return whether it may be a wanted one."""
+        """Return whether the micro-batch may be wanted."""
         return wanted.may_be(self._slot)
 
 
@@ -196,9 +196,9 @@ def keep(tx: Transaction, properties: Mapping[str, Any]) -> None:
 
 
 def count(tx: Transaction, stretches: Sequence[Stretch]) -> int:
-    """Count micro-batches in ranges with a span of time; these share no segment."""
+    """Count micro-batches in ranges with a span of time. The ranges share no segment."""
     total = 0
-    # So many at once that an answer stays small.
+    # Number of ranges in one statement, so that its answer stays small.
     for begin in range(0, len(stretches), _MOST_SEGMENTS):
         part = stretches[begin : begin + _MOST_SEGMENTS]
         load(tx, part)
@@ -221,7 +221,7 @@ def _loaded(tx: Transaction) -> dict[tuple[str, int], _Whole | None]:
 
 @dataclass(slots=True)
 class _Reading:
-    """A range whose rest, from `first` to `last`, is still to be read."""
+    """Range of batch ids of which `first` to `last` is still to be read."""
 
     n: int
     of: Stretch
@@ -245,7 +245,7 @@ class Wanted:
 
     Attributes:
         holds: predicate of each.
-        texts: one of these is in a text of each; a micro-batch without any isn't decoded. Few of them.
+        texts: a few texts; micro-batches without any of them are skipped without decoding.
     """
 
     holds: Callable[[IntervalFacts], bool]
@@ -260,7 +260,7 @@ ANY = Wanted(lambda _: True)
 
 
 def of_run(run_id: str | None) -> Wanted:
-    """Filter for micro-batches that were observed in a run; None: in any, or in none."""
+    """Filter for micro-batches that were observed in a run; None: no filter."""
     if run_id is None:
         return ANY
 
@@ -288,7 +288,7 @@ def following(
 def found_from(
     tx: Transaction, stretches: Sequence[Stretch], limit: int, *, wanted: Wanted = ANY
 ) -> list[list[StoredMicroBatch]]:
-    """Return what `following` does, not decoded yet."""
+    """Like `following`, with micro-batches that aren't decoded yet."""
     return _read(tx, stretches, limit, wanted, backwards=False)
 
 
@@ -302,7 +302,7 @@ def preceding(
 def found_before(
     tx: Transaction, stretches: Sequence[Stretch], limit: int, *, wanted: Wanted = ANY
 ) -> list[list[StoredMicroBatch]]:
-    """Return what `preceding` does, not decoded yet."""
+    """Like `preceding`, with micro-batches that aren't decoded yet."""
     return _read(tx, stretches, limit, wanted, backwards=True)
 
 
@@ -316,7 +316,7 @@ def _read(
         _take_loaded(known, reading, limit, wanted, backwards=backwards)
     open_ = [reading for reading in open_ if reading.first <= reading.last]
     name = "micro_batches/before" if backwards else "micro_batches/from"
-    # Read as many as there are if none is missing; where some are missing, or not wanted, continue there with more.
+    # Read as many rows as wanted. If some are missing or unwanted, continue with more.
     size = limit
     while open_:
         rows = tx.rows(
@@ -344,14 +344,14 @@ _MOST_SEGMENTS = 16
 
 
 def _spanned(size: int, places: int) -> int:
-    """Most blocks, or segments, of so many places that a number of micro-batches in a row can span."""
+    """Return the maximum number of blocks (or segments) of `places` that `size` consecutive micro-batches span."""
     return (size + 2 * places - 2) // places
 
 
 def _take(
     tx: Transaction, reading: _Reading, rows: Sequence[Any], limit: int, wanted: Wanted, *, backwards: bool
 ) -> None:
-    """Take the rows read of a range, and note the rest of it; nothing where nothing was read."""
+    """Take the rows that were read of a range, and shorten the range by them; without rows it is done."""
     if not rows:
         reading.first = reading.last + 1
     for row in rows:
@@ -414,7 +414,7 @@ def processing_time(interval: IntervalFacts) -> datetime | None:
 
 
 def retired(tx: Transaction, queries: Iterable[str]) -> dict[str, Ranges]:
-    """Batch ids that aren't kept one by one, by key of the query; only of queries that have any."""
+    """Batch ids whose micro-batches aren't kept one by one, by key of the query; queries without any are left out."""
     rows = tx.rows("micro_batches/retired", queries=sorted(set(queries)))
     return {row["query"]: retired_of(row["retired"]) for row in rows}
 
@@ -425,7 +425,7 @@ def at_batches(tx: Transaction, wanted: Iterable[tuple[str, int]]) -> list[Inter
     in_segments: dict[tuple[str, int], list[Stretch]] = {}
     for stretch in stretches:
         in_segments.setdefault((stretch.query, at(stretch.first).segment), []).append(stretch)
-    # A segment with several of them is read once.
+    # A segment with several of these batch ids is read once.
     load(tx, [together[0] for together in in_segments.values() if len(together) > 1])
     return [interval for found in following(tx, stretches, 1) for interval in found]
 
@@ -448,7 +448,7 @@ def conflicts(interval: IntervalFacts) -> list[dict[str, Any]]:
 def as_shown(identities: Identities, interval: IntervalFacts) -> IntervalFacts:
     """Translate a micro-batch's datasets to the names that answers show; reports that become equal are merged.
 
-    The digest of merged reports is that of the one that wins among them.
+    Merged reports have the digest of the winning report.
     """
     keys = dict.fromkeys(use.dataset for variant in interval.variants.values() for use in variant.uses)
     identities.look_at(keys)
@@ -470,7 +470,7 @@ def as_shown(identities: Identities, interval: IntervalFacts) -> IntervalFacts:
 
 
 def _under(shown: Mapping[str, str], uses: Mapping[UseKey, Registers]) -> dict[UseKey, Registers]:
-    """Translate uses to the shown names of datasets. Two uses in one report stay two."""
+    """Translate uses to the shown names of datasets. Two uses in one report aren't merged."""
     out: dict[UseKey, Registers] = {}
     for use, registers in uses.items():
         other = use._replace(dataset=shown.get(use.dataset, use.dataset))
@@ -520,7 +520,7 @@ def joint(before: IntervalFacts | None, interval: IntervalFacts) -> Props | None
 
 
 def is_anew(before: IntervalFacts, interval: IntervalFacts) -> bool:
-    """Check whether a topic is another incarnation than in the micro-batch before."""
+    """Check whether a topic was recreated since the micro-batch before."""
     return other_incarnation(neighbour_of(before), neighbour_of(interval))
 
 

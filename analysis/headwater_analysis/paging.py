@@ -4,7 +4,8 @@
     hops, key = paging.decode(text, question=question, kinds=(int, str))
 
 A cursor is opaque to clients: Base64 of a version, a digest of the question and the position, a few plain values. Only
-the question that it came from accepts it, so that pages of two questions are never mixed. It isn't a secret and isn't
+the question that returned a cursor accepts it, so that pages of two questions are never mixed. It isn't a secret and
+isn't
 signed: its content only becomes parameters, of the types that `kinds` names.
 """
 
@@ -84,7 +85,7 @@ def decode(cursor: str, *, question: object, kinds: Sequence[type]) -> tuple[Any
     """Decode the position of `cursor`, of the types `kinds`.
 
     Raises:
-        QuestionError: it is no cursor, or one of another question or release.
+        QuestionError: the text isn't a cursor, or belongs to another question or release.
     """
     try:
         version, digest, *position = msgspec.msgpack.decode(
@@ -106,7 +107,7 @@ def decode(cursor: str, *, question: object, kinds: Sequence[type]) -> tuple[Any
 
 
 def decode_start(cursor: str | None, *, question: object) -> int:
-    """Decode the number of items before the page, for a question whose position is just that; 0 for the first page.
+    """Decode a cursor whose position is the number of items before the page; 0 for the first page.
 
     Raises:
         QuestionError: as `decode` does, or the number is negative.
@@ -120,7 +121,7 @@ def decode_start(cursor: str | None, *, question: object) -> int:
 
 
 def malformed() -> QuestionError:
-    """Return the error for a cursor that no answer gave, for callers with checks beyond a position's types."""
+    """Return the error for a malformed cursor, for callers that check more than the types of a position."""
     return QuestionError("That is no cursor: take `next_cursor` of the page before.", field="cursor")
 
 
@@ -138,10 +139,10 @@ def encode_moment(began: datetime | None, key: str, *, question: object) -> str:
 
 
 def decode_moment(cursor: str | None, *, question: object) -> tuple[datetime | None, str]:
-    """Decode the node that a page begins after: none for the first page.
+    """Decode the time and key of the last node before the page; (None, "") for the first page.
 
     Raises:
-        QuestionError: the cursor is none of this question.
+        QuestionError: the cursor belongs to another question.
     """
     if cursor is None:
         return None, ""
@@ -166,7 +167,7 @@ def page_by_key(
     Args:
         reader: reader of the graph.
         folder: folder of the statements.
-        name: name of the statement that reads a page, from `$given.after` on; `count_<name>` counts.
+        name: name of the statement that reads a page after `$given.after`; the statement `count_<name>` counts.
         filters: parameters of both.
         limit: most on a page.
         cursor: cursor of the page; None: the first.

@@ -11,9 +11,9 @@ _PARTITIONS = "headwater_partitions"
 
 
 def partitions_used(properties: Mapping[str, Any]) -> tuple[str, ...]:
-    """Partitions that a CONSUMED or PRODUCED relationship lists: its position's, else those of OpenLineage's `subset`.
+    """Partitions of a CONSUMED or PRODUCED relationship, from its position, else from OpenLineage's `subset`.
 
-    Empty where none are known.
+    Empty if unknown.
     """
     if listed := properties.get("partition_paths"):
         return tuple(listed)
@@ -29,8 +29,8 @@ def partitions_used(properties: Mapping[str, Any]) -> tuple[str, ...]:
 def overwritten(properties: Mapping[str, Any]) -> tuple[tuple[str, ...], bool]:
     """Partitions that a PRODUCED replaced as a whole, and whether the list is complete.
 
-    Capture reports them in the facet `headwater_partitions`: without `overwritten`, no partition was overwritten as a
-    whole; null means unknown ones.
+    Capture reports them in the facet `headwater_partitions`. Without `overwritten`, no partition was overwritten as a
+    whole; null means that they are unknown.
     """
     facet = member(contents(facets_of(properties)), _PARTITIONS)
     listed = facet.get("overwritten", [])
@@ -48,7 +48,7 @@ def partition_of(path: str) -> str:
 
 
 def are_apart(ones: Collection[str], others: Collection[str]) -> bool:
-    """Check whether no partition of the first has rows in common with one of the second; False where either is unknown.
+    """Check whether two sets of partitions share no rows; False if either is unknown.
 
     Two are apart if they have different values of a key: `day=1` and `day=2/hour=3`, not `day=1` and `day=1/hour=3`.
     """
@@ -59,7 +59,7 @@ def are_apart(ones: Collection[str], others: Collection[str]) -> bool:
 
 
 def is_inside(partition: str, others: Collection[str]) -> bool:
-    """Check whether a partition is one of others or a part of it: `day=1/hour=2` is inside `day=1`."""
+    """Check whether a partition is in a set or inside one of its partitions: `day=1/hour=2` is inside `day=1`."""
     mine = set(_values(partition))
     return any((theirs := set(_values(other))) and theirs <= mine for other in others)
 

@@ -24,7 +24,7 @@ from headwater_graph.keys import dataset_key
 from headwater_graph.segments import segment
 
 LOOKED_AT = 20
-"""Latest runs of a job with assertions among which the last one about the dataset is searched."""
+"""Number of a job's latest runs with assertions that are searched for one about the dataset."""
 AT_ONCE = 100
 """Streaming queries whose micro-batches are read together."""
 
@@ -74,7 +74,7 @@ def quality_of(tx: Transaction, assets: Iterable[Asset], *, as_of: datetime | No
 
     Args:
         tx: read transaction.
-        assets: datasets as they are shown, or columns of such: results under their other names count, too.
+        assets: shown datasets, or columns; results under other names of a dataset are included.
         as_of: only runs that were over by then, and no micro-batches; None: now.
     """
     wanted = {asset.key: asset for asset in (_dataset(tx, each) for each in assets)}
@@ -92,7 +92,7 @@ def quality_of(tx: Transaction, assets: Iterable[Asset], *, as_of: datetime | No
 
 
 def checks_of(tx: Transaction, datasets: Iterable[str], *, as_of: datetime | None = None) -> dict[str, list[Check]]:
-    """Return the latest checks of datasets, under these names alone, by key. Unchecked ones are left out.
+    """Return the latest checks of datasets, by key, without results under other names and without unchecked datasets.
 
     Args:
         tx: read transaction.

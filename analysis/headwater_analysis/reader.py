@@ -73,7 +73,7 @@ class _Calling(Generic[T]):
             self.error = error
 
 
-# Neo4j looks for queries to end every two seconds; and a connection may have to be made first.
+# Neo4j checks every two seconds for queries to end; opening a connection may take time, too.
 _PATIENCE_SECONDS = 5.0
 # Messages of the driver, which has no class of its own for these errors.
 _NO_SUCH_HOST = "Cannot resolve address"
@@ -90,7 +90,7 @@ class _IndexInMakingError(GraphUnreachableError):
 
 
 class _WantedError(Exception):
-    """A question needs the answer of another server, and is asked again with it."""
+    """Signal that a question needs another server's answer; the question is then run again with it."""
 
     def __init__(self, of: Hashable, ask: Callable[[], object]) -> None:
         super().__init__(of)
@@ -132,10 +132,9 @@ class Transaction:
         return cast("T", self.shared[make])
 
     def asked(self, of: Hashable, ask: Callable[[], T]) -> T:
-        """Return the answer of another server, such as Kafka; whatever `ask` raises ends the question.
+        """Return the answer of another server, such as Kafka. An error of `ask` ends the question.
 
-        It is asked once for a question, and between its transactions: the wait for it isn't Neo4j's, and counts for no
-        time limit.
+        `ask` is called once for a question, between transactions, so its duration doesn't count for the time limit.
 
         Args:
             of: key of the answer, among all that the question asks elsewhere.
@@ -158,16 +157,15 @@ class Transaction:
         return self.rows(name, **parameters)[0]
 
     def sent(self, name: str, /, **parameters: Any) -> Callable[[], Record]:
-        """Send a statement now, and return a function that waits for its row: Neo4j works while Python goes on.
+        """Send a statement now, and return a function that waits for its row: Neo4j and Python work in parallel.
 
-        Statements that are sent after it, also by the other methods, are answered after it.
+        Statements that are sent later, also by other methods, are answered later.
         """
         result = self._run(name, parameters)
         return lambda: result.single(strict=True)
 
     def _run(self, name: str, parameters: dict[str, Any]) -> Result:
-        # In one map, so that Neo4j makes one plan, and not one for each size of the names and lists (decisions:
-        # one-parameter).
+        # In one map, so that Neo4j caches one plan for all sizes of names and lists (decisions: one-parameter).
         return self._tx.run(statement(name), {"given": {**parameters, "tenant": self.tenant}})
 
 
@@ -249,13 +247,13 @@ class Reader:
                 raise
             raise GraphUnreachableError(f"There is no such host as that of {self._target.uri}.") from error
         if time.monotonic() - began > limit:
-            # Neo4j looks for queries to end every two seconds, and an answer may come just before it does.
+            # Neo4j checks every two seconds for queries to end, and an answer may arrive just before.
             raise TimeLimitError(limit)
         return answer
 
     def _begun(self, tx: Transaction) -> Transaction:
         """Add the facts that every question needs to a transaction."""
-        # With each question: another release may recreate a graph while this process goes on.
+        # With each question: another release may recreate the graph while this process runs.
         row = tx.one("service/graph")
         if row["version"] not in (None, GRAPH_VERSION):
             raise GraphRefusedError(

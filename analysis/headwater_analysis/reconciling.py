@@ -26,9 +26,9 @@ class CheckpointQuery:
         jobs: jobs that started it; one, unless a producer is wrong.
         reads, writes: datasets of its micro-batches.
         name: name of the query in the job.
-        writes_itself: whether every start of it reported that its sink writes each micro-batch by itself, which code
-            inside foreachBatch may or may not do.
-        batches: provenance of its known micro-batches, for those that were asked about.
+        writes_itself: whether every start of the query reported a sink that writes each micro-batch; False for
+            foreachBatch, whose code may write or not.
+        batches: provenance of those requested micro-batches that are known.
     """
 
     jobs: tuple[JobRef, ...]
@@ -61,7 +61,7 @@ def known_query(reader: Reader, query_id: str, *, until: int) -> CheckpointQuery
 
 
 def _writes_itself(facet: str) -> bool:
-    """Return whether a start's facet says so; the facet of another producer, or of an earlier version, may not."""
+    """Return whether a start's facet states this; facets of other producers or earlier versions may not."""
     try:
         return json.loads(facet).get("callback") is False
     except (ValueError, AttributeError):
@@ -73,7 +73,7 @@ class OpenWrite:
     """A run of a batch write without an end, in the graph.
 
     Attributes:
-        run_id, job, parent: those of the run.
+        run_id, job, parent: id, job and parent of the run.
         started_at, last_seen: start of the run, and the last time it was seen to run.
         facet: description of the write in its START.
         heartbeat_seconds: interval of its heartbeats; None where unknown.

@@ -1,9 +1,9 @@
 """Name of an asset as a person types it ⇒ its node.
 
-These are understood, in this order: the key of the node; namespace and name in one word (`assets.spelling`), or another
+Accepted spellings, in this order: the key of the node; namespace and name in one word (`assets.spelling`), or another
 such name of the dataset: a catalog's, a cluster's id, a path as Spark takes it; the name alone, or the title, where
 only one asset has it; the last part of a dataset's dotted name, `va` of `default.va`, where only one ends so; the first
-characters of a key, four or more, where only one begins so. A name in other capitals is understood where only one asset
+characters of a key, four or more, where only one begins so. A name in other capitals is accepted if only one asset
 has it: the answer shows its spelling. `spark_catalog.db.table` and `lake.db.table` are `db.table` where a catalog has
 that.
 
@@ -29,7 +29,7 @@ from headwater_schemas import naming
 
 _KEY = re.compile(r"[0-9a-f]{32}")
 _SHORT_KEY = re.compile(r"[0-9a-fA-F]{4,32}")
-# A spelling is tried at each of its slashes; a longer path than this is named by key or by name alone.
+# A spelling is split at each of its slashes; a path with more than this is found only by key or name.
 _MOST_SPLITS = 100
 _MOST_HASHES = 8
 _MOST_CANDIDATES = 20
@@ -61,7 +61,7 @@ def resolve_dataset(tx: Transaction, text: str, *, whole: bool = False) -> Found
         AmbiguousError: several datasets have this name.
     """
     found, identities = _datasets(tx, text, whole=whole) or _in_any_case(tx, AssetKind.DATASET, text), Identities.of(tx)
-    # Each as the one that is shown for it.
+    # Replace each dataset by the shown one.
     shown = {identities.shown(each.asset.key): each for each in found}
     for key in shown:
         if (named := identities.named(key)) is not None:
@@ -160,7 +160,7 @@ def resolve_asset(tx: Transaction, text: str) -> FoundNode:
     except NotFoundError as error:
         if _KEY.fullmatch(text) and (found := _column(tx, text)) is not None:
             return _shown_column(tx, found)
-        # Names may have a # too: the longest that is a dataset's leaves the column.
+        # Names may contain a #, too: the longest name of a dataset is taken, the rest is the column.
         last: NotFoundError = error
         for hash_ in [match.start() for match in re.finditer("#", text)][: -_MOST_HASHES - 1 : -1]:
             try:

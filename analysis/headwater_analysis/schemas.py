@@ -14,7 +14,7 @@ from headwater_analysis.reader import Transaction
 from headwater_graph.keys import schema_key
 
 MOST_CHANGES = 100
-"""Most changes of one schema to show."""
+"""Maximum number of a schema's changes to show."""
 
 _NULLABLE = {"true": True, "false": False, "": None}
 
@@ -52,7 +52,7 @@ class SchemaChange:
     Attributes:
         change: ADDED, REMOVED; CHANGED: another type or nullability.
         column: field path.
-        before, after: type and nullability in either schema; None where the column isn't in that one.
+        before, after: type and nullability in the schema before and after; None if the column isn't in that schema.
     """
 
     change: DiffChange
@@ -85,7 +85,7 @@ class KnownSchema:
         digest: 32 hex digits, of the paths, types and nullability of its fields.
         first_seen, last_seen: first and last report of the schema.
         columns_total: number of its fields.
-        changes: changes from the schema of this list that was first reported before it; at most 100. None: it is the
+        changes: changes since the schema of this list that was first reported before it; at most 100. None: it is the
             first.
         changes_total: number of these changes.
     """
@@ -134,7 +134,7 @@ def schemas_of(tx: Transaction, keys: Sequence[str], *, most: int) -> tuple[tupl
 def schemas_at(tx: Transaction, keys: Iterable[str], time: datetime | None) -> dict[str, SchemaAt]:
     """Return the schemas of datasets that were reported last by a time, by the datasets' keys.
 
-    If several were reported both before and after the time, it is the one that was first reported last.
+    If several schemas were reported both before and after the time, the one with the latest first report is returned.
 
     Args:
         tx: read transaction.
@@ -145,7 +145,7 @@ def schemas_at(tx: Transaction, keys: Iterable[str], time: datetime | None) -> d
 
 
 def schemas_by_digest(tx: Transaction, schemas: Iterable[tuple[str, str]]) -> dict[tuple[str, str], SchemaAt]:
-    """Schemas by the dataset's key and their digest; without those that were never reported."""
+    """Schemas by the dataset's key and the schema's digest; unreported ones are left out."""
     asked = {schema_key(tx.tenant, *each): each for each in schemas}
     if not asked:
         return {}

@@ -1,4 +1,4 @@
-"""Sensitivities in order, and the set that counts as sensitive. `headwater check` takes them from here, too."""
+"""Sensitivities in order, and the set that counts as sensitive. `headwater check` uses them, too."""
 
 from __future__ import annotations
 

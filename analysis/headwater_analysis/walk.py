@@ -5,8 +5,8 @@ lists in one row: 30,000 steps of three integers travel in milliseconds, while a
 Names of steps and nodes are looked up later, only for the page that is shown. Ids are Neo4j's, and valid within the
 one transaction.
 
-Where one node may be reached in several ways that differ in what follows, the walk goes between visits instead: a
-NamedTuple of the node's id and of how the path came there.
+If a node may be reached in several ways that differ in their continuation, the walk goes between visits instead. A
+visit is a NamedTuple of the node's id and the state of the path.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class WalkStep(NamedTuple, Generic[V]):
     Attributes:
         source, target: nodes or visits, in the direction of the walk.
         edge: id of the relationship.
-        hops: 1; 0 for an edge that only changes the point of view, from a dataset to its columns say.
+        hops: 1; 0 for an edge that is no hop, such as from a dataset to its columns.
         facts: further values of the step.
     """
 
@@ -37,7 +37,7 @@ class WalkStep(NamedTuple, Generic[V]):
 
 
 class Discovery(NamedTuple, Generic[V]):
-    """A node or visit, and the step that found it: of the last steps of shortest paths the first of the statement."""
+    """A node or visit, and the step that found it: the statement's first among the last steps of shortest paths."""
 
     node: V
     hops: int
@@ -79,7 +79,7 @@ def walk(starts: Iterable[V], expand: Callable[[Sequence[V]], Iterable[WalkStep[
     beyond: set[V] = set()
     while levels:
         hops = min(levels)
-        # A step of no hops may have brought a node nearer since it was put on this level.
+        # A step with 0 hops may have found a shorter path to the node since it was put on this level.
         frontier = [node for node in levels.pop(hops) if nearest[node] == hops]
         for step in expand(frontier) if frontier else ():
             there = hops + step.hops

@@ -5,7 +5,7 @@ measuring   processor time and memory; contestants in turns
 servers     a Kafka and a Neo4j of a benchmark's own
 processes   `headwater consume`, `serve` and other commands as processes of their own
 workload    the events of a made-up company
-draining    topics of these events, and a consumer that brings them to a graph; timed_consumer: its process
+draining    topics of these events, and a consumer that writes them into a graph; timed_consumer: its process
 estate      that company's graph of any size, as a Neo4j store
 query       `bench query`
 capture/    `bench capture`
@@ -15,5 +15,5 @@ intervals   `bench intervals`
 soak/       `headwater soak`
 commands/   the two commands
 
-A checkout has them; the wheel doesn't.
+Benchmarks are only in a checkout, not in the wheel.
 """

@@ -1,4 +1,4 @@
-"""Topics of made-up events, and one consumer in a process of its own that brings them to a graph."""
+"""Topics of made-up events, and a consumer in a separate process that writes them into a graph."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class TopicContents:
     Attributes:
         size: bytes of keys and values.
         kinds: number of records by kind.
-        ids: the event's id of each record; repeated records have the same.
+        ids: event id of each record; repeated records have equal ids.
         values: each record's value.
     """
 
@@ -145,7 +145,7 @@ def consumer_variables(broker: str, prefix: str, group: str, database: Database)
 
 
 def drain(broker: str, prefix: str, group: str, database: Database) -> dict[str, Any]:
-    """Run a consumer until it has caught up with the topic; its report, with Neo4j's processor time.
+    """Run a consumer until it has caught up with the topic; return its report, with Neo4j's processor time.
 
     Raises:
         HeadwaterError: it failed, or didn't apply everything.
@@ -160,7 +160,7 @@ def drain(broker: str, prefix: str, group: str, database: Database) -> dict[str,
 
 
 def steady(broker: str, prefix: str, database: Database, events: Sequence[LineageEvent], rate: float) -> dict[str, Any]:
-    """Send so many events a second to a consumer that has caught up; its report, with latencies.
+    """Send events at a rate to a consumer that has caught up; return its report, with latencies.
 
     Raises:
         HeadwaterError: it failed.

@@ -1,4 +1,4 @@
-"""A made-up company's lineage graph of any size, the same for the same sizes and seed, kept as a Neo4j store.
+"""Lineage graph of a made-up company, of any size, equal for equal sizes and seed, kept as a Neo4j store.
 
 Its events are folded and written by the consumer's code. The datasets of a domain have an order: most edges point
 forward in it, some backward, so that there are cycles. In and out degrees follow a power law. Domains don't feed each
@@ -44,11 +44,11 @@ from headwater_graph.write import GraphWriter
 from headwater_schemas.events import DatasetRef, IntervalEvent, LineageEvent
 
 _GENERATOR = 5
-"""Raise it when the same sizes and seed make another graph, so that kept stores aren't used any more."""
+"""Increment it when equal sizes and seed give another graph, so that kept stores are no longer used."""
 FEEDS_PER_DATASET = 3
 """Mean out-degree."""
 _DATASETS_PER_DOMAIN = 20_000
-"""Datasets that feed each other. A dataset that reaches many reaches over half of them."""
+"""Datasets that feed each other. A dataset with many targets reaches over half of its domain."""
 _BATCHES_PER_QUERY = 6_000
 _EXPONENT, _MOST_OF_ONE = 1.3, 400
 _REACH_FORWARD = 1 / 6
@@ -101,7 +101,7 @@ class EstateSize:
 
     @property
     def digest(self) -> str:
-        """A short digest, the same for equal estates; the name of the kept store."""
+        """Short digest, equal for equal estates: name of the kept store."""
         text = f"{_GENERATOR} {sorted(asdict(self).items())}"
         return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
 
@@ -116,7 +116,7 @@ class QuestionStarts:
     """Starting points of questions.
 
     Attributes:
-        far: keys of datasets that reach, over all hops, at least nine tenths of what any does.
+        far: keys of datasets whose number of reachable datasets is at least nine tenths of the maximum.
         any: keys of datasets that feed another.
         records: records that passed through whole pipelines.
     """
@@ -133,7 +133,7 @@ class ServedEstate:
     Attributes:
         database: its server.
         manifest: nodes and relationships by kind, and the seconds that making it took.
-        starts: where questions begin.
+        starts: starts of questions.
     """
 
     database: Database
@@ -143,12 +143,12 @@ class ServedEstate:
 
 @contextlib.contextmanager
 def estate_up(size: EstateSize, below: Path, report: Callable[[str], None]) -> Iterator[ServedEstate]:
-    """The estate, up inside the block; made first if it isn't there.
+    """Run the estate's store during the block; creates it first if missing.
 
     Args:
-        size: how large it is.
+        size: size of the estate.
         below: the folder that keeps stores: each has `manifest.json`, written last, and Neo4j's home in `neo4j/`.
-        report: called with what is being done.
+        report: called with the current step.
 
     Raises:
         HeadwaterError: it could not be made, or started.
@@ -157,7 +157,7 @@ def estate_up(size: EstateSize, below: Path, report: Callable[[str], None]) -> I
     manifest = folder / "manifest.json"
     with _alone(folder):
         if not manifest.exists():
-            # What a kill left behind is not whole.
+            # A killed process leaves an incomplete store behind.
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
             with neo4j_up(folder / "neo4j") as database:
@@ -288,7 +288,7 @@ def _pipeline_dataset(pipeline: int, number: int) -> DatasetRef:
 
 
 def draw_starts(size: EstateSize, edges: Ints, records: list[Offsets]) -> QuestionStarts:
-    """Draw where questions begin, by seed."""
+    """Draw the starts of questions, by seed."""
     feeding = np.random.default_rng([size.seed, 5]).permutation(np.unique(edges[:, 0])).tolist()
     feeds: dict[int, list[int]] = defaultdict(list)
     for source, target in edges.tolist():
@@ -301,7 +301,7 @@ def draw_starts(size: EstateSize, edges: Ints, records: list[Offsets]) -> Questi
 
 
 def _reached(feeds: dict[int, list[int]], start: int) -> int:
-    """Number of tables that are reached from one, itself left out."""
+    """Number of tables that are reachable from a table, without itself."""
     seen, frontier = {start}, [start]
     while frontier:
         frontier = list({target for node in frontier for target in feeds[node]} - seen)
@@ -315,7 +315,7 @@ def _key(dataset: DatasetRef) -> str:
 
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Two benchmarks can't have one store open: the second waits."""
+    """Two benchmarks can't open the same store: the second waits."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_suffix(".lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -35,7 +35,7 @@ _STRETCHES = 20
 _NODES_GOAL, _BYTES_GOAL, _RATE_GOAL = 10_000, 120.0, 0.9
 _QUESTIONS = 40
 _WARM_UP = 80
-"""Traces that are made before those that count."""
+"""Number of unmeasured traces at the beginning."""
 _ALL_STEPS = 10_000
 
 
@@ -43,7 +43,7 @@ def bench_intervals(micro_batches: int = YEAR, *, rounds: int, seed: int) -> dic
     """Ingest a query's micro-batches, trace records to them, and report.
 
     Args:
-        micro_batches: how many.
+        micro_batches: number of micro-batches.
         rounds: rounds of traces.
         seed: decides everything that is drawn.
 
@@ -152,7 +152,7 @@ def _disk(home: Path) -> tuple[int, int]:
 
 
 def goals(measured: Mapping[str, Any]) -> list[Goal]:
-    """The goals, with what was measured."""
+    """Goals, with the measured values."""
     return [
         Goal("nodes of a query in a year", measured["nodes_per_year"], _NODES_GOAL),
         Goal("rate at the end / at the beginning", measured["end_to_beginning"], _RATE_GOAL, "at_least"),

@@ -40,7 +40,7 @@ def processor_seconds(pid: int) -> float:
 
 
 def in_turns(contestants: Sequence[T], rounds: int, *, warm_up: int = 0) -> Iterator[tuple[int, T]]:
-    """Each contestant once a round, every round beginning with the next one; rounds below 0 don't count."""
+    """Yield each contestant once a round, in rotating order; rounds below 0 don't count."""
     for number in range(-warm_up, rounds):
         for offset in range(len(contestants)):
             yield number, contestants[(number + offset) % len(contestants)]
@@ -55,16 +55,16 @@ def ask_in_turns(
     pid: int,
     asked: Callable[[], object] = lambda: None,
 ) -> list[dict[str, Any]]:
-    """Put every question to every contestant before the next question comes, round after round; a report of each.
+    """Ask every contestant each question before the next question, in several rounds; return a report of each.
 
-    So whatever else the machine does, and whatever a cache holds, is the same for all of them.
+    So other load and the state of caches are the same for all contestants.
 
     Args:
-        answers: by contestant, Headwater first: answers a question, and returns how many things it found.
+        answers: by contestant, Headwater first: function that answers a question and returns the number of results.
         questions: in this order, each round.
         rounds: rounds that count.
-        warm_up: rounds before them: a JVM that has just started takes ten times as long.
-        pid: the database's process, whose processor time counts besides this one's.
+        warm_up: unmeasured rounds before: a new JVM takes ten times as long.
+        pid: process of the database, whose processor time is added to this process's.
         asked: called after each answer.
     """
     names = list(answers)

@@ -20,7 +20,7 @@ from typing import Any
 from headwater.errors import HeadwaterError
 
 START_SECONDS = 60.0
-"""A cold start beside other work on two cores."""
+"""Enough for a cold start under load on two cores."""
 _LOOK_SECONDS = 0.02
 PROGRAM = ("-m", "headwater")
 _PORT = re.compile(r"Metrics and health on http://[\d.]+:(\d+)")
@@ -28,13 +28,13 @@ _URL = re.compile(r"Lineage on (http://\S+)/,")
 
 
 class CommandProcess:
-    """A running `headwater COMMAND --json`. What it says goes to files, so that no pipe fills up.
+    """A running `headwater COMMAND --json`. Its output goes to files, so that no pipe fills up.
 
     Args:
         settings: variables of its environment.
-        folder: working and data folder, for this process alone.
+        folder: working and data folder, only for this process.
         arguments: the command and its options.
-        program: what Python runs as `headwater`.
+        program: Python arguments that run `headwater`.
 
     Attributes:
         folder: working and data folder.
@@ -58,12 +58,12 @@ class CommandProcess:
 
     @property
     def stderr(self) -> str:
-        """Its stderr so far."""
+        """Return its stderr so far."""
         return self._err.read_text(encoding="utf-8")
 
     @property
     def document(self) -> dict[str, Any]:
-        """The one JSON document on its stdout."""
+        """Return the JSON document on its stdout."""
         document: dict[str, Any] = json.loads(self._out.read_text(encoding="utf-8"))
         return document
 
@@ -93,12 +93,12 @@ class CommandProcess:
         return self.wait(seconds)
 
     def kill(self) -> None:
-        """SIGKILL: nothing of it gets to do anything any more."""
+        """Kill by SIGKILL, without any clean-up."""
         self.process.kill()
         self.process.wait(30)
 
     def end(self) -> None:
-        """Make sure that it has ended."""
+        """Kill it if it hasn't ended."""
         if self.runs:
             self.kill()
 
@@ -122,9 +122,9 @@ class ConsumerProcess(CommandProcess):
 
     Args:
         settings: variables of its environment.
-        folder: working and data folder, for this process alone.
+        folder: working and data folder, only for this process.
         arguments: further options of `consume`.
-        program: what Python runs as `headwater`.
+        program: Python arguments that run `headwater`.
     """
 
     def __init__(
@@ -163,7 +163,7 @@ class ConsumerProcess(CommandProcess):
             return False
 
     def metric(self, name: str, **labels: str) -> float:
-        """Sum of the series of a name that have these labels, `rebalances_total` say."""
+        """Return the sum of a metric's series with these labels."""
         _, text = self.get("/metrics")
         wanted = {f'{label}="{value}"' for label, value in labels.items()}
         return sum(

@@ -26,7 +26,7 @@ PAGE = 1_000
 """A first page."""
 _ALL_STEPS = 10_000
 _WARM_UP = 40
-"""Questions of each kind that each contestant answers before they count."""
+"""Unmeasured questions of each kind for each contestant."""
 HEADWATER, BY_HAND = "headwater", "one statement, no edges"
 
 Answer = Callable[[Any], int]
@@ -50,7 +50,7 @@ class QuestionKind:
 
 
 def question_kinds(reader: Reader, database: Database, starts: QuestionStarts, many: int) -> list[QuestionKind]:
-    """All kinds, with so many questions each."""
+    """Build questions of all kinds."""
 
     def downstream(depth: int | None, key: str) -> int:
         question = LineageQuestion(key, LineageDirection.DOWNSTREAM, depth=depth, edges=False, limit=PAGE)
@@ -86,11 +86,11 @@ def bench_query(
     """Make the estate if need be, ask, and report.
 
     Args:
-        size: how large the estate is.
+        size: size of the estate.
         rounds: rounds that count.
         questions: questions of each kind in each round.
         stores: the folder that keeps estates.
-        warm_up: questions of each kind that each contestant answers before they count.
+        warm_up: number of unmeasured questions of each kind for each contestant.
 
     Raises:
         HeadwaterError: the estate could not be made.

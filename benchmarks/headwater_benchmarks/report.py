@@ -24,7 +24,7 @@ from headwater.stack.embedded import locked_version
 ROUNDS = 5
 """Fewest rounds for a figure, which is their median."""
 _RESAMPLES = 4_000
-"""Resamples of the bootstrap: with so many, the interval's ends move by less than what is printed of them."""
+"""Number of bootstrap resamples: with more, the interval's printed ends don't change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ class Goal:
     """A figure, and the value that it should reach.
 
     Attributes:
-        name: the figure, its unit last: `trace, one hop, p95 ms`.
-        value: measured; None if it couldn't be.
+        name: name of the figure, with the unit last: `trace, one hop, p95 ms`.
+        value: measured value; None if it couldn't be measured.
         goal: the value to reach.
         direction: whether larger or smaller values meet it.
     """
@@ -52,7 +52,7 @@ class Goal:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The least value that at least `share` of the values don't exceed: one that was measured, never one in between."""
+    """Return the least measured value that at least `share` of the values don't exceed; never interpolated."""
     return sorted(values)[max(math.ceil(share * len(values)) - 1, 0)]
 
 
@@ -65,8 +65,8 @@ def spread(values: Sequence[float], digits: int = 3) -> dict[str, float]:
 def interval(values: Sequence[float]) -> dict[str, float]:
     """95 % interval of the median over rounds, by the percentile bootstrap; the same for the same values.
 
-    A ratio's values are each of one round, in which both sides were measured one after the other, so that what slows
-    both down is in neither.
+    Each value of a ratio comes from one round, in which both sides were measured in succession, so that common
+    slowdowns cancel out.
     """
     dice = random.Random(0)  # noqa: S311  no secret
     medians = [statistics.median(dice.choices(values, k=len(values))) for _ in range(_RESAMPLES)]
@@ -86,7 +86,7 @@ def report(
     goals: Sequence[Goal],
     environment: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The document: what was measured, on what, and the goals. It reports; it doesn't judge."""
+    """Document of the measurements, the machine and the goals. It reports; it doesn't judge."""
     return {
         "benchmark": benchmark,
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -119,7 +119,7 @@ def save(document: Mapping[str, Any], output: Path) -> None:
 
 
 def table(*headings: str, left: int = 1) -> Table:
-    """A table without rules; its first columns, and those without a heading, hold text, the others numbers."""
+    """Table without rules; the first columns and columns without heading hold text, the others numbers."""
     made = Table(box=None, pad_edge=False)
     for place, heading in enumerate(headings):
         made.add_column(heading, justify="left" if place < left or not heading else "right")

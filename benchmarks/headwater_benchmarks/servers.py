@@ -54,7 +54,7 @@ def broker_up() -> Iterator[str]:
     Raises:
         HeadwaterError: it doesn't come up.
     """
-    # The server's guard takes the folder away too, should this process be killed.
+    # The server's guard deletes the folder, too, if this process is killed.
     with tempfile.TemporaryDirectory(prefix="headwater-bench-", ignore_cleanup_errors=True) as folder:
         options = ("-Xms512m", "-Xmx512m")
         broker = KafkaBroker(
@@ -70,10 +70,10 @@ def broker_up() -> Iterator[str]:
 
 @contextlib.contextmanager
 def neo4j_up(folder: Path | None = None) -> Iterator[Database]:
-    """A server, by default with an empty database that goes with it.
+    """Run a server, by default with an empty database that is deleted afterwards.
 
     Args:
-        folder: holds a store that stays; a new store is made where there is none.
+        folder: folder of a persistent store, which is created if missing.
 
     Raises:
         HeadwaterError: it doesn't come up.

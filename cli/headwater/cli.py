@@ -47,7 +47,7 @@ _UsageError: Any = typer.BadParameter.__mro__[1]
 
 @contextlib.contextmanager
 def _usage_errors_visible() -> Iterator[None]:
-    """Typer prints these itself, with the words that it can't make sense of as they were typed."""
+    """Typer prints these itself, with the unknown words as typed."""
     try:
         yield
     except _UsageError as error:
@@ -67,7 +67,7 @@ def _broken_pipes_reported() -> Iterator[None]:
 
 
 def _has_no_reader(stream: TextIO) -> bool:
-    """Check whether a stream is a pipe that nobody reads from any more."""
+    """Check whether a stream is a pipe whose reader is gone."""
     with contextlib.suppress(OSError, ValueError):
         polling = select.poll()
         polling.register(stream.fileno(), 0)
@@ -112,7 +112,7 @@ def _terminate(_signal: int, frame: FrameType | None) -> None:
 
 
 def build(arguments: Sequence[str]) -> typer.Typer:
-    """The Typer app for this command line: with the named command alone, or with all of them when none is named."""
+    """Typer app for this command line: with only the named command, or with all commands if none is named."""
     app = typer.Typer(
         name="headwater",
         cls=Program,
@@ -122,7 +122,7 @@ def build(arguments: Sequence[str]) -> typer.Typer:
         invoke_without_command=True,
         pretty_exceptions_enable=False,
     )
-    # A callback keeps it a program of commands even when only one is registered.
+    # With a callback Typer expects a command's name even if only one command is registered.
     app.callback()(_program)
     typed = words_typed(os.environ)
     named = next((word for word in (arguments if typed is None else typed) if not word.startswith("-")), "")
@@ -131,7 +131,7 @@ def build(arguments: Sequence[str]) -> typer.Typer:
     elif named in COMMANDS:
         module = _load(named)
         if not COMMANDS[named].own_answer:
-            # Here, as it takes half of the time that --help has.
+            # Imported here, because it takes half of the time of --help.
             from headwater.settings import reject_unknown_variables
 
             reject_unknown_variables(os.environ)
@@ -182,13 +182,13 @@ def _register(app: typer.Typer, name: str, module: ModuleType) -> None:
 
 
 def _paragraphs(command: object) -> str:
-    """A docstring as the help: each paragraph in one line, for Typer to break where the terminal ends."""
+    """Convert a docstring to help: each paragraph as one line, which Typer wraps to the terminal."""
     text = inspect.getdoc(command) or ""
     return "\n\n".join(" ".join(paragraph.split("\n")) for paragraph in text.split("\n\n"))
 
 
 def _register_for_completion(app: typer.Typer, named: str) -> None:
-    """The command whose options are being typed, or the names of all, without what they import."""
+    """Complete a command's options, or the names of commands, without importing the commands."""
     with contextlib.suppress(ConfigurationError):
         if named in COMMANDS:
             _register(app, named, _load(named))
@@ -198,7 +198,7 @@ def _register_for_completion(app: typer.Typer, named: str) -> None:
 
 
 def _list(app: typer.Typer, name: str) -> None:
-    """For `--help`: its line, without what it imports."""
+    """Line of a command in `--help`, without importing it."""
     command = COMMANDS[name]
     if _is_installed(command):
         about = command.about
@@ -237,7 +237,7 @@ def _unexpected() -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status (`headwater.errors.ExitCode`)."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
-    # Before the options are read: what is wrong with the settings is found first.
+    # Before the options are read, so that mistakes in the settings are reported first.
     console.reset(json_mode="--json" in arguments)
     previous = signal.signal(signal.SIGTERM, _terminate)
     try:

@@ -25,7 +25,7 @@ def confirm(question: str, *, yes: bool) -> None:
 
 
 def require_stopped(client: Mapping[str, Any], group: str) -> None:
-    """Raise InputError where the group has consumers.
+    """Raise InputError if the group has consumers.
 
     Args:
         client: configuration of librdkafka.

@@ -46,7 +46,7 @@ def client_config(kafka: KafkaSettings) -> dict[str, str]:
 
     Raises:
         NotConfiguredError: No Kafka is configured.
-        ConfigurationError: No client can be made of these settings.
+        ConfigurationError: no client accepts these settings.
     """
     require_servers(kafka)
     try:

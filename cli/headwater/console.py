@@ -1,12 +1,12 @@
 """Output of a command: JSON or tables on stdout, messages and progress on stderr.
 
 A command declares `json_output: JsonOption = False`, which acts by itself, and ends with `console.result(document,
-table)`. With `--json` the document is printed, once, and nothing else reaches stdout; without it, the table is.
+table)`. With `--json` only the document is printed to stdout, once; without it, the table.
 
-No text is ever read as Rich's markup, highlighted, or searched for emoji names: a style is given by a `Text`. What a
-terminal would act on, or not show, is an escape everywhere, in the document too (`headwater_schemas.visible`).
+No text is ever read as Rich's markup, highlighted, or searched for emoji names: a style is given by a `Text`. Control
+and invisible characters are escaped everywhere, also in the document (`headwater_schemas.visible`).
 
-Commands that a message names in backticks, `headwater up`, are shown as they have to be typed.
+Commands in backticks, such as `headwater up`, are shown in the form in which they have to be typed.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ from headwater_schemas.visible import json_escaped, visible, visible_lines
 
 
 class PlainConsole(RichConsole):
-    """Rich's console for text that others wrote: a string is what it is, and nothing in it acts on the terminal.
+    """Rich's console for untrusted text: strings are printed literally, and can't control the terminal.
 
-    Also what is in a table, a tree or a progress display passes here, before it is laid out.
+    Contents of tables, trees and progress displays pass here, too, before layout.
     """
 
     def __init__(self, stream: TextIO, **options: Any) -> None:
@@ -63,7 +63,7 @@ class PlainConsole(RichConsole):
         return super().render(_visible(renderable) if isinstance(renderable, Text) else renderable, options)
 
     def spinner(self, text: str) -> Status:
-        """A spinner with a text beside it, shown while it is entered; `update` takes a `Text`."""
+        """Spinner with a text, shown inside its `with` block; `update` accepts a `Text`."""
         return Status(Text(text), console=self)
 
 
@@ -88,7 +88,7 @@ class Console:
         self._result_printed = False
         self._used: set[str] = set()
         self.log: logging.Logger | None = None
-        """Logger of a service (`headwater.logs`), which then takes warnings and errors."""
+        """Logger of a service (`headwater.logs`) for warnings and errors."""
         self.until_end = contextlib.ExitStack()
         """Contexts that stay open until the command's error has been reported."""
 
@@ -131,13 +131,13 @@ class Console:
         sys.stdout.flush()
 
     def message(self, text: str) -> None:
-        """Report something to the person watching. A cursor in it is no key, whatever it looks like."""
+        """Report something to the person watching. A cursor in it is never shortened like a key."""
         from headwater_schemas.redaction import without_user_info  # not at the top, as in `errors`
 
         self.err.print(as_called(without_user_info(text)))
 
     def using(self, servers: Mapping[str, str]) -> None:
-        """Report the servers that the command connects to, in one line; each once a command, without credentials.
+        """Report the servers of the command in one line, each once, without credentials.
 
         Args:
             servers: By name (`Kafka`), each with its address and the origin of the setting.
@@ -151,7 +151,7 @@ class Console:
             self.err.print(text, style="dim")
 
     def warning(self, text: str, *, on: RichConsole | None = None) -> None:
-        """Print what may surprise, with 'warning' before it; `on` a live display's console, if there is one."""
+        """Print a warning; `on`: a live display's console, if there is one."""
         from headwater_schemas.redaction import redact
 
         if self.log is not None:
@@ -178,16 +178,16 @@ class Console:
             self.result({"error": document})
 
     def status(self, text: str) -> AbstractContextManager[object]:
-        """A spinner on stderr while the block runs; silent where stderr is no terminal, and with `--json`."""
+        """Spinner on stderr during the block; silent if stderr isn't a terminal, and with `--json`."""
         err = self.err
         return contextlib.nullcontext() if self.json_mode or not err.is_terminal else err.spinner(text)
 
     def progress(self, count: ProgressColumn | None = None, *, lines: bool = False) -> Progress:
-        """A progress display on stderr; silent where stderr is no terminal, and with `--json`.
+        """Progress display on stderr; silent if stderr isn't a terminal, and with `--json`.
 
         Args:
             count: progress text; default: a number of the total.
-            lines: instead of being silent, print a line for each new description: for what takes many minutes.
+            lines: whether to print a line for each new description instead of being silent, for long operations.
         """
         err = self.err
         return (_Lines if lines else Progress)(
@@ -203,7 +203,7 @@ class Console:
 
 
 class _Lines(Progress):
-    """Prints descriptions where there is no display."""
+    """Prints descriptions as lines if there is no display."""
 
     def update(self, task_id: TaskID, *, description: str | None = None, **others: Any) -> None:
         """Update a task, as `Progress.update`. Without a terminal, print a new description."""
@@ -214,7 +214,7 @@ class _Lines(Progress):
 
 
 def _rich(stream: TextIO) -> PlainConsole:
-    # Output to a pipe or a file isn't wrapped; rich pads no line to a width.
+    # Output to a pipe or a file isn't wrapped or padded.
     return PlainConsole(stream, width=None if stream.isatty() else 100_000, soft_wrap=True)
 
 
@@ -236,7 +236,7 @@ def plain_table(*headings: str, numbers: Collection[str] = ()) -> Table:
 
 
 def shortened(text: str, most: int = 160) -> str:
-    """For people: a name of 10 KB cut in its middle, where names differ least; what can't be seen as escapes."""
+    """Shorten a long name in its middle, where names differ least, and escape invisible characters."""
     return visible(text if len(text) <= most else f"{text[: most // 2]}…{text[-(most - most // 2 - 1) :]}")
 
 

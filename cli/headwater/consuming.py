@@ -1,4 +1,4 @@
-"""Running one consumer from a command, until it is stopped or has caught up, and the bridge of a topic beside it."""
+"""Runs a consumer from a command, until it is stopped or has caught up, and optionally the bridge of a topic."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def lag_watched(settings: Settings, registry: CollectorRegistry) -> Iterator[Cal
     """Show in metrics, while the block runs, how far the consumers of the settings are, and which dead letters wait.
 
     Yields:
-        How many records of the events topic wait; None: not known.
+        Number of pending records of the events topic; None if unknown.
 
     Raises:
         ConfigurationError: no client can be made of the settings.
@@ -210,7 +210,7 @@ def _progress(behind: Callable[[], int | None]) -> Iterator[Callable[[ConsumerTo
     """A line that is kept up to date, on a terminal.
 
     Args:
-        behind: number of pending records; None: not known.
+        behind: number of pending records; None if unknown.
     """
     if console.json_mode or not sys.stderr.isatty():
         yield lambda _: None
@@ -264,7 +264,7 @@ class Bridging:
     Args:
         settings: settings of the bridge.
         registry: metrics registry of the process.
-        until_caught_up: end once what is on the topic now is committed.
+        until_caught_up: whether to end once all records that are on the topic now are committed.
 
     Raises:
         FatalError: no client can be made of the settings.
@@ -328,7 +328,7 @@ class Bridging:
 
     @contextlib.contextmanager
     def running(self, stop_all: Callable[[], None]) -> Iterator[None]:
-        """Run the bridge beside the block; to catch up, before it.
+        """Run the bridge during the block; or before it, to catch up.
 
         Args:
             stop_all: called when the bridge ends with an error.
@@ -353,15 +353,15 @@ class Bridging:
                 if self._thread.error is not None:
                     raise self._thread.error
         finally:
-            self._publisher.close(0)  # what isn't acknowledged isn't committed, and is read again
+            self._publisher.close(0)  # unacknowledged records aren't committed, and are read again
 
     def stop(self) -> None:
-        """End the bridge once it has finished what is under way. Safe from a signal handler."""
+        """End the bridge after its current batch. Safe from a signal handler."""
         if self.bridge is not None:
             self.bridge.stop()
 
     def totals(self) -> dict[str, Any]:
-        """Totals of the bridge; empty if there is none."""
+        """Totals of the bridge; empty without a bridge."""
         return {} if self.bridge is None else self.bridge.totals.document()
 
 

@@ -1,4 +1,4 @@
-"""A PySpark script run against empty tables, in a process of its own: what it would read and write.
+"""Dry run of a PySpark script against empty tables, in a separate process: its inputs and outputs.
 
 The process has its own scratch folder, session and network (`headwater_dry_run`). It is ended with its
 JVM when its time is over.
@@ -43,7 +43,7 @@ class Stop:
         self._over = False
 
     def now(self) -> None:
-        """End all that run, and those that begin later."""
+        """End all running processes, and those that begin later."""
         with self._lock:
             self._over = True
             for process in self._running:
@@ -74,8 +74,8 @@ class DryRun:
         ddl: statements that change tables, in order.
         looks: places that ask for rows.
         unrun: lines that haven't run, as `lines.py` of the dry run describes them.
-        statements: all of its statements, as `lines.py` has them.
-        stopped: place where it last got a made-up row before it ended by itself; None: it ran to its end, or failed.
+        statements: all of its statements; see `line_coverage.py`.
+        stopped: place of the last made-up row before the script ended itself; None if it ran to its end, or failed.
         problems: text and fix of each problem that keeps the result from being complete.
         network: the JVM could have reached the network.
         ended: it has reported its end, well or badly.
@@ -128,17 +128,17 @@ def dry_run(
     stop: Stop | None = None,
     empty: Sequence[str] | None = None,
 ) -> DryRun:
-    """Run a script against empty tables. Whatever the script does, an answer comes within the time.
+    """Run a script against empty tables. An answer always comes within the time limit.
 
     Args:
         script: the script.
         arguments: arguments of the script.
-        declared: schemas of what it reads.
-        seconds: after which it is ended.
+        declared: schemas of its inputs.
+        seconds: time limit.
         libraries: folders and archives for its imports, besides its own folder.
-        named: name of the script in answers; None: its path.
+        named: name of the script for answers; None: its path.
         stop: ends it before its time.
-        empty: it gets a made-up row wherever it asks for some, but at these places; None: it gets none.
+        empty: places that get no made-up row, while all others do; None: no place gets a row.
     """
     found = DryRun(named or str(script))
     scratch = Path(tempfile.mkdtemp(prefix="headwater-review-"))
@@ -154,13 +154,13 @@ def dry_run(
 def _started(
     script: Path, arguments: Sequence[str], scratch: Path, libraries: Sequence[Path], empty: Sequence[str] | None
 ) -> tuple[subprocess.Popen[bytes], RawIOBase, IO[str]]:
-    """The process, where to write answers, and where to read its reports.
+    """The process, and the file descriptors for answers and reports.
 
-    Each descriptor is closed once: the other version's thread may have been given its number by then.
+    Each descriptor is closed only once: the other version's thread may reuse its number.
     """
     their_answers, our_answers = os.pipe()
     our_reports, their_reports = os.pipe()
-    # Unbuffered: nothing is left to be written to a process that has ended.
+    # Unbuffered, so that no data remains to be written to an ended process.
     answers, reports = os.fdopen(our_answers, "wb", buffering=0), os.fdopen(our_reports, "r", encoding="utf-8")
     command = [sys.executable, "-m", MODULE, "--channel", f"{their_answers},{their_reports}"]
     command += ["--parent", str(os.getpid()), "--scratch", str(scratch)]
@@ -196,7 +196,7 @@ def _follow(
     seconds: float,
     log: Path,
 ) -> None:
-    """Answer and collect until the process has reported its end, or its time is over."""
+    """Answer requests and collect reports until the process has reported its end, or its time is over."""
     over = threading.Event()
 
     def end() -> None:
@@ -249,7 +249,7 @@ def _tail(log: Path) -> str:
     with log.open("rb") as written:
         written.seek(max(0, written.seek(0, os.SEEK_END) - _LOG_BYTES))
         text = written.read().decode(errors="replace")
-    # Redacted before it is cut: half a secret may not look like one.
+    # Redacted before it is cut: half of a secret may not be recognised.
     return " ".join(redact(text).split())[-400:]
 
 

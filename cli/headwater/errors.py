@@ -4,11 +4,11 @@
     ├── InputError            2  bad usage or bad input: an unknown setting, a malformed line
     ├── SubjectNotFoundError  3  the thing named does not exist
     ├── UnreachableError      4  Kafka or Neo4j does not answer
-    ├── CheckFailedError      5  the command ran; what it checked is not as it should be
+    ├── CheckFailedError      5  the command ran; its check failed
     └── ConfigurationError    6  fatal: wrong credentials, no Java, a corrupt installation
         └── NotConfiguredError   6  no Kafka or no Neo4j is configured, and no stack of ours is running
 
-Commands raise these; `headwater.cli.main` alone turns them into a message and an exit status. Errors of the packages
+Commands raise these; only `headwater.cli.main` turns them into a message and an exit status. Errors of the packages
 below (`headwater_producers`, `headwater_consumers`) are translated by the command that calls them.
 """
 
@@ -36,16 +36,16 @@ class HeadwaterError(Exception):
     """An error with a message for the person at the terminal.
 
     Args:
-        message: Fault and its place, in one or two sentences. Never a secret; what looks like a credential is
-            taken out here.
-        fix: Advice, as an imperative sentence; empty if there is none.
+        message: Fault and its location, in one or two sentences. Never contains a secret; likely credentials are
+            removed here.
+        fix: Advice, as an imperative sentence; may be empty.
         nearest: Likely meanings, the most likely first.
     """
 
     exit_code: ExitCode = ExitCode.UNEXPECTED
 
     def __init__(self, message: str, *, fix: str = "", nearest: Sequence[str] = ()) -> None:
-        # Here, as it takes a tenth of the time that --help has.
+        # Imported here, because it takes a tenth of the time of --help.
         from headwater_schemas.redaction import redact, without_user_info
 
         super().__init__(message := redact(message))
@@ -73,7 +73,7 @@ class UnreachableError(HeadwaterError):
 
 
 class CheckFailedError(HeadwaterError):
-    """A check came out wrong; the command has already printed the details."""
+    """A check failed; the command has already printed the details."""
 
     exit_code = ExitCode.CHECK_FAILED
 
@@ -85,4 +85,4 @@ class ConfigurationError(HeadwaterError):
 
 
 class NotConfiguredError(ConfigurationError):
-    """No setting has which Kafka or which Neo4j to use; none is ever guessed."""
+    """No setting names the Kafka or Neo4j to use; Headwater never guesses one."""

@@ -30,8 +30,8 @@ class EventsTopicState:
         group: consumer group whose committed offsets count.
         partitions: number of partitions.
         records: offsets between beginning and end, of all partitions.
-        lag: offsets between what the group has committed, or the beginning, and the end.
-        last_event: timestamp of the latest record; None while there is none.
+        lag: number of offsets between the group's committed offset (or the beginning) and the end.
+        last_event: timestamp of the latest record; None without records.
     """
 
     topic: str
@@ -54,7 +54,7 @@ class EventsTopicState:
 
 
 def topic_state(client: Mapping[str, Any], topic: str, group: str) -> EventsTopicState | None:
-    """Ask the brokers; None where they have no such topic.
+    """Ask the brokers; None if they don't have the topic.
 
     Raises:
         KafkaException: they don't answer within 5 s a request, or refuse.
@@ -94,7 +94,7 @@ _KEPT_SECONDS = 5.0
 
 
 def topic_ends(kafka: KafkaSettings) -> TopicEnds:
-    """Ask the brokers of the settings; None where there are none, they don't answer within 3 s a request, or refuse."""
+    """Ask the configured brokers; None if there are none, or if they refuse or don't answer a request within 3 s."""
 
     def ends(topic: str) -> Sequence[TopicEnd] | None:
         try:

@@ -5,7 +5,8 @@
         answer = ask(lambda reader: question(reader, name, column, limit=ask.limit, cursor=ask.cursor))
         return Shown(answer, view(answer), summary(answer))
 
-Typer sees such a function without `ask`; `--limit`, `--cursor`, `--tenant`, `--timeout` and `--json` follow its own.
+Typer gets the function without `ask`, with the options `--limit`, `--cursor`, `--tenant`, `--timeout` and `--json`
+added.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ Command: TypeAlias = Callable[..., None]
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Callable that asks the graph for a command, with the options that all such commands take.
+    """Callable that asks the graph for a command, with the common options.
 
     Attributes:
         tenant: tenant of the lineage; None: as configured.
         timeout_seconds: time limit of the answer; None: as configured.
-        limit: most items on a page, or most steps; 0 where the command takes no limit.
+        limit: maximum number of items on a page, or of steps; 0 for commands without a limit.
         cursor: cursor of the page; None: the first page.
         asked: freshness of the graph at each question.
     """
@@ -53,7 +54,7 @@ class Ask:
         """The answer of `question`.
 
         Raises:
-            HeadwaterError: as `asking` does.
+            HeadwaterError: see `asking`.
         """
         with asking(tenant=self.tenant, timeout_seconds=self.timeout_seconds) as reader:
             try:
@@ -69,9 +70,9 @@ class Shown:
     Attributes:
         answer: a dataclass, the document of `--json`.
         view: answer for people, on stdout.
-        summary: below it, on stderr: how much there is, caveats, how to get the next page; empty: nothing.
-        warnings: each on stderr, before the summary.
-        drawing: text for another program, on stdout in place of the view.
+        summary: text below the view, on stderr: totals, caveats, how to get the next page; may be empty.
+        warnings: warnings on stderr, before the summary.
+        drawing: text for another program, on stdout instead of the view.
     """
 
     answer: Any
@@ -82,7 +83,7 @@ class Shown:
 
 
 def show(shown: Shown, graph: GraphState) -> None:
-    """Print an answer, with how far the graph is behind its topic: with `--json` always, else where that matters."""
+    """Print an answer, with the graph's lag behind its topic: with `--json` always, else only if it matters."""
     if shown.drawing is not None and not console.json_mode:
         console.raw(shown.drawing)
     else:
@@ -96,7 +97,7 @@ def show(shown: Shown, graph: GraphState) -> None:
 
 
 def dated(summary: str, graph: GraphState) -> str:
-    """A summary of an answer, with why events may be missing from it."""
+    """Add to a summary why events may be missing."""
     return summary if graph.stale is None else f"{summary.removesuffix('.')}; the graph is stale: {graph.stale}."
 
 
@@ -104,8 +105,8 @@ def graph_command(*, page: int | None = None, steps: int | None = None) -> Calla
     """A decorator: the command of a function that asks the graph and returns what is to be shown.
 
     Args:
-        page: items on a page by default, with `--limit` and `--cursor`; None: there are no pages.
-        steps: steps by default, with `--limit` alone; None: it takes no steps.
+        page: default number of items on a page, with `--limit` and `--cursor`; None: no pages.
+        steps: default number of steps, with only `--limit`; None: no steps.
     """
     shared: dict[str, tuple[Any, Any]] = {}
     if page is not None:
@@ -138,7 +139,7 @@ def graph_command(*, page: int | None = None, steps: int | None = None) -> Calla
 
 
 def document(answer: Any, graph: GraphState) -> Any:
-    """An answer, a dataclass, as the document of `--json`: the same that the HTTP API gives."""
+    """Convert an answer (a dataclass) to the document of `--json`, which equals the HTTP API's."""
     found = _plain(answer)
     return found if graph == NOT_REPORTED else {**found, "graph": _plain(graph)}
 

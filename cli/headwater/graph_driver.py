@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def graph_driver(settings: Neo4jSettings) -> Iterator[Driver]:
-    """A connected driver; what the driver raises within the block ends the command with its exit code and fix."""
+    """Connected driver; the driver's errors within the block end the command with exit code and fix."""
     uri = settings.require_uri()
     try:
         with GraphDatabase.driver(

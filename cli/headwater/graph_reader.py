@@ -23,7 +23,7 @@ with without("numpy", "pandas"):
 def asking(
     *, tenant: str | None = None, timeout_seconds: float | None = None, silently: bool = False
 ) -> Iterator[Reader]:
-    """A reader of the graph that the settings name; what ends a question ends the command, with its exit code and fix.
+    """Reader of the configured graph; errors of questions end the command with exit code and fix.
 
     Args:
         tenant: `--tenant` of the command.
@@ -31,7 +31,7 @@ def asking(
         silently: Don't report which database it is.
 
     Raises:
-        HeadwaterError: as `headwater.errors` has them.
+        HeadwaterError: see `headwater.errors`.
     """
     settings = connected_settings(
         {"analysis.tenant": tenant, "analysis.timeout_seconds": timeout_seconds}, neo4j=True, silently=silently

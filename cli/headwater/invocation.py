@@ -1,4 +1,4 @@
-"""Invocation of this program, so that the commands it prints run as they are printed."""
+"""Invocation of this program, so that printed commands can be run unchanged."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def program() -> str:
     """Return the text to type for `headwater`: as bin/headwater was called, `uv run headwater`, or the bare name."""
     if named := os.environ.get("HEADWATER_COMMAND"):
         return shlex.quote(named)
-    # uv sets it for what it runs; the environment's own folder is then on this PATH, but not on the caller's.
+    # uv sets it for the programs that it runs: the environment's folder is then on this PATH, but not on the caller's.
     return "uv run headwater" if "UV_RUN_RECURSION_DEPTH" in os.environ else "headwater"
 
 
 def install_command(extra: str) -> str:
     """The command that adds an extra, such as `materializer,spark`, to the environment that runs this.
 
-    From where this was installed: a folder, as it is or editable (PEP 610, `direct_url.json`), else by its name.
+    Source of the installation: a folder, perhaps editable (PEP 610, `direct_url.json`), else the package's name.
     """
     origin = json.loads(metadata.distribution("headwater").read_text("direct_url.json") or "{}")
     url = urlsplit(origin.get("url", ""))
@@ -39,5 +39,5 @@ def install_command(extra: str) -> str:
 
 
 def as_called(text: str) -> str:
-    """A message with the commands that it names in backticks as they have to be typed."""
+    """Replace the commands in backticks of a message by the form in which they have to be typed."""
     return _NAMED.sub(lambda _: program(), text)

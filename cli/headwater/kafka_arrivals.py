@@ -1,9 +1,9 @@
 """Look-up in Kafka: the records of a topic that arrived in a span of time.
 
-The cluster that holds the topic may be another than the one of the lineage events. The configured cluster is asked if
-it is the topic's: by its id, where the topic is known by one, else by a broker that both name, or by the name that the
-settings give the cluster. A command then asks the brokers that the topic's own name lists, without credentials: none
-are sent to an address that only an event has named. A server connects to no address from events at all.
+The topic may be on another cluster than the lineage events. The configured cluster is asked if it has the topic:
+matched by cluster id if known, else by a common broker or by the cluster's configured name. Otherwise a command asks
+the brokers in the topic's name, without credentials: these are never sent to an address that only an event has named. A
+server connects to no address from events at all.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BY_BROKER: Final = "LogAppendTime"
 
 
 class KafkaArrivals:
-    """Asks the cluster that holds a topic; see `Arrivals`.
+    """Lookup at the cluster of a topic; see `Arrivals`.
 
     Args:
         kafka: the configured cluster.
@@ -77,7 +77,7 @@ class KafkaArrivals:
     def _is_of(
         self, client: AdminClient, servers: str, clusters: Collection[str], ids: Collection[str], *, is_given: bool
     ) -> bool:
-        """Check whether a cluster holds a topic of these clusters, by their brokers, names or ids."""
+        """Check whether a cluster is among these clusters of a topic, by brokers, names or ids."""
         found = answer(client.describe_cluster(request_timeout=REQUEST_SECONDS), REQUEST_SECONDS)
         if ids:
             return found.cluster_id in ids
@@ -93,7 +93,7 @@ def _asked(client: AdminClient, topic: str, start: int, end: int) -> ArrivedReco
     """Ask for all partitions at once.
 
     Raises:
-        KafkaException: there is no such topic, or the brokers don't answer.
+        KafkaException: the topic doesn't exist, or the brokers don't answer.
     """
     described = client.describe_topics(TopicCollection([topic]), request_timeout=REQUEST_SECONDS)
     description = answer(described[topic], REQUEST_SECONDS)
@@ -126,7 +126,7 @@ def _offsets(client: AdminClient, partitions: Sequence[TopicPartition], spec: Of
 
 
 def _is_by_broker(client: AdminClient, topic: str) -> bool:
-    """Check whether the broker sets the timestamps of a topic; False also where it may not be asked for that."""
+    """Check whether the broker sets the timestamps of a topic; also False if this request isn't allowed."""
     resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
     try:
         [future] = client.describe_configs([resource], request_timeout=REQUEST_SECONDS).values()

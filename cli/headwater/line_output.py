@@ -20,11 +20,11 @@ def write_line(sink: BinaryIO, line: str) -> None:
 
 @contextmanager
 def line_sink(output: Path | None, *, silent: bool) -> Iterator[BinaryIO | None]:
-    """Open the destination of lines. A file appears under its name only when it is complete.
+    """Open the destination of lines. The file gets its name only when it is complete.
 
     Args:
         output: the file; None: stdout.
-        silent: nothing goes to stdout; the destination is None then.
+        silent: whether to print nothing to stdout; the destination is then None.
 
     Raises:
         InputError: the file can't be written.

@@ -3,10 +3,10 @@
     2026-11-22T10:06:35.123Z INFO    headwater.consume  Assigned 3 partitions of lineage.events: 0, 1, 2.
     {"time": "2026-11-22T10:06:35.123Z", "level": "INFO", "logger": "headwater.consume", "message": "Assigned …"}
 
-Text on a terminal and JSON elsewhere, unless `log.format` or `--log-format` name one. Times are UTC, RFC 3339. What
-looks like a credential is left out, and a control character from data is shown, never sent to the terminal.
+Text on a terminal and JSON elsewhere, unless `log.format` or `--log-format` name one. Times are UTC, RFC 3339. Likely
+credentials are removed, and control characters in data are shown as escapes, never sent to the terminal.
 
-What nobody foresaw is a line too: an exception that ends the command, a thread or a worker, one that Python can only
+Unexpected errors are lines, too: an exception that ends the command, a thread or a worker, one that Python can only
 report (`sys.unraisablehook`), and warnings.
 """
 
@@ -69,7 +69,7 @@ _OUR_LOGGERS = ("headwater", *(f"headwater_{package}" for package in _PACKAGES))
 
 
 def start_logging(settings: LogSettings) -> logging.Handler:
-    """Send this process's logs, and what the console reports, to stderr until the command ends; the handler."""
+    """Send this process's logs and the console's reports to stderr until the command ends; returns the handler."""
     return console.until_end.enter_context(_logging_to_stderr(settings))
 
 
@@ -120,7 +120,7 @@ def fields(**values: Any) -> Mapping[str, Any]:
 
 
 class _Stderr(logging.StreamHandler[TextIO]):
-    """Writes to what `sys.stderr` is then: a live display puts lines above itself by taking its place."""
+    """Writes to the current `sys.stderr`: a live display replaces it to put lines above itself."""
 
     def __init__(self) -> None:
         logging.Handler.__init__(self)
@@ -144,7 +144,7 @@ class TextLines(logging.Formatter):
 
 
 class JsonLines(logging.Formatter):
-    """A JSON object a line; JSON's own escapes keep control characters out."""
+    """One JSON object per line; JSON's escapes keep control characters out."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Time, level, logger, message, the record's `fields`, and an exception with type, message and stack."""

@@ -1,4 +1,4 @@
-"""Options that commands share which ask the graph, and what the shell completes of them."""
+"""Common options of commands that ask the graph, and their shell completion."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LAST_WORD = re.compile(r"[^\W_]*$")
 
 
 def words_typed(environment: Mapping[str, str]) -> list[str] | None:
-    """Parse the words before the cursor, without the program, where the shell asks for completions; None elsewhere.
+    """Parse the words before the cursor, without the program, during shell completion; None otherwise.
 
     Typer's script for bash sets COMP_WORDS and the number of the word being typed, those for other shells the line.
     """
@@ -33,14 +33,14 @@ def words_typed(environment: Mapping[str, str]) -> list[str] | None:
 
 
 def complete_dataset(incomplete: str) -> list[str]:
-    """Names of datasets that begin so, or spellings with the namespace where none do."""
+    """Names of datasets with this beginning, or if there are none, spellings with the namespace."""
     with contextlib.suppress(Exception):
         from headwater.graph_reader import asking
         from headwater_analysis.assets import AssetKind
         from headwater_analysis.search import search
         from headwater_schemas.visible import visible
 
-        # One letter may begin too many names to look for: then the words before it are searched.
+        # Too many names may begin with a single letter: then the previous words are searched.
         for text in dict.fromkeys((incomplete, _LAST_WORD.sub("", incomplete))):
             with asking(timeout_seconds=_SECONDS, silently=True) as reader:
                 hits = search(reader, text, kinds=(AssetKind.DATASET,), limit=_MOST).items

@@ -1,7 +1,7 @@
-"""Files of the outboxes on this machine: which there are, and what waits in those that no live process holds.
+"""Files of the outboxes on this machine, with the pending events in files of dead processes.
 
-A look takes a file's lock for a moment, as a job that relays the file does. A live process keeps that lock, so its file
-is left alone, and what waits in it isn't known. A file that holds nothing is removed.
+Reading takes a file's lock for a moment, like a job that relays the file. A live process keeps that lock, so its file
+can't be read, and its pending events are unknown. A file that holds nothing is removed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from headwater_producers.outbox.store import SUFFIX, Numbered, Store
 
 _BATCH_EVENTS: Final = 500
 _BATCH_BYTES: Final = 4 * 1024 * 1024
-# 20261122T101112123456-4711-0a1b2c3d.outbox: when it was made, and by which process.
+# 20261122T101112123456-4711-0a1b2c3d.outbox: time of creation, and process id.
 _NAME: Final = re.compile(r"(\d{8}T\d{12})-(\d+)-")
 
 
@@ -34,11 +34,11 @@ class OutboxFile:
     Attributes:
         destination: name of its folder: the cluster and a digest of cluster and topic.
         path: path of the file.
-        in_use: a live process holds it locked and sends what is in it; how much that is, only that process knows.
+        in_use: True if a live process holds the lock and sends the events; only that process knows their number.
         events: number of events that wait in it.
         bytes: their keys and values.
         jobs: number of events by job, or by dataset for a dataset's events, from the records' keys.
-        problem: why it, or a part of it, can't be read.
+        problem: reason why the file, or a part of it, can't be read.
     """
 
     destination: str
@@ -62,7 +62,7 @@ class OutboxFile:
         return int(named[2]) if named else None
 
     def document(self) -> dict[str, Any]:
-        """For `--json`; `events`, `bytes` and `jobs` are null where they can't be known."""
+        """Document for `--json`; `events`, `bytes` and `jobs` are null if unknown."""
         is_known = not self.in_use and (self.problem is None or self.events > 0)
         return {
             "destination": self.destination,
@@ -78,7 +78,7 @@ class OutboxFile:
 
 
 def outbox_files(root: Path, destinations: frozenset[str] | None, *, with_damaged: bool = True) -> list[Path]:
-    """Files of outboxes, by destination, the oldest first; all destinations where none is named.
+    """Files of outboxes, by destination, the oldest first; of all destinations if none is named.
 
     Raises:
         InputError: the folder can't be read.
@@ -96,7 +96,7 @@ def outbox_files(root: Path, destinations: frozenset[str] | None, *, with_damage
 
 @contextlib.contextmanager
 def opened(file: Path, problems: list[str]) -> Iterator[Store | None]:
-    """The file of a process that is dead; None: it lives, or there is nothing in it."""
+    """Open the file of a dead process; None if the process lives, or the file is empty."""
     try:
         store = Store.adopt(file)
     except OutboxUnusableError as error:
@@ -111,12 +111,12 @@ def opened(file: Path, problems: list[str]) -> Iterator[Store | None]:
 
 
 def is_in_use(file: Path, problems: Sequence[str]) -> bool:
-    """Check whether a live process holds a file for which `opened` returned no store: it removes empty ones."""
+    """Check whether a live process holds a file that `opened` didn't open (it removes empty files)."""
     return file.exists() and not any(str(file) in problem for problem in problems)
 
 
 def batches(store: Store) -> Iterator[list[Numbered]]:
-    """All events of a file, in order, as far as they can be read: `damage` of the store says what can't."""
+    """All readable events of a file, in order; the store's `damage` describes unreadable parts."""
     after = 0
     with contextlib.suppress(OutboxUnusableError):
         while batch := store.read(after, max_events=_BATCH_EVENTS, max_bytes=_BATCH_BYTES):
@@ -125,7 +125,7 @@ def batches(store: Store) -> Iterator[list[Numbered]]:
 
 
 def looked_at(file: Path) -> OutboxFile | None:
-    """Look into a file; None: there is nothing in it, and it is gone."""
+    """Examine a file; None if it was empty and has been removed."""
     found = OutboxFile(file.parent.name, file)
     if file.name.endswith(DAMAGED):
         found.problem = "damaged; what could be read of it was sent"

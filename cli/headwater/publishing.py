@@ -61,7 +61,7 @@ class PublisherSink:
         self._publisher = publisher
 
     def send(self, events: Sequence[LineageEvent], settled: Settled) -> None:
-        """Take the events of one document.
+        """Accept the events of one document.
 
         Raises:
             EncodeError: one of them breaks the contract.
@@ -74,7 +74,7 @@ class PublisherSink:
             raise SinkFullError(str(error)) from error
 
     def problem(self) -> str | None:
-        """Reason why events don't arrive at the topic; None if there is no known trouble."""
+        """Reason why events don't reach the topic; None if none is known."""
         return self._publisher.problem
 
 
@@ -83,7 +83,7 @@ class _Together:
 
     Args:
         count: number of events.
-        settled: called once with those that won't be delivered.
+        settled: called once with the undeliverable events.
     """
 
     __slots__ = ("_failures", "_left", "_lock", "_settled")
@@ -95,7 +95,7 @@ class _Together:
         self._lock = threading.Lock()
 
     def settled(self, failure: FailedEvent | None) -> None:
-        """One of them is acknowledged, or never will be. Called from any thread."""
+        """Record that an event is acknowledged, or never will be. Called from any thread."""
         with self._lock:
             if failure is not None:
                 for_good = failure.kind is FailureKind.TOO_LARGE
@@ -107,7 +107,7 @@ class _Together:
 
 
 def publisher_settings(settings: Settings, **others: Any) -> PublisherSettings:
-    """Settings with which a command publishes; `others` are fields that differ from a command's."""
+    """Settings for publishing from a command; `others` are fields with other values."""
     return PublisherSettings(
         **settings.kafka.model_dump(),
         **{"client_id": "headwater-cli", **others},

@@ -1,4 +1,4 @@
-"""Two versions of a script, each run against empty tables whose schemas come from a file and the graph."""
+"""Dry runs of two versions of a script, against empty tables with schemas from a file and the graph."""
 
 from __future__ import annotations
 
@@ -45,21 +45,21 @@ class Script:
 
 
 class DeclaredTables:
-    """Schemas of what scripts read, by name.
+    """Schemas of scripts' inputs, by name.
 
     Args:
         tables: tables of the file.
-        graph: asks the graph: kind and name ⇒ schema; None: it isn't asked.
+        graph: lookup in the graph: kind and name ⇒ schema; None: no graph.
     """
 
     def __init__(self, tables: Mapping[str, Schema], graph: Callable[[str, str], Schema | None] | None) -> None:
         self._tables = {_plain(name): schema for name, schema in tables.items()}
         self._graph = graph
-        # Both versions ask, and one transaction at a time is enough.
+        # Both versions ask; one transaction at a time is enough.
         self._lock = threading.Lock()
 
     def __call__(self, kind: str, name: str) -> str | None:
-        """Columns as DDL; None: nobody knows them."""
+        """Columns as DDL; None if unknown."""
         with self._lock:
             schema = self._tables.get(_plain(name))
             if schema is None and self._graph is not None:
@@ -68,7 +68,7 @@ class DeclaredTables:
 
 
 def ddl_of(schema: Schema) -> str | None:
-    """The columns at the top, as Spark's DDL; None: the type of one isn't known."""
+    """Top-level columns as Spark's DDL; None if a type is unknown."""
     top = [column for steps, column in schema.columns.items() if len(steps) == 1]
     if not top or any(column.type is None for column in top):
         return None
@@ -79,7 +79,7 @@ def tables_of(file: Path) -> dict[str, Schema]:
     """The schemas of a file: a JSON object of names and, for each, DDL or a schema of any format that review takes.
 
     Raises:
-        InputError: it can't be read, or a schema is none: with the name.
+        InputError: the file can't be read, or a schema is invalid; with the name.
     """
     try:
         content: Any = json.loads(file.read_text(encoding="utf-8"))
@@ -143,7 +143,7 @@ def run_both(
 
 
 def _have_same_problems(old: DryRun, new: DryRun) -> bool:
-    """Return True if both runs have the same problems, or none, apart from line numbers."""
+    """Return True if both runs have the same problems, ignoring line numbers."""
     before, after = ([_LINE.sub("", text) for text, _ in run.problems] for run in (old, new))
     return before == after
 
@@ -189,7 +189,7 @@ def _version_of_run(run: DryRun) -> JobVersion:
 
 
 def at_revision(script: Path, revision: str, folder: Path) -> Script:
-    """A script as it is in a revision of its repository, with all that is beside it.
+    """A script in a revision of its repository, with the other files.
 
     Args:
         script: script as it is now.
@@ -197,7 +197,7 @@ def at_revision(script: Path, revision: str, folder: Path) -> Script:
         folder: folder for the revision's files.
 
     Raises:
-        InputError: there is no such revision, or the script isn't in it.
+        InputError: the revision doesn't exist, or lacks the script.
     """
     git = shutil.which("git")
     if git is None:
@@ -205,7 +205,7 @@ def at_revision(script: Path, revision: str, folder: Path) -> Script:
     try:
         top = Path(_git([git, "-C", str(script.resolve().parent), "rev-parse", "--show-toplevel"]).decode().strip())
         inside = script.resolve().relative_to(top.resolve())
-        # A revision is none of its options, whatever it is called.
+        # A revision must never be read as an option of git.
         archive = _git([git, "-C", str(top), "archive", "--format=tar", "--end-of-options", revision])
     except (subprocess.SubprocessError, ValueError) as error:
         stderr = getattr(error, "stderr", b"") or b""
@@ -215,7 +215,7 @@ def at_revision(script: Path, revision: str, folder: Path) -> Script:
     import tarfile
 
     def inside_alone(member: tarfile.TarInfo, path: str) -> tarfile.TarInfo | None:
-        # A link that leads out of the repository is left out; the job may do without.
+        # Links that lead out of the repository are left out; the job may not need them.
         try:
             return tarfile.data_filter(member, path)
         except tarfile.FilterError:

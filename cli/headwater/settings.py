@@ -2,7 +2,7 @@
 
 A setting `section.field` is written three ways, the later winning over the earlier:
 
-    a file         [kafka]                               the one that HEADWATER_CONFIG names, else ./headwater.toml
+    a file         [kafka]                               the file that HEADWATER_CONFIG names, else ./headwater.toml
                    bootstrap_servers = "broker:9092"
     environment    HEADWATER_KAFKA_BOOTSTRAP_SERVERS=broker:9092
     a flag         --group materializer-2                where a command has one
@@ -53,7 +53,7 @@ from headwater_server.settings import ServeSettings
 ENV_PREFIX = "HEADWATER_"
 DEFAULT_FILE = "headwater.toml"
 
-# Read elsewhere, before or outside of Settings, and so known here by name only.
+# Read elsewhere, before or outside of Settings, so only the names are known here.
 OTHER_VARIABLES: dict[str, str] = {
     "HEADWATER_CONFIG": "the settings file; default: headwater.toml in the working directory",
     "HEADWATER_COMMAND": "how the program was called, for the commands it prints; set by bin/headwater",
@@ -104,7 +104,7 @@ def load_settings(flags: Mapping[str, Any] | None = None, *, running: Layer | No
     """Layer defaults, running stack, file, environment and flags.
 
     Args:
-        flags: Values by dotted name (`kafka.bootstrap_servers`); `None` means the flag was not given.
+        flags: Values by dotted name (`kafka.bootstrap_servers`); `None` for flags that were not given.
         running: The running embedded stack's sections (`running_stack()`), if there is one and it is to be used.
 
     Raises:
@@ -139,7 +139,7 @@ def load_settings(flags: Mapping[str, Any] | None = None, *, running: Layer | No
 def connected_settings(
     flags: Mapping[str, Any] | None = None, *, kafka: bool = False, neo4j: bool = False, silently: bool = False
 ) -> Settings:
-    """The settings of a command that connects; what it connects to is reported on stderr.
+    """Settings of a command that connects; reports the servers on stderr.
 
     Args:
         flags: As for `load_settings`.
@@ -148,7 +148,7 @@ def connected_settings(
         silently: Don't report the servers.
 
     Raises:
-        NotConfiguredError: It needs one that nothing names.
+        NotConfiguredError: A needed server isn't configured.
         InputError: As `load_settings`.
     """
     settings = load_settings(flags, running=running_stack())
@@ -164,7 +164,7 @@ def connected_settings(
 
 
 def running_stack() -> Layer | None:
-    """The stack of this data folder that is up, as settings; found whatever extras are installed."""
+    """Running stack of this data folder, as settings; independent of installed extras."""
     from headwater.stack.state import find_running_stack
 
     running = find_running_stack()
@@ -218,7 +218,7 @@ def _environment_layer() -> Layer:
     try:
         return source()
     except SettingsError as error:
-        # A table, which a variable holds as JSON. The value is never shown: secrets are among them.
+        # A table, which a variable holds as JSON. The value is never shown, since it may be a secret.
         wrong = getattr(error.__cause__, "doc", None)
         known = map(environment_name, setting_names())
         variable = next((name for name in known if os.environ.get(name) == wrong), "One of HEADWATER_…")
@@ -247,7 +247,7 @@ def reject_unknown_variables(environment: Mapping[str, str]) -> None:
     """Refuse a `HEADWATER_…` that means nothing: it was meant to mean something.
 
     Raises:
-        InputError: It names the nearest known one.
+        InputError: A name is unknown; with the nearest known one.
     """
     known = [*map(environment_name, setting_names()), *OTHER_VARIABLES]
     strange = sorted(name for name in environment if name.startswith(ENV_PREFIX) and name not in known)
@@ -259,7 +259,7 @@ def reject_unknown_variables(environment: Mapping[str, str]) -> None:
 
 
 def _capture_variables() -> frozenset[str]:
-    # Imported only once a variable isn't one of ours: it costs every command half a second otherwise.
+    # Imported only for an unknown variable: otherwise it would cost every command half a second.
     from headwater_producers.spark.common.settings import environment_names
 
     return environment_names()

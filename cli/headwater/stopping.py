@@ -10,7 +10,7 @@ from types import FrameType
 
 @contextlib.contextmanager
 def stopped_by_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """The first SIGINT or SIGTERM calls `stop`; a second one does what it did before, which ends the process."""
+    """The first SIGINT or SIGTERM calls `stop`; a second one has its default effect and ends the process."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
     def once(_number: int, _frame: FrameType | None) -> None:

@@ -43,7 +43,7 @@ def parse_time(text: str, *, clock: Callable[[], datetime] = _utc_now) -> dateti
             hour, minute, second = (int(part or 0) for part in day.groups()[1:])
             return datetime.combine(date, time(hour, minute, second), UTC)
         found = datetime.fromisoformat(written)
-        # Near year 1 and 9999 a zone may lead beyond what there is.
+        # Near year 1 and 9999 a time zone may lead beyond the range of datetime.
         return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise typer.BadParameter(f"{shortened(text)!r} is no time; write {TIMES}.") from error

@@ -56,7 +56,7 @@ RANGES_HELP = "A range goes up to its end and without it: 120..130 is 120 to 129
 def arrived(
     names: Sequence[DatasetRef], cluster_ids: Collection[str], start: datetime, end: datetime
 ) -> ArrivedRecords:
-    """Kafka's answer of the settings that a command has; see `Arrivals`."""
+    """Look up arrivals at the Kafka of a command's settings; see `Arrivals`."""
     from headwater.kafka_arrivals import KafkaArrivals  # Kafka's client, which few questions need
 
     kafka = connected_settings({}, kafka=True, silently=True).kafka
@@ -97,7 +97,7 @@ _OF_PARTITION = re.compile(r"(?:\d{1,9}|all):", re.ASCII)
 
 
 def complete_path(path: str) -> str:
-    """Complete a relative path that exists here; any other may be a part of one, such as `dt=2025-01-31`."""
+    """Make an existing relative path absolute; any other text may be a part of a path, such as `dt=2025-01-31`."""
     exists = "://" not in path and Path(path).exists()
     return os.path.abspath(path) if exists else path  # noqa: PTH100 - resolve() follows links, and Spark doesn't
 

@@ -1,8 +1,8 @@
 """Several consumers under one supervisor: processes of one group, with one endpoint for metrics and health.
 
-A worker is `headwater.consuming.consume` in a process of its own. It sends the supervisor the port of its metrics, and
-at its end what it did, or the error that ended it. One that ends without either (killed, out of memory) is replaced:
-what it had not committed is read again by whoever gets its partitions.
+A worker is `headwater.consuming.consume` in a process of its own. A worker sends the supervisor the port of its
+metrics, and at its end its totals, or the error that ended it. A worker that ends without either (killed, out of
+memory) is replaced: the next owner of its partitions reads uncommitted records again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from headwater_consumers.materializer.worker_metrics import Workers
 log = logging.getLogger("headwater.consume")
 
 _AGAIN_SECONDS = 1.0
-"""The wait before a worker is replaced; it doubles up to `_AGAIN_MOST`, and is forgotten after that time of work."""
+"""Wait before a worker is replaced; it doubles up to `_AGAIN_MOST`, and is reset after that time of work."""
 _AGAIN_MOST = 60.0
 _LOOK_SECONDS = 0.2
 
@@ -45,7 +45,7 @@ def consume_with_workers(settings: Settings, *, until_caught_up: bool) -> Consum
     """Run `materializer.workers` consumers until stopped or caught up, and return the sum of their totals.
 
     Raises:
-        HeadwaterError: as `consume`, of any of them; the others were stopped.
+        HeadwaterError: as in `consume`, from any worker; the others were stopped.
         InputError: the port for metrics is taken.
     """
     start_logging(settings.log)
@@ -67,7 +67,7 @@ def consume_with_workers(settings: Settings, *, until_caught_up: bool) -> Consum
             extra=fields(workers=count),
         )
         supervisor = _Supervisor(settings, workers, count, until_caught_up=until_caught_up)
-        # Asked once for all workers, and by the process that is well when one of them hangs.
+        # Collected once for all workers, by a process that still works if a worker hangs.
         with stopped_by_signals(supervisor.stop), lag_watched(settings, registry):
             supervisor.run()
     log.info("%s", summary(supervisor.totals), extra=fields(totals=supervisor.totals.document()))
@@ -112,7 +112,7 @@ class _Supervisor:
         """Run the workers until all have ended.
 
         Raises:
-            HeadwaterError: what ended one of them.
+            HeadwaterError: error that ended a worker.
         """
         began = time.monotonic()
         for number in range(self._count):
@@ -125,7 +125,7 @@ class _Supervisor:
                     self._end(signal.SIGTERM)
                 self._look()
         finally:
-            # Only after a second signal, or a fault of ours: what isn't committed is read again.
+            # Only after a second signal or an internal error: uncommitted records are read again.
             self._end(signal.SIGKILL)
             for worker in self._running.values():
                 worker.process.join()
@@ -197,7 +197,7 @@ class _Supervisor:
 
 
 def add(totals: ConsumerTotals, more: ConsumerTotals) -> None:
-    """Add one worker's totals to those of the others."""
+    """Add a worker's totals to the common totals."""
     totals.consumed += more.consumed
     totals.applied += more.applied
     totals.released += more.released
@@ -211,7 +211,7 @@ def add(totals: ConsumerTotals, more: ConsumerTotals) -> None:
 
 def _work(settings: Settings, number: int, until_caught_up: bool, pipe: Connection) -> None:  # noqa: FBT001 - by place
     """One worker's process."""
-    # A group of its own: Ctrl-C reaches the supervisor alone, which has the workers drain.
+    # Separate process group: Ctrl-C reaches only the supervisor, which drains the workers.
     os.setpgid(0, 0)
     threading.Thread(target=_end_with_supervisor, args=(pipe,), name="supervisor", daemon=True).start()
     made = logging.getLogRecordFactory()
@@ -223,7 +223,7 @@ def _work(settings: Settings, number: int, until_caught_up: bool, pipe: Connecti
 
     logging.setLogRecordFactory(named)
     own = settings.materializer.model_copy(update={"http_host": "127.0.0.1", "http_port": 0})
-    console.json_mode = True  # the supervisor alone prints results, errors and progress
+    console.json_mode = True  # only the supervisor prints results, errors and progress
     with console.until_end:
         try:
             totals = consume(
@@ -243,7 +243,7 @@ def _work(settings: Settings, number: int, until_caught_up: bool, pipe: Connecti
 
 
 def _end_with_supervisor(pipe: Connection) -> None:
-    """End this process, as a signal would, when the supervisor isn't there any more: it never sends anything."""
+    """End this process, like a signal, when the supervisor is gone; the pipe never has data."""
     with contextlib.suppress(EOFError, OSError):
         pipe.recv()
     os.kill(os.getpid(), signal.SIGTERM)

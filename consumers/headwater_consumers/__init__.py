@@ -1,1 +1,1 @@
-"""Consumers of lineage events: the materializer, and the graph that it writes. Imports the contract alone."""
+"""Consumers of lineage events: the materializer, and the graph that it writes. Imports only the contract."""

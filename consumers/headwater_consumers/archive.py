@@ -1,7 +1,7 @@
 """Archive of the events topic as the job `spark_jobs/lineage/archive.py` keeps it: Parquet files by day.
 
-`Archive` reads its records, with one day in memory at a time; `ArchiveSource` is the same as a source of the
-materializer; `archived_micro_batches` finds those of a query, one by one.
+`Archive` reads its records, with one day in memory at a time; `ArchiveSource` makes it a source of the materializer;
+`archived_micro_batches` finds the single micro-batches of a query.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ArchivedOffsets:
     Attributes:
         partition: a partition of one incarnation of the topic.
         begin: the first offset.
-        end: the offset after the last one.
+        end: offset after the last one.
         records: number of offsets from `begin` to `end` that the archive has.
     """
 
@@ -106,7 +106,7 @@ class Archive:
 
         Args:
             key: key of the records; None: any.
-            since: without the days before this one, as ISO 8601 has it.
+            since: first day to read (ISO 8601).
 
         Raises:
             ArchiveError: it can't be read.
@@ -164,7 +164,7 @@ class ArchiveSource:
         self._listener = listener
 
     def poll(self, *, max_records: int, max_bytes: int, timeout_seconds: float) -> Polled:
-        """Return the next records; none once all have been read.
+        """Return the next records; empty once all have been read.
 
         Raises:
             ArchiveError: it can't be read.
@@ -183,16 +183,16 @@ class ArchiveSource:
             if size >= max_bytes:
                 break
         if not records:
-            time.sleep(timeout_seconds)  # what a poll does that brings nothing
+            time.sleep(timeout_seconds)  # as in a poll without records
         return Polled(tuple(records))
 
     def commit(self, offsets: Mapping[Partition, int]) -> None:
-        """Remember them; the listener is called with the next poll."""
+        """Remember the partitions; the listener is called with the next poll."""
         self.commit_now(offsets)
         self._asked = True
 
     def commit_now(self, offsets: Mapping[Partition, int]) -> None:
-        """Remember them."""
+        """Remember the offsets."""
         # A partition's records may be a little out of order where they were published around midnight.
         for partition, offset in offsets.items():
             self._committed[partition] = max(offset, self._committed.get(partition, 0))
@@ -233,9 +233,10 @@ def archived_micro_batches(
     count: int,
     since: str,
 ) -> Sequence[IntervalFacts]:
-    """Micro-batches as their events in the archive make them, by batch id.
+    """Micro-batches built from their events in the archive, by batch id.
 
-    Days are read from the first on, up to the one that has the last of them: what is reported again later is left out.
+    Days are read from the first one to the day that has the last of the micro-batches; later repeated reports are
+        ignored.
 
     Args:
         archive: archive of the events topic.
@@ -245,7 +246,7 @@ def archived_micro_batches(
         query_id: Spark's.
         batches: ids of the wanted micro-batches.
         count: number of micro-batches.
-        since: the day on which they were processed, as ISO 8601 has it; they weren't published before.
+        since: day on which they were processed (ISO 8601); they weren't published earlier.
 
     Raises:
         ArchiveError: the archive can't be read.

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """The intervals of one query.
+    """Counts of one query's intervals.
 
     Attributes:
         key: key of the Query node.
         tenant: tenant of the query.
         query_id: Spark's.
         name: name for people: the query's name, else its id.
-        intervals: number of batches that are known one by one.
+        intervals: number of known batches that are kept one by one.
         retired: number of batches no longer kept one by one; not missing, and not compared with their neighbours.
         first_batch: the lowest batch id known; None without intervals.
         last_batch: the highest.

@@ -1,4 +1,4 @@
-"""Connection to Neo4j: where the graph is, and a driver to it, for the consumer that writes and for questions alike."""
+"""Connection to Neo4j: address of the graph, and a driver, for writing and for questions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from neo4j import Driver, GraphDatabase, NotificationMinimumSeverity
 
-# Without a handler its warnings of lost connections go to stderr; what they lead to is raised as an error.
+# Without a handler, its warnings of lost connections would go to stderr. Their consequences are raised as errors.
 logging.getLogger("neo4j").addHandler(logging.NullHandler())
 
 
@@ -33,7 +33,7 @@ def connect(target: Neo4jTarget, *, user_agent: str, retry_seconds: float, pool_
     Args:
         target: address of the graph.
         user_agent: name of the connections in Neo4j's query log.
-        retry_seconds: time for which a transaction function is repeated after a transient error; 0 for no retries.
+        retry_seconds: time limit of retries of a transaction function after a transient error; 0 for no retries.
         pool_size: connections at most.
 
     Raises:

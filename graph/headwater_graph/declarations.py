@@ -1,4 +1,4 @@
-"""Rules of declaration sets: which declarations hold, which are missing, and the relationships that they make."""
+"""Rules of declaration sets: which declarations hold, which are missing, and their relationships."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from headwater_graph.facts.registers import Props
 ITEMS = "_items"
 """Property of a DeclarationSet: keys of the declarations that its revision lists."""
 MISSING = "_missing"
-"""Property of a DeclarationSet: those of them whose event isn't there."""
+"""Property of a DeclarationSet: its listed declarations whose event is missing."""
 REVISED = "_revised"
 """Property of a DeclarationSet: stamp of its revision."""
 OWN = "_own"
@@ -27,7 +27,7 @@ class DeclarationState:
 
     Attributes:
         items: keys that the revision lists, ascending.
-        missing: listed keys whose event isn't there, ascending.
+        missing: listed keys whose event is missing, ascending.
     """
 
     items: tuple[str, ...] = ()
@@ -61,7 +61,7 @@ def set_properties(revision: Revision | None, state: DeclarationState) -> dict[s
 
 
 def declaration_links(properties: Mapping[str, Any]) -> Iterator[Link]:
-    """The relationships that a declaration makes while it holds."""
+    """Relationships of a declaration while it holds."""
     subject = str(properties["subject"])
     inputs, outputs = _keys(properties, "inputs"), _keys(properties, "outputs")
     for key in inputs:
@@ -77,7 +77,7 @@ def declaration_links(properties: Mapping[str, Any]) -> Iterator[Link]:
 def feeds_of(inputs: Collection[str], outputs: Collection[str], pairs: Collection[tuple[str, str]]) -> Props:
     """Properties of a job's declaration: what it reads and writes, and which dataset feeds which.
 
-    All arguments are keys of datasets; those of `pairs` are connected by the declared column lineage.
+    All arguments are keys of datasets; the declared column lineage connects `pairs`.
     """
     feeds = {(source, target) for source in inputs for target in outputs} | set(pairs)
     out: Props = {}

@@ -94,13 +94,13 @@ def _named_version(position: Props) -> NamedVersion | None:
 
 
 def known_as(tenant: str, registers: Registers) -> dict[str, str]:
-    """The keys of the aliases that a dataset's registers have now, with the type of each; '' stands for none."""
+    """Keys of the aliases in a dataset's registers, with the type of each; '' if it has no type."""
     _, cell = registers.get("symlinks", ("", None))
     if not isinstance(cell, dict):
         return {}
     columns = (_strings(cell[name]) for name in ("symlinks", "symlink_namespaces", "symlink_types"))
     out: dict[str, str] = {}
-    # The types are sorted: for a name with several, the last one stays.
+    # The types are sorted: for a name with several types, the last one stays.
     for name, namespace, type_ in zip(*columns, strict=True):
         out[keys.alias_key(tenant, namespace, name)] = type_
     return out
@@ -144,7 +144,7 @@ class Neighbour(NamedTuple):
     Attributes:
         query: key of its query.
         batch_id: its batch id.
-        positions: register `position` of each use that has one.
+        positions: register `position` of each use that has this register.
     """
 
     query: str
@@ -180,7 +180,7 @@ def next_properties(before: Neighbour, after: Neighbour) -> Props:
     overlaps: list[tuple[str, int, int, int]] = []
     for use, earlier, later in both:
         if use.type is not RelType.CONSUMED:
-            continue  # what is written may be an upper bound, and others write there too
+            continue  # the written part may be an upper bound, and others write there, too
         for partition, end, start in _joints(earlier, later):
             if end < start:
                 gaps.append((use.dataset, partition, end, start))
@@ -196,7 +196,7 @@ def next_properties(before: Neighbour, after: Neighbour) -> Props:
 
 
 def marked(query: str, properties: Props) -> Props:
-    """NEXT's properties with `_broken`, the query's key, where batches don't fit together: an index finds all of them.
+    """NEXT's properties; if the batches don't fit together, also `_broken`, the query's key, which is indexed.
 
     The properties themselves are lists, too long for an index where a topic has a thousand partitions.
     """
@@ -235,14 +235,15 @@ def _in_both(before: Neighbour, after: Neighbour) -> list[tuple[UseKey, Props, P
 
 
 def other_incarnation(before: Neighbour, after: Neighbour) -> bool:
-    """Check whether a topic is another incarnation in the later one of two neighbours."""
+    """Check whether a topic was recreated between two neighbours."""
     return any(_is_anew(earlier, later) for _, earlier, later in _in_both(before, after))
 
 
 def skipped(before: Neighbour, after: Neighbour) -> list[tuple[str, int, int]]:
     """Dataset, partition, and the offset from which on the later of two neighbours reads a new incarnation of a topic.
 
-    Its offsets begin at 0 again. A checkpoint goes on at that of the old one, behind records that nobody has read.
+    Its offsets begin at 0 again. A checkpoint continues at the offset of the old topic, and so skips unread records of
+    the new one.
     """
     if after.batch_id - before.batch_id != 1:
         return []
@@ -263,7 +264,7 @@ def _is_anew(before: Props, after: Props) -> bool:
 
 
 def _goes_back(before: Props, after: Props) -> bool:
-    """Return True if positions go backwards, so that a search by batch id can't look across."""
+    """Return True if positions go backwards, so that a search by batch id must stop here."""
     if before["position"] != "kafka" or after["position"] != "kafka":
         return False
     if _is_anew(before, after):
@@ -298,9 +299,9 @@ class Because(StrEnum):
 
     - QUERY_CONTINUED: a later run of its streaming query began after it was last seen. Spark lets nobody start a query
       whose checkpoint is in use.
-    - CHILDREN_CONTINUED: for an application: such a run, of one of its queries, is another application's, and neither
-      the application nor anything else that it started was seen since.
-    - PARENT_ENDED: for a run that an application started: the application has ended in one of these ways.
+    - CHILDREN_CONTINUED: for an application: a later run of one of its queries belongs to another application, and
+      neither the application nor any other run that it started was seen since.
+    - PARENT_ENDED: for a run that an application started: the application's end is inferred by one of these rules.
     """
 
     QUERY_CONTINUED = "QUERY_CONTINUED"
@@ -315,7 +316,7 @@ class RunSeen(NamedTuple):
         key: key of the node.
         run_id: its id.
         reported: it reported COMPLETE, FAIL or ABORT.
-        first, last: the span in which it was observed; None where it wasn't.
+        first, last: first and last observation; None if it wasn't observed.
         parent: key of the run above it.
         query: key of its streaming query.
     """
@@ -330,7 +331,7 @@ class RunSeen(NamedTuple):
 
 
 class RunEnd(NamedTuple):
-    """Inferred end of a run that reported none.
+    """Inferred end of a run that reported no end.
 
     Attributes:
         because: rule of the inference.
@@ -369,7 +370,7 @@ def own_end(run: RunSeen, later: RunSeen | None) -> RunEnd | None:
 
     Args:
         run: the run.
-        later: the first run of its query, by time and key, that began after it was last seen.
+        later: first later run of its query (in order of time and key) that began after the run was last seen.
     """
     if run.reported or run.last is None or later is None or later.first is None:
         return None
@@ -379,7 +380,7 @@ def own_end(run: RunSeen, later: RunSeen | None) -> RunEnd | None:
 def application_end(
     run: RunSeen, children: Iterable[tuple[RunSeen, RunSeen | None]], last: datetime | None
 ) -> RunEnd | None:
-    """Infer the end of an application's run whose queries went on in another application.
+    """Infer the end of an application's run whose queries were continued by another application.
 
     Args:
         run: the run.
@@ -452,7 +453,7 @@ def run_ends(runs: Mapping[str, RunFacts]) -> dict[str, Props]:
 def _after(
     run: RunSeen, starts: Mapping[str, list[tuple[datetime, str]]], known: Mapping[str, RunSeen]
 ) -> RunSeen | None:
-    """The first run of the same query that began after one was last seen."""
+    """First run of the same query that began after a run was last seen."""
     if run.query is None or run.last is None:
         return None
     begun = starts.get(run.query, [])

@@ -3,13 +3,14 @@
     {"key":"0a1b…","labels":["Run"],"properties":{"name":"enrich 3f2a91c0","started_at":1735689600000000,…}}
     {"end":"77c0…","key":"0a1b…/OF/77c0…","properties":{},"start":"0a1b…","type":"OF"}
 
-A node's `key` is its own. A relationship's is the keys and type that it is made of (and its own `key` behind them, if
-it has one), so that each node is followed by what leaves it. Lines are in code-point order of `key`; fields and
+A node's `key` is its own. The key of a relationship consists of its nodes' keys and its type (and its own `key`, if it
+has one), so that each node is followed by the relationships that leave it. Lines are in code-point order of `key`;
+fields and
 properties are in code-point order too. Times are integer microseconds; null is absent. `dump` reads the lines from a
 database; `oracle` makes them of events.
 
-What begins with `_` is there only if asked for (`internal`), since it decides how later events merge and what is found:
-`_stamps` then has the stamp of every register (`facts.owners.settled`), and `_stamp` is left out.
+Properties that begin with `_` are included only with `internal`. They decide how later events merge, and which nodes
+are found. `_stamps` then has the stamp of every register (`facts.owners.settled`), and `_stamp` is left out.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 
 PAGE_NODES = 500
-"""Nodes a label that are in memory at once, with what leaves them."""
+"""Number of nodes of a label that are in memory at once, with the relationships that leave them."""
 
 
 def dump(
@@ -48,7 +49,7 @@ def dump(
     """The graph's lines, without newlines, in code-point order of their key.
 
     Streamed: a page of each label is in memory at a time. The pages are read one after the other, so what is written
-    meanwhile may be in the dump in parts. With `internal` it has the properties that begin with `_` as well.
+    meanwhile may be in the dump in parts. With `internal`, properties that begin with `_` are included.
 
     Raises:
         SegmentDamagedError: micro-batches can't be read; with `internal` there is a line of their segment instead.
@@ -66,12 +67,12 @@ def dump(
 
 
 def _micro_batches(session: Session, retired: RetiredBatches, *, internal: bool) -> Iterator[list[tuple[str, str]]]:
-    """The lines of the micro-batches of each segment, query by query in batch order; of summaries where one ends."""
+    """Lines of all micro-batches, query by query in batch order; after each query, lines of its summaries."""
     query, start = "", -1
-    # The last micro-batch of the segments before; and the last that is kept one by one, from which NEXT leads on.
+    # Last micro-batch of the segments before, and last micro-batch that is kept one by one, where NEXT begins.
     last: IntervalFacts | None = None
     before: IntervalFacts | None = None
-    # The micro-batch before: whether its NEXT is right shows with this one.
+    # The micro-batch before: this one shows whether its NEXT is right.
     earlier: tuple[str, dict[str, Any], list[int]] | None = None
     while True:
         record = session.run(statement("read", "dump_segment"), {"query": query, "start": start}).single()
@@ -209,8 +210,8 @@ class Difference:
 
     Attributes:
         key: sort key of the line.
-        expected: the line as it should be; None where there should be none.
-        found: the line as it is; None where there is none.
+        expected: expected line; None if the line is unexpected.
+        found: actual line; None if it is missing.
     """
 
     key: str
@@ -242,7 +243,7 @@ class Comparison:
         return not (self.missing or self.extra or self.changed)
 
     def differs(self, key: str, expected: str | None, found: str | None) -> None:
-        """Count a difference, and keep it while there are few."""
+        """Count a difference; keep the first ones."""
         if found is None:
             self.missing += 1
         elif expected is None:
@@ -254,7 +255,7 @@ class Comparison:
 
 
 def compare(expected: Iterator[str], found: Iterator[str]) -> Comparison:
-    """Compare two dumps. Both are read once, side by side; no more than the differences are in memory.
+    """Compare two dumps. Both are read once, side by side; only the differences are kept in memory.
 
     Args:
         expected: lines in order of key, as `oracle` and `dump` give them.

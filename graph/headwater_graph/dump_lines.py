@@ -20,8 +20,8 @@ def node_line(label: Label, properties: Mapping[str, Any], *, internal: bool = F
 
     Args:
         label: label of the node.
-        properties: stored properties, `key` among them; times as aware datetimes.
-        internal: with what begins with `_`.
+        properties: stored properties including `key`; times are aware datetimes.
+        internal: whether to include properties that begin with `_`.
     """
     shown = settled(properties, REGISTERS.get(label, {})) if internal else visible(properties)
     return _line({"key": properties["key"], "labels": [label], "properties": shown})
@@ -53,7 +53,7 @@ def relationship_line(
         end: key of the node at its end.
         properties: stored properties; times as aware datetimes.
         stamp: `_stamp` of the node it leaves.
-        internal: with what begins with `_`.
+        internal: whether to include properties that begin with `_`.
     """
     key = relationship_key(type_, start, end, properties.get("key"))
     names = USE_REGISTERS if type_ in USES else {}

@@ -19,7 +19,7 @@
 | DeclarationSet | "declaration_set", the set's id                                                         |
 | Declaration  | "declaration", key of its set, digest of its content                                      |
 | Conflict     | "conflict", query key, batch id, source end digest                                        |
-| CONSUMED, PRODUCED | type, key of the node it leaves, dataset key, how many times it used that dataset before |
+| CONSUMED, PRODUCED | type, key of the start node, dataset key, number of earlier uses of that dataset |
 | FEEDS        | "FEEDS", job key, key of the dataset fed from, key of the dataset fed                     |
 | DERIVES, INFLUENCES, GENERATES | type, plan key, keys of both ends, edge type, subtype, kind, masking, expression id |
 
@@ -105,7 +105,7 @@ def segment_key(tenant: str, query: str, number: int) -> str:
 
 
 def conflict_key(tenant: str, query: str, batch_id: int, digest: str) -> str:
-    """Key of what was reported of a micro-batch with other source end positions than the interval's."""
+    """Key of a Conflict: a report of a micro-batch with other source end positions than the interval's."""
     return graph_key(tenant, "conflict", query, batch_id, digest)
 
 
@@ -115,7 +115,7 @@ def summary_key(tenant: str, query: str, run: str | None, day: int | None) -> st
 
 
 def retention_key(tenant: str, namespace: str | None, job: str | None) -> str:
-    """Key of how long micro-batches are kept one by one, of all jobs, those of a namespace, or one."""
+    """Key of a retention scope: all jobs, the jobs of a namespace, or one job."""
     return graph_key(tenant, "retention", namespace, job)
 
 

@@ -1,13 +1,13 @@
-"""Bound on what one transaction writes; for those, too, that do without the writer and its driver."""
+"""Bound on the writes of one transaction; importable without the writer and the Neo4j driver."""
 
 from __future__ import annotations
 
 from typing import Final
 
 MOST_LINKS: Final = 50_000
-"""Relationships between datasets that come of the events of one transaction: 15 s on busy cores. Four times as many
+"""Maximum number of relationships between datasets in one transaction: 15 s on busy cores. Four times as many
 take more memory than Neo4j has with a heap of 1 GB."""
 
 
 class LinksExceededError(Exception):
-    """More relationships come of a transaction's events than it may have (`MOST_LINKS`)."""
+    """The events of a transaction give more relationships than allowed (`MOST_LINKS`)."""

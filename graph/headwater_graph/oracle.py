@@ -34,7 +34,7 @@ from headwater_graph.summaries import (
 
 
 def oracle(delta: GraphDelta, *, internal: bool = False) -> Iterator[str]:
-    """The dump of the graph that these base facts make, line by line without newlines.
+    """Dump of the graph of these base facts, as lines without newlines.
 
     Args:
         delta: `fold` of all events, joined.
@@ -49,7 +49,7 @@ def oracle(delta: GraphDelta, *, internal: bool = False) -> Iterator[str]:
 def summary_lines(
     tenant: str, query_id: str, summaries: Mapping[SummaryId, SummaryFacts], *, internal: bool = False
 ) -> list[tuple[str, str]]:
-    """The lines of summaries of one query, each behind its key, in order of key."""
+    """Lines of the summaries of one query, as (key, line) in order of key."""
     lines = _Lines(internal=internal)
     visit_summaries(tenant, query_id, summaries, lines)
     return lines.sorted()
@@ -58,11 +58,11 @@ def summary_lines(
 def micro_batch_lines(
     intervals: Sequence[IntervalFacts], before: IntervalFacts | None, *, internal: bool = False
 ) -> list[tuple[str, str]]:
-    """The lines of micro-batches of one query, each behind its key, in order of key.
+    """Lines of the micro-batches of one query, as (key, line) in order of key.
 
     Args:
         intervals: in batch order.
-        before: the one before them, whose NEXT is among the lines.
+        before: micro-batch before them; its NEXT is among the lines.
         internal: with the properties that begin with `_`.
     """
     lines = _Lines(internal=internal)
@@ -74,7 +74,7 @@ def micro_batch_lines(
 
 
 def visit(delta: GraphDelta, visitor: GraphVisitor) -> None:
-    """The whole graph that these base facts make, in no particular order.
+    """The whole graph of these base facts, in no particular order.
 
     Args:
         delta: `fold` of all events, joined.
@@ -88,7 +88,7 @@ class _Lines:
         self._internal = internal
         self._lines: list[tuple[str, str]] = []
         self._stamps: dict[str, str] = {}
-        # Uses may be reported before the node that they leave, and columns before their dataset's schema.
+        # Uses may be reported before their run, and columns before their dataset's schema.
         self._uses: list[tuple[RelType, str, str, Mapping[str, Any]]] = []
         self._columns: list[Mapping[str, Any]] = []
         self._current: set[str] = set()
@@ -207,7 +207,7 @@ class _Graph:
                 self.relationship(edge.type, edge.start, edge.end, edge.properties)
 
     def _split(self, delta: GraphDelta) -> list[list[IntervalFacts]]:
-        """Micro-batches that are kept one by one, by query in batch order; of the others, the summaries."""
+        """Micro-batches that are kept one by one, by query in batch order, and summaries of the others."""
         chains: dict[str, list[IntervalFacts]] = defaultdict(list)
         for interval in delta.intervals.values():
             chains[interval.query].append(interval)
@@ -235,7 +235,7 @@ class _Graph:
             self.chain(chain)
 
     def interval(self, interval: IntervalFacts) -> None:
-        """A micro-batch and its conflicts, with what leaves them but NEXT."""
+        """A micro-batch and its conflicts, with the relationships that leave them, except NEXT."""
         key, winner = str(interval.identity["key"]), interval.winner
         for digest, variant in interval.variants.items():
             if digest == winner:
@@ -263,7 +263,7 @@ class _Graph:
         self.uses(tenant, key, variant.uses, stamps.get("_stamp"))
 
     def _declarations(self, delta: GraphDelta) -> dict[Link, list[str]]:
-        """Nodes of sets and declarations; by relationship the keys of the declarations that make it."""
+        """Nodes of sets and declarations, and the declarations (keys) behind each relationship."""
         held: set[str] = set()
         for declared in delta.declaration_sets.values():
             revision = declared.revision

@@ -1,7 +1,7 @@
-"""Micro-batches that aren't kept one by one, in a dump: out of segments, if they still are there, into summaries.
+"""Micro-batches that aren't kept one by one, in a dump: moved from segments into summaries.
 
 Retention takes effect with its event, and `headwater retention apply` moves what is stored later. A dump doesn't show
-how far that is: what is still in a segment is read as if it had been moved.
+how far that is: micro-batches still in a segment are read as if they had been moved.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class RetiredBatches:
         return lines
 
     def of(self, query: str, stored_: list[int] | None) -> list[int] | None:
-        """Return the retired batch ids to show for a query; those stored if it has no retention."""
+        """Return the retired batch ids to show for a query; the stored ones if it has no retention."""
         return retired_property(self._batches[query]) if query in self._batches else stored_
 
 

@@ -1,4 +1,4 @@
-"""Constraints, indexes and the version of the graph's model, which one node of the graph holds; emptying the graph."""
+"""Constraints, indexes and version of the graph's model (stored in one node), and emptying of the graph."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ class GraphVersionMismatch(Exception):  # noqa: N818 - named for what is wrong, 
 
 
 def ensure_schema(driver: Driver, database: str | None) -> None:
-    """Make the graph's version node, constraints and indexes, and wait for them. Safe to repeat, also at once.
+    """Make the graph's version node, constraints and indexes, and wait for them. Safe to repeat, also concurrently.
 
     Raises:
         GraphVersionMismatch: the graph is of another version.
-        SchemaConflict: others' data is in the way of a constraint.
+        SchemaConflict: other applications' data violates a constraint.
         neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
     """
     with driver.session(database=database) as session:
@@ -81,10 +81,10 @@ def ensure_schema(driver: Driver, database: str | None) -> None:
 
 
 def require_version(driver: Driver, database: str | None) -> None:
-    """See to it that a graph is of this version, or empty.
+    """Check that a graph has this version, or is empty.
 
     Raises:
-        GraphVersionMismatch: it is of another.
+        GraphVersionMismatch: it has another version.
         neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
     """
     with driver.session(database=database, default_access_mode="READ") as session:
@@ -156,9 +156,9 @@ def graph_offsets(driver: Driver, database: str | None, topic: str) -> dict[tupl
 
 
 def wipe(driver: Driver, database: str | None) -> int:
-    """Delete every node, constraint and index that Headwater made; what others keep in the database stays.
+    """Delete every node, constraint and index of Headwater; other applications' data stays.
 
-    In transactions of 2,000 nodes, so it may stop half-way: do it again.
+    Works in transactions of 2,000 nodes, so it may stop half-way: call it again.
 
     Returns:
         How many nodes there were.
@@ -167,7 +167,7 @@ def wipe(driver: Driver, database: str | None) -> int:
         neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
     """
     with driver.session(database=database) as session:
-        # An index belongs to a constraint, and goes with it.
+        # Dropping a constraint also drops its index.
         for all_, one in (("constraints", "drop_constraint"), ("indexes", "drop_index")):
             for name in [record["name"] for record in session.run(statement("whole", all_))]:
                 session.run(statement("whole", one), name=name).consume()

@@ -1,11 +1,11 @@
-"""Cypher statements by name, several in a file: `cypher/<file>.cypher` of the package they belong to.
+"""Cypher statements by name, several in a file: `cypher/<file>.cypher` of a package.
 
 A statement begins with the line `// name: title`. A long file may be a folder of files instead. Statements with one
 frame, such as those of checks, give its two parts: the lines before and those after `// row` take the places of the
 frame's lines `// match` and `// row`.
 
-Text of events and of questions never becomes Cypher: a statement is sent as it stands in its file, and everything else
-is a parameter.
+Text of events and questions never becomes Cypher: a statement is sent exactly as in its file, and all values are
+parameters.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def load(package: str, name: str) -> LiteralString:
     """Statement `<file>/<name>` of a package, with its title as its first line.
 
     Raises:
-        KeyError: the file has none of that name.
+        KeyError: the file has no statement of that name.
         FileNotFoundError: there is no such file.
         ValueError: the file doesn't begin with a statement, or has two of one name.
     """

@@ -13,7 +13,7 @@ def statement(file: str, name: str) -> LiteralString:
     """Statement `name` of `cypher/<file>.cypher`, or of a file in the folder `cypher/<file>`.
 
     Raises:
-        KeyError: there is none of that name.
+        KeyError: no statement has that name.
     """
     return statement_files.load(_PACKAGE, f"{file}/{name}")
 

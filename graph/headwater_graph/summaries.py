@@ -14,17 +14,17 @@ from headwater_graph.facts.summaries import Horizon, SummaryFacts, SummaryId, bo
 from headwater_graph.keys import retention_key, summary_key, use_key
 
 RETIRED = "_retired"
-"""Property of a Query: its batch ids that aren't kept one by one, start and end of each range, flat."""
+"""Property of a Query: batch ids whose micro-batches aren't kept one by one; start and end of each range, flat."""
 
 
 class GraphVisitor(Protocol):
-    """Receives every node and relationship. Properties are as they are stored, those that begin with `_` included."""
+    """Receives every node and relationship. Properties are as stored, including those that begin with `_`."""
 
     def node(self, label: Label, properties: Mapping[str, Any]) -> None:
         """One node; a property that is None isn't stored."""
 
     def relationship(self, type_: RelType, start: str, end: str, properties: Mapping[str, Any]) -> None:
-        """One relationship between nodes with these keys, which may come later."""
+        """One relationship between nodes with these keys; the nodes may be created later."""
 
 
 def horizon_of(tenant: str, jobs: Iterable[tuple[str, str]], retentions: Mapping[str, RetentionFacts]) -> Horizon:
@@ -115,7 +115,7 @@ def retired_of(stored_: Iterable[int] | None) -> Ranges:
 
 
 def retired_property(ranges: Ranges) -> list[int] | None:
-    """The inverse of `retired_of`; None for no batch ids."""
+    """Inverse of `retired_of`; None for no batch ids."""
     return [number for range_ in ranges for number in range_] or None
 
 

@@ -1,17 +1,17 @@
 """Words that names, texts and paths are found by in the full-text indexes, and titles that people read.
 
 No analyzer of Neo4j finds `departed` in `flights.departed`, `2013` in `x_2013` and `case` in `camelCase` (tried:
-standard, simple, whitespace, keyword, classic, url, cjk, english). So names are cut here, kept as the property
-`_words`, and the index only splits it at spaces. A word has only lower-case letters, marks and digits: nothing in it
-means anything to Lucene's query parser, so no text that a person types has to be escaped.
+standard, simple, whitespace, keyword, classic, url, cjk, english). So names are cut here and stored as the property
+`_words`; the index only splits this at spaces. A word has only lower-case letters, marks and digits. None of them is
+special to Lucene's query parser, so words need no escaping.
 
     s3://b/x_2013/OrderIDs  ⇒ s3 b x 2013 order ids
     HTTPServer2Log          ⇒ http server2 log
     Büro.Straße             ⇒ buro strasse
     注文データ               ⇒ 注文 文テ テー ータ      (pairs, as these scripts don't part words)
 
-A path is found as a whole, by a short mark that stands for it: a run or micro-batch that read or wrote a file has the
-file's mark among the `_marks` of its positions, in the index `headwater_position_paths`. The paths themselves can't be
+A path is found only as a whole, by a short mark: a run or micro-batch that read or wrote a file has the file's mark in
+the `_marks` of its positions, which the index `headwater_position_paths` covers. The paths themselves can't be
 indexed: Lucene takes no word over 32,766 bytes, and a commit with a longer one stops the database. Whoever looks a mark
 up compares the paths as well: 64 bits may coincide.
 
@@ -30,7 +30,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 LONGEST_WORD = 64
-"""Characters; the rest of a longer word is cut off."""
+"""Maximum length of a word in characters; a longer word is cut."""
 MOST_WORDS = 200
 """Words kept per name: a name of 10 KB is found by its first 200 words."""
 
@@ -79,8 +79,8 @@ def column_words(tenant: str, path: str) -> str:
 def _name_words(tenant: str, *titles: str, namespace: str = "") -> str:
     """Words of all a node's names, and marks by which it is found as a whole.
 
-    A question may have one of the `titles` alone: each as a whole is among the words (`whole_mark`), and
-    written as one word (`dailyreport`), where it has two to four.
+    A question may consist of one of the `titles`. So the words include each whole title (`whole_mark`), and titles of
+    two to four words also written as one word (`dailyreport`).
     """
     out = dict.fromkeys((tenant_mark(tenant), *map(whole_mark, titles)))
     for name in (namespace, *titles):
@@ -98,7 +98,7 @@ def text_words(texts: Iterable[str]) -> str:
 
 
 def tenant_mark(tenant: str) -> str:
-    """A word that all nodes of a tenant have, and no others."""
+    """Word that exactly the nodes of a tenant have."""
     return f"t_{_digest(tenant)}"
 
 
@@ -108,12 +108,12 @@ def id_start(tenant: str, text: str) -> str:
 
 
 def whole_mark(name: str) -> str:
-    """A word that stands for a name as a whole, exactly as it is."""
+    """Word for a whole name, with its exact spelling."""
     return f"n_{_digest(name)}"
 
 
 def _digest(text: str) -> str:
-    # 64 bits: what has the same is compared by name anyway.
+    # 64 bits: names with the same mark are compared afterwards anyway.
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
@@ -124,7 +124,7 @@ def _folded(text: str) -> str:
 
 
 def _unicode_words(run: str) -> list[str]:
-    """Words of a run of letters and digits: cut where a capital begins one, in pairs where the script parts none."""
+    """Words of a run of letters and digits: cut at capitals; pairs of characters for scripts without spaces."""
     out: list[str] = []
     for part in _PAIRED.split(run):
         if _PAIRED.fullmatch(part):
@@ -170,7 +170,7 @@ def path_mark(path: str) -> str:
 def canonical_path(path: str) -> str:
     """One spelling of a path for all: `file:///x`, `file://localhost/x` and `/x` are `file:/x`, `s3a:` is `s3:`.
 
-    What begins with neither a scheme nor a slash, as a table's partition does, only loses slashes at its end.
+    A text without a scheme or leading slash, such as a table's partition, only loses its trailing slashes.
     """
     found = _URI.fullmatch(path)
     if found is None:

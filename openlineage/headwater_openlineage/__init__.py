@@ -3,6 +3,6 @@
     bytes ── decoding.decode ──▶ document ── incoming.events_of ──▶ events
     documents ◀── outgoing.documents_of ── event
 
-Both directions lose nothing: an event that came from a document gives that document again, and a document that was made
-of an event of Headwater's own gives that event again (`origin`, `native`).
+Both directions lose nothing: an event read from a document gives the same document again (`origin`), and a document of
+one of Headwater's own events gives the same event again (`native`).
 """

@@ -1,7 +1,7 @@
 """Columns: the schema facet's fields ⇄ paths, and the columnLineage facet ⇄ edges of a column lineage.
 
 A path is the names of nested fields joined by `.` (`headwater_schemas.events.ColumnEdge`). OpenLineage's Spark agent
-has elements of an array as a field `_element` and values of a map as `value`; they are `[]` and `{}` here.
+represents array elements as a field `_element` and map values as `value`; here they are `[]` and `{}`.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ def path_step(name: str) -> str:
 
 
 def schema_of(facet: Json, at: str) -> SchemaDefinition:
-    """Return the fields of a schema facet, each path once: if two fields have one name, the first.
+    """Return the fields of a schema facet, each path once; of two fields with one name, the first.
 
     Raises:
-        Refused: a field has no name, or another shape.
+        Refused: a field has no name, or an unexpected shape.
     """
     if is_deleted(facet):
         return SchemaDefinition(())
@@ -80,7 +80,7 @@ class CollectedEdges:
     """Edges being collected from the facets of one document.
 
     Attributes:
-        top_level: names of the top-level fields of each dataset, where the document has its schema.
+        top_level: names of the top-level fields of each dataset whose schema the document has.
         covered: names of the output's fields with sources in the facets.
     """
 
@@ -113,7 +113,7 @@ class CollectedEdges:
         """Add an edge.
 
         Raises:
-            Refused: the transformation has another shape.
+            Refused: the transformation has an unexpected shape.
         """
         type_ = _TYPES.get((text(transformation, "type", at) or "").upper(), default)
         subtype = (text(transformation, "subtype", at) or "").upper() or None
@@ -142,7 +142,8 @@ class CollectedEdges:
         """Return the collected lineage; None if there is no edge.
 
         Args:
-            outputs: every output of the document. It is complete if each has a schema and sources for all its columns.
+            outputs: every output of the document. It is complete if each output has a schema and sources for all its
+                columns.
         """
         if not self.edges:
             return None
@@ -167,7 +168,7 @@ class CollectedEdges:
         return bool(covered) and covered.issuperset(self.top_level.get(output, ()))
 
     def _has_schema_of(self, output: DatasetRef) -> bool:
-        """Return True if the schema is there, and whole: dbt's has the documented columns only, its lineage others."""
+        """Return True if the schema is present and complete; dbt's schemas have only documented columns."""
         names = self.top_level.get(output, ())
         return bool(names) and all(
             each in names or each.split(".")[0] in names for each in self.covered.get(output, ())
@@ -185,7 +186,7 @@ def read_column_lineage(facet: Json, at: str, output: DatasetRef, lineage: Colle
     """Put the edges of a columnLineage facet into `lineage`.
 
     Raises:
-        Refused: it has another shape.
+        Refused: it has an unexpected shape.
     """
     if is_deleted(facet):
         return
@@ -202,7 +203,7 @@ def read_column_lineage(facet: Json, at: str, output: DatasetRef, lineage: Colle
 
 
 def _older(entry: Json, at: str) -> Json:
-    """Return the transformation of a field in a facet before 1-1-0, which has one for all of its inputs."""
+    """Return the transformation of a field in a facet before 1-1-0: one for all of the field's inputs."""
     kind = (text(entry, "transformationType", at) or "").upper()
     described = text(entry, "transformationDescription", at)
     found = _OLDER.get(kind, {})

@@ -1,6 +1,7 @@
 """A dataset's facets → the body of a DatasetEvent.
 
-A facet with a field of the event that holds all of it isn't kept in `facets` besides; any other is, verbatim.
+A facet whose whole content is in a field of the event isn't repeated in `facets`; any other facet is kept there
+verbatim.
 `_deleted` clears the field, and the verbatim facet replaces the one before.
 """
 
@@ -39,7 +40,7 @@ def dataset_body(dataset: DatasetRef, facets: Mapping[str, tuple[Json, str]], be
         besides: names of facets that are stored elsewhere and left out here.
 
     Raises:
-        Refused: a facet of the specification has another shape than it describes.
+        Refused: a facet's shape differs from the specification.
     """
     fields: Fields = {}
     others: dict[str, str] = {}
@@ -55,10 +56,10 @@ def dataset_body(dataset: DatasetRef, facets: Mapping[str, tuple[Json, str]], be
 
 
 def digest_of_schema(facets: Mapping[str, tuple[Json, str]]) -> str | None:
-    """Return the digest of the schema in a dataset's facets; None if they have none.
+    """Return the digest of the schema in a dataset's facets; None without a schema.
 
     Raises:
-        Refused: the facet has another shape than the specification describes.
+        Refused: the facet's shape differs from the specification.
     """
     if "schema" not in facets:
         return None
@@ -71,7 +72,7 @@ def owners_of(facet: Json, at: str) -> tuple[Owner, ...]:
     """Return the owners in an ownership facet.
 
     Raises:
-        Refused: one has no name.
+        Refused: an owner has no name.
     """
     if is_deleted(facet):
         return ()
@@ -84,7 +85,7 @@ def tags_of(facet: Json, at: str) -> tuple[Tag, ...]:
     """Return the tags in a tags facet.
 
     Raises:
-        Refused: one has no key.
+        Refused: a tag has no key.
     """
     if is_deleted(facet):
         return ()

@@ -1,11 +1,11 @@
-"""Bytes → a document, strictly: what two readers could read in two ways isn't taken.
+"""Bytes → a document, strictly: JSON that two readers could understand differently is refused.
 
-msgspec reads what is well-formed, six times as fast as `json`; the latter finds out what is wrong with anything else.
+msgspec reads well-formed JSON, six times as fast as `json`. For anything else `json` finds the mistake.
 
-Most documents are read in parts, and parts that clients repeat are read once (`parts`).
+Most documents are read in parts, and repeated parts are read once (`parts`).
 
-Memory is bounded by the limit of size (Python's objects take about ten times the text), the stack by the limit of
-nesting, which is counted before anything is parsed.
+The size limit bounds memory: Python's objects take about ten times the text. The nesting limit bounds the stack:
+nesting is counted before parsing.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def decode(data: bytes, *, max_bytes: int = DEFAULT_MAX_BYTES, shared: bool = Tr
 
     Args:
         data: JSON in UTF-8; a byte order mark at its beginning is skipped.
-        max_bytes: the longest that is taken.
+        max_bytes: maximum length.
         shared: the document may share facets with others (`parts.Shared`).
 
     Raises:
@@ -60,9 +60,9 @@ def decode(data: bytes, *, max_bytes: int = DEFAULT_MAX_BYTES, shared: bool = Tr
 
 
 def _well_formed(data: bytes) -> Any:
-    r"""The value that the bytes hold; None where only `_read_thoroughly` can tell what they hold or what is wrong.
+    r"""Decode well-formed bytes; None if the slower `_read_thoroughly` has to decode them or find the mistake.
 
-    msgspec refuses what isn't JSON, NaN, numbers that no float holds, and halves of surrogate pairs. Of a name that is
+    msgspec refuses invalid JSON, NaN, numbers beyond a float, and halves of surrogate pairs. Of a name that is
     twice in one object it takes the last: then the value written again has fewer colons than the bytes, also counting
     those in strings; but for `\u003a`, which isn't written again as it was.
     """
@@ -77,7 +77,7 @@ def _well_formed(data: bytes) -> Any:
 
 
 def _read_thoroughly(data: bytes) -> Any:
-    """Parse the bytes, and find what is wrong with them.
+    """Parse the bytes, and report their mistakes.
 
     Raises:
         Refused: as `decode` does.
@@ -111,10 +111,10 @@ def _read_thoroughly(data: bytes) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Fault:
-    """Stands in a document for what isn't taken; only when all is parsed its pointer is known.
+    """Placeholder for a refused value in a document: its JSON pointer is known only after parsing.
 
     Attributes:
-        reason: why it isn't.
+        reason: reason of the refusal.
         name: the member at fault, where the fault stands for the whole object.
     """
 

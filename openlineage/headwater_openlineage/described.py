@@ -1,7 +1,6 @@
-"""Datasets and jobs as documents describe them. What is read of one stays with its facets, if documents share these.
+"""Datasets and jobs as documents describe them. Results are cached with the facets, if documents share these.
 
-Pointers to shared facets are those of the first document: where something is refused, its document is read again by
-itself.
+Pointers to shared facets come from the first document: if something is refused, the document is read again separately.
 """
 
 from __future__ import annotations
@@ -41,13 +40,13 @@ class DescribedDataset:
         self._bodies: dict[tuple[str, ...], DatasetEvent | None] = {}
 
     def body(self, besides: tuple[str, ...]) -> DatasetEvent | None:
-        """Convert its facets to a DatasetEvent; None if they state nothing.
+        """Convert the dataset's facets to a DatasetEvent; None if they are empty.
 
         Args:
             besides: names of facets that are stored elsewhere.
 
         Raises:
-            Refused: a facet of the specification has another shape than it describes.
+            Refused: a facet's shape differs from the specification.
         """
         if besides not in self._bodies:
             body = dataset_body(self.ref, self.facets, besides)
@@ -62,7 +61,7 @@ class DescribedDataset:
         """The dataset as a run's input or output, without the run's own facets.
 
         Raises:
-            Refused: the schema has another shape.
+            Refused: the schema has an unexpected shape.
         """
         return DatasetUse(dataset=self.ref, schema_digest=digest_of_schema(self.facets))
 
@@ -71,7 +70,7 @@ class DescribedDataset:
         """The dataset's version that the facets state.
 
         Raises:
-            Refused: a facet has another shape.
+            Refused: a facet has an unexpected shape.
         """
         if "version" not in self.facets:
             return None
@@ -95,7 +94,7 @@ class DescribedJob:
         shared_bytes: size of the facets' text if documents share it, else 0.
 
     Attributes:
-        held: facets as the event of the job or of a run holds them.
+        held: facets in the form in which the event of the job or of a run keeps them.
         rest: JSON of the job without the facets that are held.
     """
 
@@ -117,10 +116,10 @@ class DescribedJob:
 
     @cached_property
     def declared(self) -> JobEvent | None:
-        """Its facets as a JobEvent; None if they state nothing.
+        """Convert the job's facets to a JobEvent; None if they are empty.
 
         Raises:
-            Refused: a facet of the specification has another shape than it describes.
+            Refused: a facet's shape differs from the specification.
         """
         body = JobEvent(**job_fields(self.facets))
         return None if body == JobEvent() else body

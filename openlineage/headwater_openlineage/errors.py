@@ -6,7 +6,7 @@ from headwater_schemas.errors import ContractError
 
 
 class Refused(ContractError):  # noqa: N818 - a verdict on a document; what to do about it is the door's matter
-    """A document that is no OpenLineage event, or one that has no place in the graph.
+    """A document that isn't an OpenLineage event, or can't be represented in the graph.
 
     Attributes:
         pointer: JSON pointer (RFC 6901) of the field at fault; empty for the document as a whole.

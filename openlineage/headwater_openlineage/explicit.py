@@ -1,7 +1,7 @@
 """Explicit lineage facet of a dataset or job: the sources of a target, field by field if given.
 
-A source that is a job has no dataset, so it makes no edge. Entries about another job than the event's are kept verbatim
-only.
+A source that is a job has no dataset, so it gives no edge. Entries about another job than the event's are only kept
+verbatim.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Explicit:
     """Sources and targets in the explicit lineage facets of one document.
 
     Attributes:
-        sources: by target, the datasets that it was made from.
+        sources: by target, its source datasets.
         consumed: datasets that feed the job itself.
     """
 
@@ -35,7 +35,7 @@ def read_target(entry: Json, target: DatasetRef, found: Explicit, lineage: Colle
     """Put what feeds a dataset into `found`, and its edges into `lineage`.
 
     Raises:
-        Refused: it has another shape.
+        Refused: it has an unexpected shape.
     """
     if is_deleted(entry):
         return
@@ -55,7 +55,7 @@ def read_job_lineage(facet: Json, job: JobRef, found: Explicit, lineage: Collect
     """Put the entries of a job's facet into `found`, and their edges into `lineage`.
 
     Raises:
-        Refused: it has another shape.
+        Refused: it has an unexpected shape.
     """
     if is_deleted(facet):
         return

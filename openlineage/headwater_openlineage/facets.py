@@ -10,7 +10,7 @@ import msgspec
 from headwater_openlineage.reading import Json
 
 CORE: Final = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"
-"""Schema of an event and of its parts; `RunEvent` and so on follow."""
+"""Schema of an event and of its parts, before a suffix such as `RunEvent`."""
 
 _FACETS: Final = "https://openlineage.io/spec/facets/"
 SCHEMAS: Final = {
@@ -62,10 +62,10 @@ def kept(facet: Any) -> str:
     try:
         return msgspec.json.encode(facet, order="deterministic").decode()
     except OverflowError:
-        # A number of more than 64 bits, which only the slower one writes.
+        # A number of more than 64 bits, which only the slower encoder writes.
         return json.dumps(facet, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
 def is_deleted(facet: Json) -> bool:
-    """Return True if the facet deletes what was reported before."""
+    """Return True if the facet deletes earlier reports."""
     return facet.get("_deleted") is True

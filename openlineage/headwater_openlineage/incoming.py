@@ -17,14 +17,14 @@ from headwater_schemas.events import LineageEvent
 
 
 def events_of(document: Json, *, tenant: str) -> list[LineageEvent]:
-    """Read the events of one document, the one that it is about first.
+    """Read the events of one document; the main event is first.
 
     Args:
-        document: as `decode` gives it; it isn't changed.
+        document: result of `decode`; not changed.
         tenant: tenant of the graph.
 
     Raises:
-        Refused: it is no event of OpenLineage 1 or 2, or has no place in the graph.
+        Refused: it isn't an event of OpenLineage 1 or 2, or can't be represented in the graph.
     """
     if native_facet(document) is not None:
         return [restored(document, tenant=tenant)]

@@ -22,7 +22,7 @@ def job_fields(facets: Mapping[str, tuple[Json, str]]) -> Fields:
         facets: facets by name, each with its pointer.
 
     Raises:
-        Refused: a facet of the specification has another shape than it describes.
+        Refused: a facet's shape differs from the specification.
     """
     fields: Fields = {}
     for name, reader in _FACETS.items():
@@ -35,7 +35,7 @@ def processing_type(facets: Mapping[str, tuple[Json, str]]) -> ProcessingType:
     """Return batch or streaming, by the jobType facet.
 
     Raises:
-        Refused: it has another shape.
+        Refused: it has an unexpected shape.
     """
     if "jobType" not in facets:
         return ProcessingType.UNKNOWN

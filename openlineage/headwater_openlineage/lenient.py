@@ -1,15 +1,15 @@
 """Lenient reading of documents that people write by hand: missing or outdated fields are filled in, and noted.
 
-A document that doesn't follow the specification is repaired at the pointer of its fault, one fault after another:
+A document that violates the specification is repaired at the JSON pointer of each fault, one after another:
 
-    no schemaURL, or one that isn't OpenLineage's    ⇒ by its members a RunEvent, JobEvent or DatasetEvent
+    no schemaURL, or one that isn't OpenLineage's    ⇒ RunEvent, JobEvent or DatasetEvent, depending on its members
     no producer                                      ⇒ `UNKNOWN_PRODUCER`
     a run id that is no UUID, or a number            ⇒ `identity.run_id_of` the text
     an event type in lower or mixed case             ⇒ the same in upper case
     a time without an offset                         ⇒ the same in UTC
     a facet of another shape                         ⇒ kept word for word, but not read
 
-What can't be repaired, such as a dataset without a name, is refused as it is otherwise.
+Faults that can't be repaired, such as a dataset without a name, are refused as in strict mode.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from headwater_schemas.identity import run_id_of
 
 UNKNOWN_PRODUCER: Final = "urn:headwater:unknown-producer"
 NOTES_FACET: Final = "headwater_intake"
-"""Facet of a run with the notes on its event, and with what was replaced: by pointer, as it came."""
+"""Facet of a run with the notes on its event, and the replaced values by JSON pointer."""
 _INTAKE: Final = "urn:headwater:intake"
 _NOTES_SCHEMA: Final = "https://headwater/openlineage/1-0-0/IntakeFacet.json"
 _SCHEMA_URL: Final = "https://openlineage.io/spec/2-0-2/OpenLineage.json"
@@ -73,7 +73,7 @@ class IntakeNote:
 
 @dataclass(frozen=True, slots=True)
 class _Repair:
-    """Replacement of a value at fault; None as `value`: the facet at `pointer` isn't read."""
+    """Replacement of a faulty value; with None as `value`, the facet at `pointer` isn't read."""
 
     note: IntakeNote
     pointer: str
@@ -81,10 +81,10 @@ class _Repair:
 
 
 def lenient_events(document: Json, *, tenant: str) -> tuple[list[LineageEvent], tuple[IntakeNote, ...]]:
-    """Read the events of one document, the one that it is about first; also return notes on repairs.
+    """Read the events of one document, the main event first; also return notes on repairs.
 
     Args:
-        document: as `decode` gives it; it isn't changed.
+        document: result of `decode`; not changed.
         tenant: tenant of the graph.
 
     Raises:
@@ -158,7 +158,7 @@ def _member(document: Any, pointer: str) -> Any:
 
 
 def _replace(document: Any, pointer: str, value: str) -> Any:
-    """Put a value there, and return the one before; None where there was none."""
+    """Set a value there, and return the previous one; None if there was none."""
     *above, last = pointer.split("/")[1:]
     holder = document
     for name in above:

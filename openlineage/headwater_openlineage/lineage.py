@@ -1,7 +1,7 @@
-"""Lineage of a document: the columns and datasets that its outputs were made from.
+"""Lineage of a document: source columns and source datasets of its outputs.
 
-In this order: explicit lineage facets and columnLineage facets, which the producer reported; where there is neither,
-the text of the sql facet, marked as parsed.
+Sources, in this order: explicit lineage facets and columnLineage facets, which the producer reported; without both, the
+text of the sql facet, marked as parsed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Made:
 
     Attributes:
         columns: the column lineage; None if there is no edge.
-        sources: by output, the datasets that it was made from, if the producer was explicit.
+        sources: by output, its source datasets, if the producer was explicit.
         consumed: datasets that the job reads by explicit statement of the producer.
         plan: the column lineage under its digest.
     """
@@ -59,7 +59,7 @@ def made_from(job: DescribedJob, inputs: Sequence[DescribedDataset], outputs: Se
         outputs: outputs of the document.
 
     Raises:
-        Refused: a facet has another shape.
+        Refused: a facet has an unexpected shape.
     """
     described: tuple[DescribedJob | DescribedDataset, ...] = (job, *inputs, *outputs)
     key = (len(inputs), *map(_key, described))
@@ -73,7 +73,7 @@ def made_from(job: DescribedJob, inputs: Sequence[DescribedDataset], outputs: Se
 
 
 def _key(described: DescribedJob | DescribedDataset) -> Hashable | None:
-    """Return a part of a cached lineage's key; None if there are facets that no other document shares."""
+    """Return a part of a cached lineage's key; None if some facets aren't shared by other documents."""
     return described if described.shared_bytes else None if described.facets else described.ref
 
 
@@ -152,7 +152,7 @@ def with_pairs(
     Args:
         columns: the edges of columns.
         pairs: source and target.
-        possible: pairs of which it isn't known that the one feeds the other: EXTERNAL.
+        possible: pairs whose relation is only possible: kind EXTERNAL.
     """
     before = columns if columns is not None else ColumnLineage()
     known = {

@@ -1,7 +1,7 @@
-"""Documents made of Headwater's own events: the facet `headwater` holds what no standard facet can.
+"""Documents for Headwater's own events: the facet `headwater` holds the fields that no standard facet has.
 
 The facet has the kind of the event and a merge patch: `merged(candidate, patch)` is the event, where the candidate is
-what the document's standard facets give. Its schema is `headwater_schemas/openlineage/HeadwaterFacet.json`.
+the event read from the document's standard facets. Its schema is `headwater_schemas/openlineage/HeadwaterFacet.json`.
 
 A merge patch follows RFC 7386: null removes a member. Arrays of the same length are compared item by item, which the
 RFC doesn't do: the patch of an array may be an object with the index of each item that differs.
@@ -28,11 +28,11 @@ _KINDS: Final = tuple(
 """Kinds of events that leave as documents."""
 _OWNERS: Final = ("run", "job", "dataset")
 _ENVELOPE: Final = ("event_id", "tenant", "kind", "document")
-"""Fields that aren't in a patch: they follow from the rest, the reader decides them, or own events never have one."""
+"""Fields that aren't in a patch: derived ones, ones that the reader decides, ones that own events lack."""
 
 
 def native_facet(document: Json) -> Json | None:
-    """Return the facet of a document that was made of an event of Headwater's own; None for any other."""
+    """Return the facet of a document that represents one of Headwater's own events; None for any other document."""
     found = _find_facet(document)
     return None if found is None else found[0]
 
@@ -56,7 +56,7 @@ def restored(document: Json, *, tenant: str) -> LineageEvent:
     """Return the event that a document was made of, for this tenant.
 
     Raises:
-        Refused: the standard facets have another shape, or the facet and they together are no event.
+        Refused: the standard facets have an unexpected shape, or together with this facet they aren't an event.
     """
     found = _find_facet(document)
     assert found is not None  # noqa: S101 - `native_facet` comes first
@@ -107,8 +107,8 @@ def _candidate(document: Json, kind: str, tenant: str) -> Json:
 def _drop_facets(body: Json) -> None:
     """Verbatim facets aren't among a candidate's: those of an event of Headwater's own are in the patch.
 
-    Nor is that sources are only possible: where Headwater's own producers leave out what an output was made from, that
-    is everything.
+    `possible` isn't in a patch either: if Headwater's own producers leave out an output's sources, all inputs are
+    meant.
     """
     for name in ("facets", "run_facets", "job_facets"):
         if name in body:
@@ -170,7 +170,7 @@ def _without_nulls(value: Any) -> Any:
 
 
 def merged(given: Any, patch: Any) -> Any:
-    """Apply a patch to `given`. Never raises: a part that doesn't fit replaces the given one."""
+    """Apply a patch to `given`. Never raises: a part of another type replaces the given one."""
     if not isinstance(patch, dict):
         return patch
     if isinstance(given, list) and patch.keys() <= {str(index) for index in range(len(given))}:

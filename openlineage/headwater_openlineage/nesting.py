@@ -11,14 +11,14 @@ _NO_BRACKETS_OR_QUOTES = bytes(sorted(set(range(256)) - set(b'[]{}"')))
 DEFAULT_MAX_DEPTH: Final = 100
 """Maximum nesting of objects and arrays."""
 _ROUNDS: Final = 10
-"""Usual nesting of facets: so deep a document is checked without a look at each bracket."""
+"""Usual nesting of facets. Documents nested no deeper are checked without a loop over all brackets."""
 
 
 def deeper(data: bytes, limit: int) -> bool:
-    """Return True if brackets outside strings are nested deeper than `limit`, without a stack of as many."""
+    """Return True if brackets outside strings are nested deeper than `limit`. Uses no recursion."""
     without_escapes = _ESCAPED.sub(b"", data) if b"\\" in data else data
     # Two quotes in a row are an empty string, or the end of one and the beginning of the next with no bracket between
-    # them: without them the same brackets are in strings. Nearly all strings have none, and are gone with that.
+    # them: without them the same brackets are in strings. Most strings contain no brackets, so this removes them.
     brackets = without_escapes.translate(None, _NO_BRACKETS_OR_QUOTES).replace(b'""', b"")
     if len(brackets) <= limit:
         return False
@@ -26,7 +26,7 @@ def deeper(data: bytes, limit: int) -> bool:
         brackets = _STRING.sub(b"", brackets)
     left = brackets
     for _ in range(min(limit // 2, _ROUNDS)):
-        # One or two levels go: the innermost objects, then the arrays that are innermost without them.
+        # Removes one or two levels: the innermost objects, then the arrays that became innermost.
         left = left.replace(b"{}", b"").replace(b"[]", b"")
         if not left:
             return False

@@ -1,8 +1,8 @@
-"""Rebuilds a document from the events that were made of it.
+"""Rebuilds a document from its events.
 
-One of them, the RUN, DATASET or JOB that the document is about, has the rest of it in `LineageEvent.document`: the
-document with a null in the place of each facet that the event holds word for word. The others were made of the same
-document and give none of their own; theirs is empty.
+The main event (the RUN, DATASET or JOB that the document is about) has the document in `LineageEvent.document`, with a
+null in place of each facet that the event holds word for word. The other events of the document have an empty
+`document`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def written(entry: Json) -> Json:
 
 
 def document_of(event: LineageEvent) -> Json | None:
-    """Return the document that an event has; None if it has none.
+    """Return the document in an event; None if there is none.
 
     Raises:
         ValueError: the event's text isn't JSON; Headwater itself never writes such an event.

@@ -7,7 +7,7 @@
     PLAN, JOB                            ⇒ a JobEvent
     DATASET                              ⇒ a DatasetEvent
 
-Every document in standard words has a facet `headwater` besides, with what these don't say (`native`).
+Every document with standard facets also has a facet `headwater` with the fields that these lack (`native`).
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ _INTEGRATION: Final = "SPARK"
 
 
 def documents_of(event: LineageEvent, plans: Plans, *, coalesced: bool = False) -> list[Json]:
-    """Make the documents of one event.
+    """Build the documents of one event.
 
     Args:
         event: event of any kind.
-        plans: the column lineage of the event's job by its digest; None where it isn't known.
-        coalesced: micro-batches that share an event share a document, where their offsets go on from one to the next.
+        plans: column lineages of the event's job by digest; None if unknown.
+        coalesced: whether micro-batches of an event share a document, if their offsets are contiguous.
     """
     document = document_of(event)
     if document is not None:
@@ -150,14 +150,13 @@ def _dataset(event: LineageEvent, body: DatasetEvent, writer: FacetWriter) -> Js
 
 
 def joined(entries: Sequence[IntervalEntry]) -> IntervalEntry | None:
-    """Join micro-batches into one, as standard facets describe it: uses with ranges and counts, the last time and plan.
+    """Join micro-batches into one, as in standard facets: uses with ranges and counts, the last time and plan.
 
     Args:
         entries: at least one, by batch id.
 
     Returns:
-        None where offsets don't go on from one to the next, or where they used different datasets: there is no one
-        range of them.
+        None if offsets aren't contiguous or the datasets differ, so that there is no common range.
     """
     inputs, outputs = (_joined_uses([side(entry) for entry in entries]) for side in _SIDES)
     if inputs is None or outputs is None:

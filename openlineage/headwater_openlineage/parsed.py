@@ -1,8 +1,8 @@
-"""Column lineage read from the text of a `sql` facet, where the producer gave none. Needs sqlglot, else there is none.
+"""Column lineage parsed from the text of a `sql` facet, if the producer gave none. Without sqlglot there is none.
 
-It is never complete, and says that it was parsed: what ran may have been another text, views hide tables, and a name
-may mean another table than the one in the document. A table is taken for a dataset of the document whose name ends
-like it; a table that could be several of them, or none, gives no edge.
+The result is marked as incomplete and parsed: another text may have run, views hide tables, and a name may mean another
+table than the document's. A table is matched with the document's dataset whose name ends in the table's name. A table
+that matches several datasets, or none, gives no edge.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sqlglot.optimizer.scope import Scope
 
 _MOST_CHARACTERS: Final = 50_000
-"""Longest text that is parsed: a longer one would take the parser seconds."""
+"""Maximum length of a parsed text: a longer one would take seconds."""
 _MOST_STEPS: Final = 100_000
 """sqlglot goes from each column up to its SELECT several times: a sum of thousands of them would take it minutes."""
 
@@ -55,7 +55,7 @@ class Table:
 
     Attributes:
         namespace, name: identity of the dataset.
-        columns: names of its columns; empty where the document has no schema of it.
+        columns: names of its columns; empty if the document lacks its schema.
     """
 
     namespace: str
@@ -71,7 +71,7 @@ class ParsedEdge:
         output, input: the tables.
         output_column, input_column: names of columns.
         subtype: subtype of the transformation; None if the text doesn't show it.
-        direct: the value comes from the input; False: it is only influenced by it.
+        direct: True if the value comes from the input; False if the input only influences it.
     """
 
     output: Table
@@ -83,7 +83,7 @@ class ParsedEdge:
 
 
 def dialect_of(named: str | None, namespaces: Sequence[str], integration: str | None) -> str:
-    """Return sqlglot's name of a job's SQL dialect: as the facet names it, else by its datasets, else by its engine."""
+    """Return sqlglot's name of a job's SQL dialect, from the facet, else from its datasets, else from its engine."""
     schemes = [namespace.partition(":")[0] for namespace in namespaces]
     for candidate in (named, *schemes, integration):
         found = _DIALECTS.get((candidate or "").lower())
@@ -99,7 +99,7 @@ def edges_of(query: str, dialect: str, inputs: tuple[Table, ...], outputs: tuple
         query: one or several statements.
         dialect: sqlglot's name; empty: SQL in general.
         inputs: tables that it may read.
-        outputs: tables that it may write. A statement that only selects is taken to write the one output.
+        outputs: tables that it may write. A statement that only selects counts as writing the only output.
     """
     try:
         import sqlglot
@@ -110,7 +110,7 @@ def edges_of(query: str, dialect: str, inputs: tuple[Table, ...], outputs: tuple
     logger = logging.getLogger("sqlglot")
     before = logger.level
     try:
-        logger.setLevel(logging.CRITICAL)  # it would warn of what it can't parse
+        logger.setLevel(logging.CRITICAL)  # it would log warnings about unparsable text
         statements = sqlglot.parse(query, dialect=dialect)
         reader = _Reader(dialect, inputs, outputs)
         return tuple(dict.fromkeys(edge for each in statements if each is not None for edge in reader.statement(each)))
@@ -144,7 +144,7 @@ class _Reader:
         schema: dict[str, Any] = {}
         for table in tables:
             if id(table) in known:
-                # The whole name as one: names of different depth would not make one schema.
+                # The whole name as a single part: sqlglot's schema needs names of equal depth.
                 found = known[id(table)]
                 alias = table.alias or table.name
                 table.replace(exp.alias_(exp.to_table(f'"{self.inputs.index(found)}"'), alias, table=True))

@@ -18,7 +18,7 @@ from headwater_openlineage.reading import Json
 from headwater_schemas.lru_cache import LruCache
 
 COLON: Final = re.compile(rb"\\u003[aA]")
-"""A colon that isn't encoded again as it was."""
+"""A colon that msgspec would encode differently."""
 MAX_BYTES: Final = 8 << 20
 """Size of the cached texts. The values read from them take several times as much."""
 _ABOVE: Final = 3
@@ -83,10 +83,10 @@ _KNOWN: Final = LruCache[Shared](MAX_BYTES)
 
 
 def in_parts(data: bytes) -> Json | None:
-    """Return a document with shared facets; None for an unusual document, which has to be read as a whole.
+    """Return a document with shared facets; None for an unusual document, which must be parsed whole.
 
-    If an object has a name twice, msgspec takes the last value. What is encoded again then has fewer colons than the
-    bytes, those in strings included. The same is true of members that the specification doesn't have.
+    If an object has a name twice, msgspec takes the last value. The document encoded again then has fewer colons than
+    the bytes (colons in strings included). The same is true of members that the specification doesn't have.
     """
     if b"\\" in data and COLON.search(data):
         return None

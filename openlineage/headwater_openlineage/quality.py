@@ -15,7 +15,7 @@ ASSERTIONS: Final = "dataQualityAssertions"
 
 
 def results_of(dataset: DatasetRef, facets: Mapping[str, tuple[Json, str]]) -> Iterator[QualityResult]:
-    """Yield the outcomes in a dataset's facet; none without the facet.
+    """Yield the outcomes in a dataset's facet.
 
     An assertion's name is `name`, and its kind `assertion`; older producers give the kind alone.
 
@@ -24,7 +24,7 @@ def results_of(dataset: DatasetRef, facets: Mapping[str, tuple[Json, str]]) -> I
         facets: facets of `inputFacets` or `outputFacets` by name, each with its pointer.
 
     Raises:
-        Refused: the facet has another shape than the specification describes.
+        Refused: the facet's shape differs from the specification.
     """
     if ASSERTIONS not in facets or is_deleted(facets[ASSERTIONS][0]):
         return

@@ -1,4 +1,4 @@
-"""Typed reads from a decoded document; what has another shape is refused by its JSON pointer.
+"""Typed reads from a decoded document; a value of an unexpected shape is refused, with its JSON pointer.
 
 A null counts as absent everywhere: some clients write out what they leave unset.
 """
@@ -75,7 +75,7 @@ def integer(source: Json, name: str, at: str) -> int | None:
     """Return a member that is a whole number of 64 bits, such as `3` or `3.0`; None if it is absent.
 
     Raises:
-        Refused: it is no such number.
+        Refused: it isn't such a number.
     """
     value = source.get(name)
     if value is None:
@@ -138,7 +138,7 @@ def need_mapping(source: Json, name: str, at: str) -> Json:
 
 
 def rows(source: Json, name: str, at: str) -> Iterator[tuple[Json, str]]:
-    """List the objects of an array member, each with its pointer; none if the member is absent.
+    """List the objects of an array member, each with its pointer; empty if the member is absent.
 
     Raises:
         Refused: it is no array, or has an item that is no object.
@@ -184,7 +184,7 @@ def objects(source: Json, name: str, at: str) -> dict[str, tuple[Json, str]]:
 
 
 def read_facets(source: Json, name: str, at: str, unread: Collection[str]) -> tuple[dict[str, tuple[Json, str]], Json]:
-    """Return the facets to read, each with its pointer, and those that are only kept, because of their shape.
+    """Return the facets to read, each with its pointer, and the facets that are only kept, because of their shape.
 
     Args:
         source: a run, job or dataset.
@@ -201,7 +201,7 @@ def read_facets(source: Json, name: str, at: str, unread: Collection[str]) -> tu
     inside = step(at, name)
     left = {key: facet for key, facet in given.items() if step(inside, key) in unread}
     read = {key: facet for key, facet in given.items() if key not in left}
-    # A value that is no object isn't a facet: it stays in the document alone.
+    # A value that isn't an object isn't a facet: it only stays in the document.
     return objects({name: read}, name, at), {key: facet for key, facet in left.items() if isinstance(facet, dict)}
 
 

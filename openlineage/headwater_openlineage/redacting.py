@@ -1,7 +1,7 @@
 """A document without credentials, and a note of how many were in it.
 
-It is looked through once, right after it is parsed, so that nothing behind that ever has one: no event, no dead letter,
-no answer. Facets that documents share are searched once (`parts.Shared`).
+Each document is searched once, right after parsing, so that no event, dead letter or answer has a credential. Facets
+that documents share are searched once (`parts.Shared`).
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _SCHEMA: Final = "https://headwater/openlineage/1-0-0/RedactedFacet.json"
 
 
 def without_secrets(document: Json) -> tuple[Json, tuple[IntakeNote, ...]]:
-    """Return the document without credentials, with the facet, and a note; the same object if there are none.
+    """Return the document without credentials, with the facet, and a note; the same object if it has no credentials.
 
     Args:
-        document: as `decode` gives it; it isn't changed.
+        document: result of `decode`; not changed.
     """
     found, values = redacted_json(document, is_clean=_is_clean, clean=_clean)
     if not values:

@@ -1,8 +1,8 @@
 """A run's facets → fields of a RunEvent, and of Flink's facet `checkpoints` → intervals.
 
-The facet counts checkpoints and knows no offsets: an interval is then what was read and written when one was completed,
-with positions only where subset facets have them. The count begins again with each start, so the chain is that of one
-run, and the n-th checkpoint its micro-batch n - 1. Checkpoints between two RUNNING events are missing from the chain.
+The facet counts checkpoints and has no offsets. So an interval has the datasets read and written when a checkpoint was
+completed, with positions only from subset facets. The count restarts with each run, so the chain is per run, and the
+n-th checkpoint is its micro-batch n - 1. Checkpoints between two RUNNING events are missing from the chain.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def run_fields(facets: Mapping[str, tuple[Json, str]]) -> Fields:
         facets: facets by name, each with its pointer.
 
     Raises:
-        Refused: a facet of the specification has another shape than it describes.
+        Refused: a facet's shape differs from the specification.
     """
     fields: Fields = {}
     for name, reader in _FACETS.items():
@@ -91,7 +91,7 @@ def _parent(facet: Json, at: str) -> Fields:
 def _above(source: Json, at: str) -> ParentRun:
     run = need_mapping(source, "run", at)
     given = need_text(run, "runId", step(at, "run"))
-    # Old integrations name a parent as their scheduler does, and events by hand as the parent's own event does.
+    # Old integrations use the scheduler's name of a parent; handwritten events use the name in the parent's own event.
     return ParentRun(_uuid(given) or run_id_of(given), job_ref(need_mapping(source, "job", at), step(at, "job")))
 
 
@@ -122,7 +122,7 @@ CHECKPOINTS: Final = "checkpoints"
 
 
 def interval_of(event: LineageEvent, facets: Mapping[str, tuple[Json, str]]) -> IntervalEvent | None:
-    """Make the interval of a RUN event; None if it has no completed checkpoint.
+    """Build the interval of a RUN event; None if it has no completed checkpoint.
 
     Args:
         event: event of kind RUN.

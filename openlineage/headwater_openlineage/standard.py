@@ -54,15 +54,15 @@ _OF_OUTPUT: Final = ("columnLineage", "lineage")
 
 
 def standard_events(document: Json, *, tenant: str, unread: Collection[str] = ()) -> list[LineageEvent]:
-    """Read the events of one document, the one that it is about first.
+    """Read the events of one document; the main event is first.
 
     Args:
-        document: as `decode` gives it; it isn't changed.
+        document: result of `decode`; not changed.
         tenant: tenant of the graph.
-        unread: pointers of facets that are kept and not read; empty for a document in parts.
+        unread: pointers of facets that are kept but not read; empty for a document in parts.
 
     Raises:
-        Refused: it is no event of OpenLineage 1 or 2, or has no place in the graph.
+        Refused: it isn't an event of OpenLineage 1 or 2, or can't be represented in the graph.
     """
     kind = _kind(document)
     context = _Context(need_text(document, "producer", ""), need_time(document, "eventTime", ""), tenant, unread)
@@ -88,7 +88,7 @@ class _Context:
         job: JobRef | None = None,
         run: RunRef | None = None,
     ) -> LineageEvent:
-        """Return the event that the document is about, with the rest of the document."""
+        """Return the main event of the document, with the document's text."""
         return self._made(body, job, run, kept(rest))
 
     def part(
@@ -98,7 +98,7 @@ class _Context:
         job: JobRef | None = None,
         run: RunRef | None = None,
     ) -> LineageEvent:
-        """Make another event of the same document."""
+        """Build another event of the same document."""
         return self._made(body, job, run, PART)
 
     def _made(
@@ -130,7 +130,7 @@ class _Dataset:
 
 
 def _kind(document: Json) -> str:
-    """RunEvent, JobEvent or DatasetEvent: by what the document has, which its schemaURL mustn't contradict."""
+    """Detect RunEvent, JobEvent or DatasetEvent by the document's members; its schemaURL must not contradict them."""
     url = need_text(document, "schemaURL", "")
     found = _SCHEMA_URL.fullmatch(url)
     if found is None:
@@ -252,20 +252,20 @@ def _declared(document: Json, name: str, datasets: list[_Dataset]) -> tuple[Data
 
 
 def _all_consumed(uses: tuple[DatasetUse, ...], made: Made) -> tuple[DatasetUse, ...]:
-    """Inputs as listed, then those that only explicit lineage names."""
+    """Listed inputs, then inputs that only explicit lineage names."""
     listed = {use.dataset for use in uses}
     return uses + tuple(DatasetUse(dataset=each) for each in made.consumed if each not in listed)
 
 
 def _all_produced(uses: tuple[DatasetUse, ...], made: Made) -> tuple[DatasetUse, ...]:
-    """Return the listed outputs with their sources, then those that only explicit lineage names."""
+    """Return the listed outputs with their sources, then outputs that only explicit lineage names."""
     listed = {use.dataset for use in uses}
     others = tuple(DatasetUse(dataset=each) for each in made.sources if each not in listed)
     return tuple(_made_of(use, made.sources.get(use.dataset)) for use in (*uses, *others))
 
 
 def _made_of(use: DatasetUse, sources: tuple[DatasetRef, ...] | None) -> DatasetUse:
-    """Add an output's sources; without a statement of them, every input is a possible source."""
+    """Add an output's sources; if they aren't stated, every input is a possible source."""
     return msgspec.structs.replace(use, inputs=sources, possible=sources is None)
 
 
@@ -293,7 +293,8 @@ def _with_edges(inputs: Declared, outputs: Declared, made: Made) -> tuple[Declar
 def _bodies(inputs: list[_Dataset], outputs: list[_Dataset], type_: RunEventType | None) -> Iterator[DatasetEvent]:
     """List each described dataset once. If one is both read and written, the output's description wins.
 
-    A run's change of a dataset has happened when the run is complete: other events only announce it, and it may fail.
+    A run's change of a dataset has happened once the run is complete: other events only announce it, and the run may
+    fail.
     """
     announced = () if type_ is RunEventType.COMPLETE else (LIFECYCLE,)
     written = {each.described.ref for each in outputs}

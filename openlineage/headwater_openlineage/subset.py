@@ -4,7 +4,7 @@ Offsets of a topic are a comparison that any reader of the specification underst
 
     partition = 0 AND offset ≥ 609 AND offset < 994  OR  partition = 1 AND …
 
-Files are a location condition. Any other condition is kept verbatim only.
+Files are a location condition. Any other condition is only kept verbatim.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _OFFSETS: Final = range(1 << 63)
 
 
 def subset_condition(position: Position) -> Json | None:
-    """Make the condition of a position; None if no standard condition describes it."""
+    """Build the condition of a position; None if no standard condition describes it."""
     if (kafka := position.kafka) is not None:
         parts = [_offsets(part) for part in kafka.ranges]
         return _balanced("OR", parts) if parts else None
@@ -31,7 +31,7 @@ def subset_condition(position: Position) -> Json | None:
 
 
 def position_of_subset(dataset: DatasetRef, facet: Json, at: str) -> Position | None:  # noqa: ARG001 - a wrong shape is kept verbatim
-    """Read the position in a subset facet's condition; None if the condition has none of these shapes."""
+    """Read the position in a subset facet's condition; None if the condition has no supported shape."""
     condition = facet.get("inputCondition", facet.get("outputCondition"))
     if not isinstance(condition, dict):
         return None
@@ -83,7 +83,7 @@ def _balanced(operator: str, parts: list[Json]) -> Json:
 
 
 def _ranges(condition: Json) -> tuple[OffsetRange, ...] | None:
-    """Read the ranges by partition; None if the condition has another shape, or names a partition twice."""
+    """Read the ranges by partition; None if the condition has an unexpected shape, or names a partition twice."""
     found: dict[int, OffsetRange] = {}
     for alternative in _flat(condition, "OR"):
         bounds = _bounds(_flat(alternative, "AND"))

@@ -1,7 +1,7 @@
 """OpenLineage's times, RFC 3339 ⇄ aware datetimes in UTC.
 
-Finer digits than microseconds are cut off: the graph's times have six. Years outside 1970 to 9998 are refused, as they
-are no time at which anything ran, but a clock that isn't set, or "forever".
+Finer digits than microseconds are cut off: the graph's times have six. Years outside 1970 to 9998 are refused: they
+come from an unset clock, or mean "forever".
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def time(source: Json, name: str, at: str) -> datetime | None:
     """Return a time in UTC; None if it is absent.
 
     Raises:
-        Refused: it is no time, has no offset, or its year is outside 1970 to 9998.
+        Refused: it isn't a time, has no offset, or its year is outside 1970 to 9998.
     """
     value = text(source, name, at)
     if value is None:

@@ -1,4 +1,4 @@
-"""Input and output facets, and those of a dataset that are of one run → DatasetUse."""
+"""Input facets, output facets and run-specific dataset facets → DatasetUse."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def use_of(dataset: DescribedDataset, entry: Json, at: str, inner: str, unread: 
         unread: pointers of facets that aren't read.
 
     Raises:
-        Refused: a facet of the specification has another shape than it describes.
+        Refused: a facet's shape differs from the specification.
     """
     given, left = read_facets(entry, inner, at, unread)
     fields: Fields = {}
@@ -42,7 +42,7 @@ def use_of(dataset: DescribedDataset, entry: Json, at: str, inner: str, unread: 
     others = {name: kept(facet) for name, (facet, _) in given.items()}
     others |= {name: kept(facet) for name, facet in left.items()}
     if inner == "outputFacets" and LIFECYCLE in dataset.facets:
-        # Each write has its own; the dataset keeps only the last one's.
+        # Each write has its own value; the dataset keeps only the last write's.
         others.setdefault(LIFECYCLE, kept(dataset.facets[LIFECYCLE][0]))
     plain = dataset.plain_use
     return msgspec.structs.replace(plain, facets=others, **fields) if others or fields else plain

@@ -59,7 +59,7 @@ class FacetWriter:
     producer: str
 
     def facet(self, schema: str, /, **members: Any) -> Json:
-        """Make a standard facet, without the members that are None."""
+        """Build a standard facet, without members that are None."""
         return {"_producer": self.producer, "_schemaURL": schema_url(schema), **_present(**members)}
 
     def job(self, job: JobRef, facets: Json) -> Json:
@@ -90,7 +90,7 @@ class FacetWriter:
         return found | self.engine(body.versions)
 
     def engine(self, versions: Versions | None) -> Json:
-        """Make the facet of the engine, by its name in a run's facets; empty if the engine isn't known."""
+        """Build the facet of the engine, by its name in a run's facets; empty if the engine is unknown."""
         if versions is None or versions.engine is None:
             return {}
         engine = versions.engine
@@ -106,7 +106,7 @@ class FacetWriter:
     def job_type(
         self, processing: ProcessingType | None, integration: str | None, job_type: str | None = None, **more: Any
     ) -> Json:
-        """Make the facet of a job's type, by its name in a job's facets; empty if type or integration isn't known."""
+        """Build the facet of a job's type, by its name in a job's facets; empty if type or integration is unknown."""
         if processing in {None, ProcessingType.UNKNOWN} or not integration:
             return {}
         facet = self.facet("job.jobType", processingType=processing, integration=integration, jobType=job_type, **more)
@@ -232,7 +232,7 @@ class FacetWriter:
 
 
 def run_of(run: RunRef | None, otherwise: str, facets: Json) -> Json:
-    """Make the `run` of a document; without a run its id is made from `otherwise`."""
+    """Build the `run` of a document; without a run its id is computed from `otherwise`."""
     return {"runId": uuid_of(run.run_id if run is not None else otherwise), "facets": facets}
 
 

@@ -1,1 +1,1 @@
-"""Producers of lineage events: capture in Spark, and the Kafka publisher. Depends on `headwater_schemas` alone."""
+"""Producers of lineage events: capture in Spark, and the Kafka publisher. Depends only on `headwater_schemas`."""

@@ -5,7 +5,7 @@
 __main__       one process: isolate, make a session, replace readers and writers, run the script, report
 isolation      no network, and no files outside the scratch folder
 channel        questions and reports to the process that started this one
-session        the one session, whatever the script asks for
+session        the only session, which the script always gets
 sources        a source that the script reads ⇒ an empty frame of the declared schema
 reading        PySpark's readers, served by `sources`
 writing        PySpark's writers; statements: SQL; both report an output instead of writing

@@ -1,6 +1,6 @@
 """Entry point of a dry run: isolate, make a session, replace readers and writers, run the script, report.
 
-Exit statuses: 0 for a report, whatever the script's end; 2 for a command line that can't be read.
+Exit statuses: 0 for a report, even if the script failed; 2 for an invalid command line.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def _run(
 
 
 def is_by_a_made_up_row(raised: BaseException, channel: Channel, lines: LineTracer, looks: Looks) -> bool:
-    """Report that the script itself raised after it got a made-up row, as by a check of its data; True if so."""
+    """Report that the script itself raised after it got a made-up row, such as by a check of its data; True if so."""
     trace = raised.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -157,7 +157,7 @@ def missing(sources: Sources, raised: Collection[BaseException | None], channel:
 
 
 def problem(error: BaseException, script: str, channel: Channel) -> None:
-    """Report what the script raised."""
+    """Report the script's exception."""
     line = _line(error, script)
     where = f" in line {line}" if line else ""
     if isinstance(error, MissingSchemaError):

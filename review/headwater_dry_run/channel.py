@@ -27,7 +27,8 @@ _FORKED: Final = {
 def end_with_parent(parent: int) -> None:
     """End this process and its JVM, which are a process group of their own, once the starting process is gone.
 
-    The parent ends this process in time, unless it is killed itself: so a cancelled step of CI leaves nothing behind.
+    The parent ends this process, unless the parent is killed itself: then this process ends, so that a cancelled CI
+        step leaves nothing behind.
 
     Args:
         parent: the parent's process id, as it gave it: the parent may be gone by now.
@@ -45,8 +46,8 @@ class Channel:
     """Channel over two pipes.
 
     Args:
-        answers: descriptor to read answers from.
-        reports: descriptor to write to.
+        answers: file descriptor of answers.
+        reports: file descriptor for reports.
     """
 
     def __init__(self, answers: int, reports: int) -> None:
@@ -63,7 +64,7 @@ class Channel:
         return os.getpid() != self._process
 
     def ask(self, kind: str, name: str) -> str | None:
-        """Ask for a source's declared columns, as DDL; None: there are none."""
+        """Ask for a source's declared columns, as DDL; None if there are none."""
         if self.forked:
             self._report_fork()
             return None
@@ -87,7 +88,8 @@ class Channel:
         self.report("problem", {"text": redact(text), "fix": redact(fix)})
 
     def _report_fork(self) -> None:
-        # One call, smaller than a pipe's buffer, and without the lock, which another thread may have held at the fork.
+        # A single write below the size of a pipe's buffer, without the lock, which another thread may have held at the
+        # fork.
         os.write(self._reports.fileno(), f"{json.dumps(_FORKED)}\n".encode())
 
     def _write(self, what: str, content: dict[str, Any]) -> None:

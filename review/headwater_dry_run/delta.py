@@ -30,13 +30,13 @@ def serve_delta(merging: Merging) -> None:
     DryDeltaTable.merging = merging
     tables = {"DeltaTable": DryDeltaTable, "DeltaMergeBuilder": DeltaMerge, "DeltaTableBuilder": DeltaTableBuilder}
     sys.meta_path.insert(0, _Served(_MODULE, tables))
-    # Last: the package itself, if it is there, or a folder of the script's with that name.
+    # Last: the package itself, if installed, or a folder of the script with that name.
     package = {"DeltaTable": DryDeltaTable, "configure_spark_with_delta_pip": lambda builder, *_, **__: builder}
     sys.meta_path.append(_Served(_PACKAGE, package))
 
 
 class DryDeltaTable:
-    """Dry-run `DeltaTable`, as far as jobs read and write by it."""
+    """Dry-run `DeltaTable`, with its methods for reading and writing."""
 
     merging: ClassVar[Merging]
 
@@ -109,7 +109,7 @@ class DryDeltaTable:
         return Compaction()
 
     def vacuum(self, retentionHours: float | None = None) -> None:
-        """Do nothing: vacuum removes files that no version has, and keeps the rows."""
+        """Do nothing: vacuum only removes unused files, never rows."""
 
     def __getattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"DeltaTable.{name} needs a Delta table, and a dry run has none")
@@ -217,7 +217,7 @@ class DeltaTableBuilder:
 
 
 def _names(columns: Sequence[Any]) -> list[str]:
-    """Flatten columns that are given one by one, or as lists."""
+    """Flatten columns that are given as arguments or as lists."""
     return [name for each in columns for name in ([each] if isinstance(each, str) else each)]
 
 
@@ -236,7 +236,7 @@ class Compaction:
 
 
 class _Served(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Import finder of one module with these names."""
+    """Import finder for one module under these names."""
 
     def __init__(self, name: str, content: Mapping[str, Any]) -> None:
         self._name, self._content = name, dict(content)

@@ -13,7 +13,7 @@ _DEEPEST: Final = 20
 
 
 def function_digest(function: Callable[..., Any]) -> str:
-    """Return a digest of a function's code, equal for equal code wherever it stands and whatever its name is."""
+    """Return a digest of a function's code, independent of its location and name."""
     return hashlib.sha256(repr(_described(function, _Described(), 0)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
@@ -28,7 +28,7 @@ class _Described(set[int]):
     """Identities of the functions and values under description, to end recursion.
 
     Attributes:
-        codes: the code that was described so far.
+        codes: code objects described so far.
     """
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ def _described(value: Any, seen: _Described, depth: int) -> Any:
     try:
         return _parts(value, seen, depth + 1)
     finally:
-        # Two equal functions have equal descriptions, as different objects too.
+        # Equal functions have equal descriptions, even if they are different objects.
         seen.discard(id(value))
 
 

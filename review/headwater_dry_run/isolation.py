@@ -1,8 +1,8 @@
 """Isolation of a dry run: no network, no writes outside its scratch folder.
 
-The process has a network namespace of its own, with a loopback alone: the JVM and Python's workers are in there too.
-Where the system allows none, connections of Python are refused, and those of the JVM aren't: then `isolate` returns
-False, which is reported. An audit hook guards files from Python code; `writing` replaces Spark's writes.
+The process has its own network namespace with only a loopback, which the JVM and Python's workers share. If the system
+doesn't allow that, Python's connections are refused but the JVM's aren't: `isolate` then returns False, which is
+reported. An audit hook guards files from Python code; `writing` replaces Spark's writes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class NotAllowedError(PermissionError):
 
 
 def isolate(scratch: Path) -> bool:
-    """Forbid network, and files outside of `scratch`; return True if the network is gone for the JVM too."""
+    """Forbid network, and files outside of `scratch`; return True if the JVM has no network either."""
     alone = _without_network()
     # Python writes its compiled files; and /dev/null is no destination.
     sys.dont_write_bytecode = True
@@ -75,10 +75,10 @@ def _require_loopback(address: Any) -> None:
 
 
 def _without_network() -> bool:
-    """Enter a network namespace with all child processes; False where the system doesn't allow one.
+    """Enter a network namespace with all child processes; False if the system doesn't allow it.
 
-    A child process tries first: some systems give a namespace and refuse to set up its loopback, without which no JVM
-    can be reached, and there is no way back.
+    A child process tries first: some systems allow a namespace but not its loopback, without which no JVM can be
+    reached, and this can't be undone.
     """
     if not sys.platform.startswith("linux"):
         return False
@@ -96,7 +96,7 @@ def _without_network() -> bool:
 
 
 def _leave_network() -> None:
-    """Leave for a namespace of its own, whose loopback is up.
+    """Enter a new namespace and set up its loopback.
 
     Raises:
         OSError: the system refuses it.

@@ -50,7 +50,7 @@ class LineTracer:
         threading.settrace(None)
 
     def unrun(self, compared: Collection[CodeType] = ()) -> list[dict[str, Any]]:
-        """List the lines that haven't run, of all files that have been begun.
+        """List the lines that haven't run, of all files that have begun to run.
 
         Each has `file`, `line`, `text` without comments and spacing, `begun` (its function was called), and `handler`
         (it handles or raises an exception).
@@ -72,10 +72,10 @@ class LineTracer:
         return known
 
     def statements(self) -> list[dict[str, Any]]:
-        """List all statements of the files that have been begun; a compound statement counts by its head.
+        """List all statements of the files that have begun to run; of a compound statement, its head.
 
-        Each has its normalized `text`, the names that it sets or whose values it decides (`sets`), and the names that
-        decide these values (`uses`).
+        Each has its normalized `text`, the names whose values it sets or decides (`sets`), and the names that these
+        values depend on (`uses`).
         """
         files = sorted({code.co_filename for code in self._codes if code.co_name == "<module>"})
         return [each for file in files for each in _statements(file)][:_MOST]

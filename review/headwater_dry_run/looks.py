@@ -1,6 +1,6 @@
-"""Looks: places where a script asks for rows, of which a dry run has none: `count`, `first`, `collect` and the like.
+"""Looks: places where a script asks for rows (`count`, `first`, `collect` …), which a dry run doesn't have.
 
-Code behind a look may run only where there are rows. So the script is run once more, and gets a made-up row there: a
+Code after a look may only run if there are rows. So the script is run once more, and gets a made-up row there: a
 frame of columns `id BIGINT, day DATE` has the row `1, 2000-01-01`, and a count is 1.
 """
 
@@ -30,7 +30,7 @@ _OF_RDDS: Final = (
     *("collect", "collectAsMap", "count", "countByKey", "countByValue", "first", "isEmpty", "max", "mean", "min"),
     *("reduce", "sum", "take", "takeOrdered", "toLocalIterator", "top"),
 )
-# Plans whose rows the script has made itself, or Spark knows without data.
+# Plans whose rows the script itself has created, or that Spark knows without data.
 _WITHOUT_DATA: Final = frozenset({LOCAL, "CommandResult", "OneRowRelation", "Range"})
 _OURS: Final = ("pyspark.", "headwater_producers.")
 _VALUES: Final[dict[str, Any]] = {
@@ -54,14 +54,14 @@ _VALUES: Final[dict[str, Any]] = {
 
 
 class Looks:
-    """Recorder of the places where the script asks for rows, which makes up a row there.
+    """Recorder of looks, which returns made-up rows.
 
     Args:
         sources: sources that the script reads.
-        empty: places that get no rows; all others get a made-up row. None: no place gets one.
+        empty: places that get no rows; all others get a made-up row. None: no place gets a row.
 
     Attributes:
-        last: the last place that got a made-up row; None: none did.
+        last: last place that got a made-up row, if any.
     """
 
     def __init__(self, sources: Sources, empty: Collection[str] | None) -> None:
@@ -73,7 +73,7 @@ class Looks:
         self._within = threading.local()
 
     def begin(self, empty: Collection[str] | None) -> None:
-        """Begin another script, or the same one with other places."""
+        """Begin another script, or the same script with other places."""
         self._empty, self.last = empty, None
         self._reported.clear()
 
@@ -129,7 +129,7 @@ class Looks:
         return {"isEmpty": False, "count": real or 1}.get(name, real)
 
     def _makes_up(self, name: str, caller: FrameType) -> bool:
-        """Report the place; return True if a row is made up there."""
+        """Report the place; return True if it gets a made-up row."""
         place = f"{name} in line {caller.f_lineno:,} of {Path(caller.f_code.co_filename).name}"
         if place not in self._reported:
             self._reported.add(place)

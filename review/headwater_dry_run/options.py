@@ -59,7 +59,7 @@ def _shown(name: str, value: str) -> str:
 
 
 def without_secrets(text: str) -> str:
-    """Replace likely secrets in a text by digests: with another secret it is another text."""
+    """Replace likely secrets in a text by digests, so that texts with different secrets differ."""
     shown = redact(text)
     return text if shown == text else f"{shown} [{_digest(text)}]"
 

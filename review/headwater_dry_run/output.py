@@ -1,7 +1,8 @@
 """Output frame described for a review: schema, lineage, and signatures of rows and columns.
 
-The signature of the rows is that of the plan without columns; the signature of a column is that of the plan with this
-column alone. So a changed column changes its own signature alone, and a changed filter changes all. A value (`values`)
+The signature of the rows is the signature of the plan without columns. The signature of a column is the signature of
+the plan with only this column. So a changed column changes only its own signature, and a changed filter changes all. A
+value (`values`)
 has no rows in it: with another filter it differs only where its expression does, member by member.
 """
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 MOST_COLUMNS: Final = 100
-"""Largest number of columns that have a plan each; more columns share one plan."""
+"""Maximum number of columns with a plan for each; with more columns, all share one plan."""
 _SHAPES: Final = {
     "Distinct": "DISTINCT",
     "Deduplicate": "DISTINCT",
@@ -76,7 +77,7 @@ class Frames:
         self._functions[self._identity(function)] = digest
 
     def described(self, frame: DataFrame) -> dict[str, Any]:
-        """Describe a frame for comparison; `complete` is false with a `reason` where a part is unknown."""
+        """Describe a frame for comparison; `complete` is false, with a `reason`, if a part is unknown."""
         names = frame.schema.fieldNames()
         found: dict[str, Any] = {"rows": None, "columns": {}, "together": {}, "values": {}}
         found |= self.texts(frame)
@@ -93,7 +94,7 @@ class Frames:
                 found["columns"] = {name: self._signature(frame.select(_in_sql(name))) for name in names}
         except UnreadableError as error:
             problems.append(str(error))
-        # Signatures cover the whole plan: incomplete lineage leaves only the texts incomplete.
+        # Signatures cover the whole plan: with incomplete lineage only the texts are incomplete.
         found["complete"], found["reason"] = not problems, "; ".join(problems) or None
         found["settings"] = self.settings()
         return found
@@ -113,16 +114,16 @@ class Frames:
         """Return the signature of one column, or of the rows.
 
         Raises:
-            UnreadableError: it has none.
+            UnreadableError: it has no signature.
         """
         frame = unsorted(self._sources.session, frame)
         return self._signature(frame.select() if column is None else frame.select(_in_sql(column)))
 
     def signatures_of(self, frame: DataFrame) -> tuple[list[str], list[Value]]:
-        """Return signatures and values of all columns, of one plan; see `column_signatures` and `values_of`.
+        """Return signatures and values of all columns, from one plan; see `column_signatures` and `values_of`.
 
         Raises:
-            UnreadableError: it has none.
+            UnreadableError: it has no signature.
         """
         plan = self._optimized(frame)
         return column_signatures(*plan), values_of(*plan, self._sources.values)
@@ -248,7 +249,7 @@ def _texts(explanation: LineageExplanation, sources: Sources) -> dict[str, Any]:
 
 
 def _read(each: LineageSource, sources: Sources) -> list[dict[str, Any]]:
-    """Describe a field behind a value, with the steps in order; in a foreachBatch, the stream's field."""
+    """Describe a source field of a value, with its steps in order; in a foreachBatch, the stream's field."""
     source = sources.of_folder(each.name or "")
     if source is None or each.path is None:
         return []

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 ORDER_OF_ROWS: Final = frozenset({"Repartition", "RepartitionByExpression", "RebalancePartitions", "ResolvedHint"})
 """Operators that divide rows among partitions, and change no rows."""
-# Operators that give the same result for rows in another order, if their expressions do.
+# Operators whose result doesn't depend on the order of rows, unless their expressions do.
 _ROW_BY_ROW: Final = frozenset({"Project", "Filter", "SubqueryAlias", "View", *ORDER_OF_ROWS})
 
 

@@ -97,7 +97,7 @@ def _of_format(sources: Sources, format_: str, *, streaming: bool) -> Any:
         return _loaded(sources, format_, path, schema or state["schema"], state, streaming=streaming)
 
     if format_ in ("parquet", "orc"):
-        # These take several paths, and no schema.
+        # These methods accept several paths, and no schema.
         def read_paths(self: Any, *paths: Any, **options: Any) -> DataFrame:
             flat = [each for path in paths for each in (path if isinstance(path, (list, tuple)) else [path])]
             return read(self, flat or options.pop("path", None), **options)

@@ -2,7 +2,7 @@
 
 Such a statement has no rows of its own. Its signatures are those of two queries: the rows that a branch takes from both
 tables joined by its condition, and the values that it sets. So another WHEN, another ON or other rows of the source
-change the signature of rows; another value changes that of its column alone.
+change the signature of the rows; another value changes only its column's signature.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _Branch:
     Attributes:
         when: such as `WHEN MATCHED`.
         action: `UPDATE`, `INSERT` or `DELETE`.
-        condition: the JVM's; None: all rows.
+        condition: condition in the JVM; None: all rows.
         written: the condition in the statement's words.
         values: assignments of the branch.
     """
@@ -97,9 +97,9 @@ class RowChanges:
         """Report a statement that the script would run.
 
         Args:
-            statement: the parsed one, the JVM's.
+            statement: parsed statement in the JVM.
             target: table that the statement changes.
-            evolves: True if new columns come into the table, where the statement can't say so: until Spark 4.0.
+            evolves: True if new columns are added to the table, for Spark before 4.0, whose statements don't show this.
 
         Raises:
             AnalysisException: Spark wouldn't run it.
@@ -138,7 +138,7 @@ class RowChanges:
         return self._joined(analyzed, {branch.when for branch in branches}), branches
 
     def _joined(self, merge: Any, whens: set[str]) -> DataFrame:
-        """Join the rows of both tables, with unmatched rows as far as a branch takes them."""
+        """Join the rows of both tables, with the unmatched rows that branches use."""
         target, source = "WHEN NOT MATCHED BY SOURCE" in whens, "WHEN NOT MATCHED" in whens
         kind = {(False, False): "Inner", (False, True): "RightOuter", (True, False): "LeftOuter"}.get(
             (target, source), "FullOuter"
@@ -233,7 +233,7 @@ class _Signed:
 
 @dataclass(frozen=True, slots=True)
 class _Condition:
-    """Condition, analyzed and in the statement's text; None: there is none."""
+    """Condition, analyzed and as text of the statement; None without a condition."""
 
     analyzed: Any | None
     parsed: Any | None
@@ -272,7 +272,7 @@ def _type(expression: Any) -> Any:
 
 
 def _text(by_branch: dict[str, str]) -> str:
-    """Return a line for each branch; a single one where all lines are equal."""
+    """Return a line for each branch; a single line if all are equal."""
     if len(set(by_branch.values())) == 1:
         return next(iter(by_branch.values()))
     return "\n".join(f"{branch}: {text}" for branch, text in by_branch.items())

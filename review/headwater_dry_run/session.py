@@ -17,7 +17,7 @@ _SETTINGS: Final = {
     "spark.sql.debug.maxToStringFields": "100000",
     "spark.sql.optimizer.inSetConversionThreshold": "100000",
 }
-# Settings that a script may make: none of these lets it reach anything.
+# Settings that a script may change: none of them gives access to other systems.
 _KEPT: Final = "spark.sql."
 _NOT_KEPT: Final = (
     "spark.sql.catalog",
@@ -30,7 +30,7 @@ _NOT_KEPT: Final = (
 
 
 def make_session(scratch: Path) -> SparkSession:
-    """Make a local session, whose JVM may write to `scratch` alone."""
+    """Create a local session, whose JVM may only write to `scratch`."""
     from pyspark.sql import SparkSession
 
     java = f"-Dderby.system.home={scratch} -Djava.io.tmpdir={scratch} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xss16m"
@@ -52,7 +52,7 @@ def make_session(scratch: Path) -> SparkSession:
 
 
 def keep_session(session: SparkSession) -> None:
-    """Give the script this session whatever it asks for, and keep the script from ending it."""
+    """Always give the script this session, and keep the script from ending it."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 

@@ -1,9 +1,9 @@
-"""Signature of an optimized plan's JSON: a text that is equal for equal plans written differently, and for them alone.
+"""Signature of an optimized plan's JSON: a text that is equal exactly for equal plans, even if written differently.
 
 Spark's optimizer has folded constants, pushed filters down and removed unused parts. Here expression ids and names
 within the plan are dropped, operands of commutative operators are sorted, and the division of rows among files is
-ignored. Where Spark's JSON leaves out a part that may matter, the plan's text is added: then equal plans may differ,
-and never the other way round.
+ignored. If Spark's JSON lacks a part that may matter, the plan's text is added: signatures of equal plans may then
+differ, but different plans never have equal signatures.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Unwritten:
         functions: digest of a Python function, by the number of its call's result.
         columns: lineage of the columns of a leaf that isn't a dataset, by the leaf's name.
         origins: source of a leaf without read options and without the choice of rows, by the leaf's name.
-        now: time at which the plan was optimized, in seconds; None: it has no current time.
+        now: time at which the plan was optimized, in seconds; None if the plan has no current time.
     """
 
     names: Mapping[tuple[str, int], str] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class Unwritten:
 
 
 class UnreadableError(Exception):
-    """Part of a plan without a text that would be equal in another run."""
+    """Part of a plan without a reproducible text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def signature(nodes: Nodes, text: str, leaves: Unwritten) -> str:
         leaves: parts of the plan that the JSON lacks.
 
     Raises:
-        UnreadableError: a leaf has no name that would be the same in another run.
+        UnreadableError: a leaf has no reproducible name.
     """
     reader = Signer(leaves)
     found = reader.plan(nodes)
@@ -99,8 +99,8 @@ def signature(nodes: Nodes, text: str, leaves: Unwritten) -> str:
 def column_signatures(nodes: Nodes, text: str, leaves: Unwritten) -> list[str]:
     """Return a digest of each column of the plan, in order.
 
-    A changed column may change the digests of other, equal columns, and never the other way round. One plan serves all
-    columns, where a `signature` for each takes as many plans.
+    A changed column may change the digests of other, equal columns, but a changed column never keeps its digest. One
+    plan serves all columns, while `signature` needs a plan for each.
 
     Args:
         nodes: the optimized plan's JSON.
@@ -171,7 +171,7 @@ class Signer:
         return _Operator(text, own or (*below, *more), only_rows)
 
     def _of_operator(self, node: PlanNode, text: str, position: int) -> str:  # noqa: ARG002  for those that override it
-        """Sign a column that an operator makes without an expression for it."""
+        """Sign a column that an operator creates without an expression."""
         return f"{digest(text)}.{position}"
 
     def _leaf(self, node: PlanNode) -> _Operator:
@@ -196,7 +196,7 @@ class Signer:
         self.columns[number] = f"{name}~{instance}.{position if '[' in name else known}"
 
     def _within(self, child: _Operator, keys: Sequence[str] = ()) -> str:
-        """Return the part of a column's signature that comes from below its expression."""
+        """Return the part of a column's signature from the operators below its expression."""
         below = child.rows if self._by_column else child.text
         return f"{[*keys]}{below}" if keys else below
 
@@ -278,7 +278,7 @@ class Signer:
         return _Operator(f"Union[{'; '.join(sorted(labels))}]({'; '.join(texts)})", children[0].output, rows)
 
     def _united(self, numbers: Sequence[int], label: str) -> None:
-        """Sign a column of a UNION by one column of each branch."""
+        """Sign a column of a UNION from the corresponding column of each branch."""
         self.columns[numbers[0]] = f"={digest(f'union {label}')}"
 
     def expression(self, nodes: Nodes) -> str:
@@ -377,5 +377,5 @@ def _minutes_from(text: str, now: float) -> str:
 
 
 def has_now(text: str) -> bool:
-    """Return True if an analyzed plan's JSON has the current time in it."""
+    """Return True if an analyzed plan's JSON contains the current time."""
     return any(f'.{name}"' in text for name in _NOW)

@@ -69,16 +69,16 @@ class Sources:
     Args:
         session: the session.
         channel: channel for questions about schemas.
-        scratch: the folder that the script runs in.
+        scratch: working folder of the script.
 
     Attributes:
         identities: signatures of sources that aren't datasets, such as a stream's rows.
         streams: signatures of a stream's columns, by the stream's name and the column's.
         values: values of a stream's columns, by the stream's name and the column's.
         read: source fields of a stream's columns, by the stream's name and the column's path.
-        last_write: name of the script's last output; empty: none yet.
-        compared: code of the script that Spark would call for rows, which isn't run: it is compared by itself.
-        missing: the error for each source whose schema isn't known, which the script may have caught.
+        last_write: name of the script's last output; empty without any.
+        compared: code of the script that Spark would call for rows; it isn't run, but compared as code.
+        missing: error for each source with unknown schema; the script may have caught it.
     """
 
     def __init__(self, session: SparkSession, channel: Channel, scratch: Path) -> None:
@@ -97,7 +97,7 @@ class Sources:
         self._current: list[str] = []
 
     def forget(self) -> None:
-        """Begin another script: forget the outputs of the one before, and report inputs again."""
+        """Begin another script: forget the previous script's outputs, and report inputs again."""
         self._written.clear()
         self._served.clear()
         self._current = []
@@ -122,11 +122,11 @@ class Sources:
 
         Args:
             source: source that is read.
-            schema: the schema that the script declares; None: the declared one of the dataset.
+            schema: schema that the script declares; None: the dataset's declared schema.
             streaming: True if it is read as a stream.
 
         Raises:
-            MissingSchemaError: nobody declares one.
+            MissingSchemaError: no schema is declared.
         """
         found = schema or self.schema(source)
         folder = self.folder(source)
@@ -138,7 +138,7 @@ class Sources:
         """Return a source's declared schema.
 
         Raises:
-            MissingSchemaError: there is none.
+            MissingSchemaError: the dataset has no schema.
         """
         from pyspark.sql.types import _parse_datatype_string
 
@@ -151,7 +151,7 @@ class Sources:
         return found
 
     def folder(self, source: ScriptSource) -> Path:
-        """Return the empty folder that stands for a source; its name is equal in each run."""
+        """Return the empty folder for a source; its name is equal in each run."""
         digest = hashlib.sha256(f"{source}{source.options}".encode()).hexdigest()[:10]
         name = f"{_UNSAFE.sub('_', source.name)[-60:]}-{digest}"
         folder = self.scratch / "sources" / name
@@ -163,7 +163,7 @@ class Sources:
         return folder
 
     def read_with(self) -> list[str]:
-        """List sources with their read options, for people; those without options are left out."""
+        """List sources with their read options, for people; sources without options are left out."""
         return [f"READ: {source.name} as {source.options}" for source in self._served.values() if source.options]
 
     def of_folder(self, path: str) -> ScriptSource | None:
@@ -171,7 +171,7 @@ class Sources:
         return self._served.get(path.rstrip("/").rsplit("/", 1)[-1])
 
     def table(self, name: str) -> str:
-        """Make a table for this name where there is none; return its name in Spark.
+        """Create a table for this name if missing; return its name in Spark.
 
         Raises:
             MissingSchemaError: nobody declares its schema.
@@ -189,7 +189,7 @@ class Sources:
         return _quoted(called)
 
     def made(self, parts: Sequence[str]) -> str:
-        """Record that the script makes or drops a table; return its name in Spark."""
+        """Record that the script creates or drops a table; return its name in Spark."""
         spark = self._register(parts)
         self._made.add(spark)
         return spark
@@ -202,7 +202,7 @@ class Sources:
         return _quoted(called)
 
     def use(self, parts: Sequence[str]) -> None:
-        """Resolve names without a database in this one from now on."""
+        """Make this the database of names without a database."""
         current = _without_catalog(parts)
         self._current = [] if current == ["default"] else current
 
@@ -265,7 +265,7 @@ class Sources:
 
 
 def fixed_schema(format_: str, options: Mapping[str, str]) -> StructType | None:
-    """Return the schema that every source of a format has; None: it has none of its own."""
+    """Return the fixed schema of a format's sources; None if the format has none."""
     from pyspark.sql.types import _parse_datatype_string
 
     if format_ == "kafka":

@@ -84,8 +84,8 @@ _TRANSFORMS: Final = re.compile(
 )
 """Partitioning that tables of the dry run's catalog don't support. It is read from the plan."""
 _BELOW_WITH: Final = ("InsertIntoStatement", "MergeIntoTable")
-"""Statements whose query can have their WITH instead."""
-# Statements of Delta's and Iceberg's parsers, which are missing here: none of these changes a table's rows.
+"""Statements whose WITH can be moved into their query."""
+# Statements of Delta's and Iceberg's parsers, which a dry run doesn't have: none of them changes a table's rows.
 _OF_EXTENSIONS: Final = re.compile(r"(?is)\s*(OPTIMIZE|VACUUM|CALL|REORG|FSCK)\b.*")
 _NOTHING: Final = ("Map()", "None", "optionlist()")
 
@@ -163,7 +163,7 @@ class _Statement:
         return {name for name in found if not (len(name) == 1 and name[0].lower() in ctes)}
 
     def is_command(self) -> bool:
-        """Return True if the statement, or a part of it, does something; False for a query alone."""
+        """Return True if the statement, or a part of it, has an effect; False for a pure query."""
         waiting = [self.plan]
         while waiting:
             plan = waiting.pop()
@@ -173,7 +173,7 @@ class _Statement:
         return False
 
     def without_ctes(self) -> Any:
-        """Return the statement below its WITH, whose query has the WITH instead."""
+        """Return the statement below its WITH, with the WITH moved into its query."""
         if class_name(self.plan) != "UnresolvedWith":
             return self.plan
         jvm: Any = self.sources.session._jvm
@@ -236,7 +236,7 @@ def _inserted(statement: _Statement) -> DataFrame:
     target = statement.sources.named(name)
     columns = [str(each) for each in items(plan.userSpecifiedCols())]
     if not plan.byName():
-        # By position: the columns' names are those of the table, but for partitions that have a fixed value.
+        # By position: the columns have the table's names, except partitions with a fixed value.
         table = statement.sources.session.table(".".join(f"`{part}`" for part in name))
         fixed = {str(pair._1()).lower() for pair in items(plan.partitionSpec().toSeq()) if pair._2().isDefined()}
         columns = columns or [each for each in table.schema.fieldNames() if each.lower() not in fixed]
@@ -284,7 +284,7 @@ def _changed(statement: _Statement) -> DataFrame:
 
 
 def _used(statement: _Statement) -> DataFrame:
-    """Handle USE: names without a database are of that one from now on."""
+    """Handle USE: set the database of names without a database."""
     name = next(iter(items(statement.plan.children())))
     parts = [str(part) for part in items(if_there(name, "nameParts") or name.multipartIdentifier())]
     statement.sources.use(parts)
@@ -303,7 +303,7 @@ def _viewed(statement: _Statement) -> DataFrame:
 
 
 def _schema_changed(statement: _Statement, run: Any, text: str) -> DataFrame:
-    """Run DDL on the dry run's own catalog, whose tables have a format and location of their own."""
+    """Run DDL on the dry run's own catalog, whose tables have their own format and location."""
     plan = statement.plan
     plain = re.sub(r"(?i)\b(USING)\s+\w+", r"\1 parquet", text)
     plain = re.sub(r"(?i)\bLOCATION\s+('[^']*'|\"[^\"]*\")", "", plain)
@@ -318,7 +318,7 @@ def _schema_changed(statement: _Statement, run: Any, text: str) -> DataFrame:
         frame: DataFrame = run(plain)
         return frame
     frame = run(plain)
-    # It has no rows, but its columns and partitioning are compared.
+    # It has no rows, but columns and partitioning to compare.
     format_, more = _kept(plan)
     statement.writes.report(
         statement.sources.session.table(".".join(f"`{part}`" for part in parts)).limit(0),

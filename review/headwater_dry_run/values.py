@@ -1,12 +1,12 @@
-"""Values of an optimized plan's JSON: the expression behind each column, and each member of one, whatever the rows.
+"""Values of an optimized plan's JSON: the expression of each column and of each member, independent of the rows.
 
 A column's signature (`signature`) covers its rows, too: a changed filter changes it for all columns. A value's text has
-no rows in it: a changed filter leaves it as it is, and a dropped hash changes it.
+no rows in it: a changed filter doesn't change it, and a dropped hash does.
 
     to_json(struct(id, sha2(email, 256) AS mail))  ⇒  value: to_json(struct()); value.id: id; value.mail: sha2(email …)
 
-Parts of an expression that Spark's JSON leaves out come from the printed plan: then equal values may differ, and never
-the other way round.
+Parts of an expression that Spark's JSON lacks come from the printed plan: texts of equal values may then differ, but
+different values never have equal texts.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ class _ValueSigner(Signer):
         return f" {digest(' '.join(sorted(set(_calls(self._printed, name)))))}"
 
     def _with_members(self, node: PlanNode, children: tuple[Value, ...], text: str, more: str) -> Value:
-        """Return the value with its members, as far as the expression builds it, or takes it apart."""
+        """Return the value with the members that the expression builds or extracts."""
         name = node.name
         if name in _SAME:
             return _wrapped(children[0], f"{name}[{self._fields(node)}{more}]", text)
@@ -177,7 +177,7 @@ class _ValueSigner(Signer):
 
 
 def _wrapped(child: Value, head: str, text: str) -> Value:
-    """Wrap a value in another expression, and keep its members."""
+    """Wrap a value in another expression, keeping its members."""
     return Value(text, child.members, f"{head}({child.frame})") if child.members else Value(text)
 
 
@@ -193,7 +193,7 @@ def _evaluated(node: PlanNode, children: Sequence[Value], text: str) -> Value:
 
 
 def _decoded(type_: Any, call: str, text: str) -> Value:
-    """Read a struct decoded from JSON and the like: each field by itself, whichever others are read with it."""
+    """Read a struct decoded from JSON or similar: each field separately, independent of the other fields."""
     fields = type_.get("fields") if isinstance(type_, dict) else None
     return Value(text, {quoted(each["name"]): Value(_short(f"{call}.{each}")) for each in fields or ()}, call)
 
@@ -230,13 +230,13 @@ def _map(_: PlanNode, children: Sequence[Value], text: str) -> Value:
 
 
 def _literal(value: Value) -> str | None:
-    """Return a literal's string; None: it is no string literal."""
+    """Return a literal's string; None if it isn't a string literal."""
     found = re.fullmatch(r"(['\"])(.*)\1:string", value.text, re.DOTALL)
     return None if found is None else found[2]
 
 
 def _chosen(node: PlanNode, children: Sequence[Value], text: str) -> Value:
-    """Choose one of several values by conditions: it has the members of those that have some, if these are equal."""
+    """Choose one of several values by conditions; the result has their members, if all values with members agree."""
     made = [child for child in children if child.members]
     if not made or len({tuple(child.members) for child in made}) > 1:
         return Value(text)
@@ -258,7 +258,7 @@ _MAKES: Final[dict[str, Callable[[PlanNode, Sequence[Value], str], Value]]] = {
 
 
 def _merged(how: str, values: Sequence[Value]) -> Value:
-    """Merge several values into one, with the members that all of them have."""
+    """Merge several values into one, with their common members."""
     # Equal branches, as of a table and some of its rows once more, are no other value.
     texts = list(dict.fromkeys(_INSTANCE.sub("", value.text) for value in values))
     text = values[0].text if len(texts) == 1 else _short(f"{how}({' | '.join(value.text for value in values)})")

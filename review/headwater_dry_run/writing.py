@@ -1,6 +1,6 @@
 """Writers of PySpark in a dry run: the output is described and reported instead of written.
 
-Parameters have the names that PySpark gives them.
+Parameters have PySpark's names.
 """
 
 # ruff: noqa: A002, N803
@@ -102,16 +102,16 @@ class Writes:
             self.sources.wrote(target, schema)
 
     def report_statement(self, statement: str) -> None:
-        """Report a statement that isn't a write; it is compared by its text, and by the write before it."""
+        """Report a statement that isn't a write; it is compared by its text and by the preceding write."""
         shown = without_secrets(" ".join(statement.split()))
         after = f", after what is written to {self.sources.last_write}" if self.sources.last_write else ""
         self.sources.channel.report("ddl", {"text": f"{shown}{after}"})
 
     def overwriting(self, which: str | None = None) -> str:
-        """Return the mode of an overwrite of partitions: those that it has rows for, or all.
+        """Return the mode of an overwrite: only the partitions that get rows, or all.
 
         Args:
-            which: `dynamic` or `static`; None: as the session has it.
+            which: `dynamic` or `static`; None: the session's setting.
         """
         default = self.sources.session.conf.get("spark.sql.sources.partitionOverwriteMode", "static")
         return f"overwrite {_DYNAMIC}" if (which or str(default)).lower() == "dynamic" else "overwrite"
@@ -173,7 +173,7 @@ def intercept_writes(writes: Writes) -> None:
 
 
 def _remember(writer: Any) -> None:  # noqa: C901  one small function for each method
-    """Keep what PySpark hands to the JVM."""
+    """Record the writer's configuration, as PySpark passes it to the JVM."""
 
     def keeping(name: str, keep: Callable[..., None]) -> None:
         if not hasattr(writer, name):
@@ -229,7 +229,7 @@ def _remember(writer: Any) -> None:  # noqa: C901  one small function for each m
 
 
 def _flat(columns: Sequence[Any]) -> list[str]:
-    """Flatten arguments, or lists of them, to texts; a column becomes its expression."""
+    """Flatten arguments and lists to texts; a column becomes its expression."""
     flat = [each for one in columns for each in (one if isinstance(one, (list, tuple)) else [one])]
     return [_COLUMN.sub(r"\1", str(each)) for each in flat]
 
@@ -306,7 +306,7 @@ def _intercept_batch(writer: Any, writes: Writes) -> None:
         mode = state["mode"] if overwrite is None else "overwrite" if overwrite else "append"
         _update(state, None, mode or "append", None, {})
         target = writes.sources.called(tableName)
-        # By position: the columns' names are those of the table.
+        # By position: the columns have the table's names.
         frame = self._df.toDF(*matching(tableName, writes.sources.columns(target), len(self._df.columns)))
         writes.report(frame, target, **_how(state, writes, is_parted=True) | {"format_": None})
 
@@ -431,7 +431,7 @@ class EndedQuery:
 
 
 def matching(table: str, columns: Sequence[str], count: int) -> Sequence[str]:
-    """Return the columns of a table that rows with this number of values are written to.
+    """Return the columns of a table for rows with this number of values.
 
     Raises:
         ValueError: they are more or fewer.

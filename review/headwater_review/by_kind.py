@@ -79,12 +79,12 @@ def review_by_kind(
 
     Args:
         dataset: dataset of the schemas; its key is empty.
-        differences: all of them.
+        differences: all differences.
         sources: origin of the old and the new schema.
         columns: number of columns in the new schema.
-        notes: sentences on what the verdict rests on.
-        above: prefix that paths of two files have in the graph; None: the differences are those of a job, whose writer
-            needs no sentence.
+        notes: sentences on the basis of the verdict.
+        above: prefix in the graph of the paths in two files; None for a job's differences, which need no sentence for
+            writers.
     """
     reviewed = sorted((_judged(each, above) for each in differences), key=lambda each: each.severity.rank)
     counts = Counter(each.severity for each in reviewed)

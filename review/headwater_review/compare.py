@@ -58,9 +58,9 @@ class DifferenceKind(StrEnum):
 class Retyping(StrEnum):
     """Effect of a type change on values of the old type.
 
-    - WIDER: the new type holds every one of them.
-    - NARROWER: Spark casts them; some are lost, refused in ANSI mode, or compare otherwise.
-    - OTHER: Spark has no cast for them.
+    - WIDER: the new type holds every old value.
+    - NARROWER: Spark casts old values; some are lost, refused in ANSI mode, or compare differently.
+    - OTHER: Spark can't cast old values.
     """
 
     WIDER = "WIDER"
@@ -76,7 +76,7 @@ class Exposed:
         kind, name: dataset that the job reads the field from, as the script names it.
         field: path of the field in that dataset.
         before, after: exposure of the field's values to a reader of the output.
-        sensitivity: declared sensitivity of the field; None: none is declared, or the graph wasn't asked.
+        sensitivity: declared sensitivity of the field; None if not declared, or without a graph.
     """
 
     kind: str
@@ -93,14 +93,14 @@ class SchemaDifference:
 
     Attributes:
         kind: kind of the difference.
-        column: path of the column in the old schema, for ADDED in the new one; empty: the dataset.
+        column: path of the column in the old schema (for ADDED in the new one); empty: the dataset.
         now: path in the new schema, for RENAMED.
-        before, after: type, nullability, values, unit, meaning, description or partitioning; None: there is none.
+        before, after: type, nullability, values, unit, meaning, description or partitioning; None if absent.
         retyping: effect on values, for RETYPED.
         required: for ADDED: whether no row can be written without the column.
-        values_added, values_removed: for ENUM: whether values are allowed that weren't before, and the other way round.
+        values_added, values_removed: for ENUM: whether some values are newly allowed, or no longer allowed.
         similar: for REMOVED: path of an added column of the same type and a similar name. It counts as a rename only if
-            the question says so.
+            the question states it.
         overwrites_more: for WRITE_MODE: whether rows are overwritten that stayed before.
         exposed: the field, for PRIVACY.
         line: line in the new file, for a column that it lacks in the old file; 0: unknown.
@@ -126,8 +126,8 @@ class SchemaDifference:
 def compare(old: Schema, new: Schema, renames: Mapping[str, str] | None = None) -> tuple[SchemaDifference, ...]:
     """List every difference, in the order of the old schema's columns, then of the new schema's.
 
-    A property that one of the schemas can't state, or doesn't, is no difference. For a column that goes or comes as a
-    whole, nested fields aren't listed.
+    A property that one of the schemas can't state, or doesn't, is no difference. For an added or removed column, nested
+    fields aren't listed.
 
     Args:
         old: the schema as it is.
@@ -206,13 +206,13 @@ def _near(name: str, known: Iterable[str]) -> str:
 
 
 def _topmost(found: Iterable[Steps]) -> list[Steps]:
-    """Filter out paths that are within another one."""
+    """Filter out paths inside another path."""
     every = dict.fromkeys(found)
     return [steps for steps in every if not any(steps[:n] in every for n in range(1, len(steps)))]
 
 
 def _similar(old: Schema, new: Schema, removed: list[Steps], added: list[Steps]) -> dict[Steps, Steps]:
-    """Match removed columns with the added one of the same type and parent that has the most similar name."""
+    """Match removed columns with added columns of the same type and parent, by the most similar name."""
     groups: dict[tuple[Steps, str | None], tuple[list[Steps], list[Steps]]] = defaultdict(lambda: ([], []))
     for which, (schema, found) in enumerate(((old, removed), (new, added))):
         for steps in found:

@@ -1,4 +1,4 @@
-"""Schema of a dataset, whatever file it was read from: columns by path, nested ones too."""
+"""Schema of a dataset, independent of its file format: columns by path, nested ones included."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Steps = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class SchemaColumn:
-    """A column, or a field within one.
+    """A column, or a field of a column.
 
     Attributes:
         steps: steps of the path, as they are written: `("legs", "[]", "origin")`.
@@ -32,8 +32,8 @@ class SchemaColumn:
         shape: part of the type that nested columns don't have: `struct`, `array`, `map<string>`, `bigint`; None:
             unknown.
         nullable: whether it may be null, where known.
-        default: whether rows without a value get one.
-        enum: the only values that it may have, sorted; None: any.
+        default: whether rows without a value get a default.
+        enum: allowed values, sorted; None: any.
         unit: unit of the values.
         meaning: declared meaning.
         description: description for people.
@@ -111,12 +111,12 @@ def schema_of(
 
 
 def steps_of(path: str) -> Steps:
-    """Split a path into steps, each as it is written there."""
+    """Split a path into steps, in their written form."""
     return tuple(found[0] for found in _STEP.finditer(path)) or (path,)
 
 
 def step(name: str) -> str:
-    """Quote a name as a step of a path: in backquotes where it would end one, or be an element."""
+    """Quote a name as a step of a path, in backquotes if it would end the step or mean an element."""
     if "." in name or "`" in name or name in (ELEMENT, VALUE):
         return f"`{name.replace('`', '``')}`"
     return name

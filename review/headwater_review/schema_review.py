@@ -1,4 +1,4 @@
-"""Review of a dataset's new schema: every difference, with all that the graph has downstream of it."""
+"""Review of a dataset's new schema: every difference, with everything downstream in the graph."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ class Question:
     Attributes:
         dataset: name, as `resolve_dataset` understands it.
         new: schema to be.
-        old: schema as it is; None: the one in the graph.
+        old: current schema; None: the schema in the graph.
         renames: old path to new path of columns that are renamed.
-        at: path of the column that the schemas describe; None: a topic's `value`, and for any other dataset all of it.
-        differences: differences of a job's two versions, which are reviewed instead of the schemas'; None: there is no
+        at: path of the column that the schemas describe; None: a topic's `value`, or any other whole dataset.
+        differences: differences of a job's two versions, which are reviewed instead of the schemas'; None without a
             job.
     """
 
@@ -68,13 +68,13 @@ class ReviewedDifference:
 
     Attributes:
         difference: the difference.
-        text: the difference in one sentence, without a full stop.
+        text: difference as a sentence, without a full stop.
         severity: worst severity of the items and `reasons`.
-        reasons: sentences on what decides the severity besides the items.
+        reasons: sentences on further reasons of the severity, besides the items.
         items: assets that are hit, the worst first; at most 10.
         total: number of assets that are hit.
         totals: number of these assets by severity, the worst first.
-        jobs: jobs on the way, those that fail first; at most 10.
+        jobs: jobs on the paths, failing ones first; at most 10.
         jobs_total: number of these jobs.
         consumers: names of declared consumers of the column itself.
     """
@@ -98,7 +98,7 @@ class Review:
     Attributes:
         dataset: dataset whose schema changes.
         old, new: origin of each schema: a file, or `the graph`.
-        severity: the verdict: the worst of all differences; NONE where nothing differs, or nobody is affected.
+        severity: verdict: worst severity of all differences; NONE if nothing differs, or nobody is affected.
         differences: the worst first, then in the order of `compare`.
         totals: number of differences by severity, the worst first.
         columns: number of columns in the new schema.
@@ -106,10 +106,10 @@ class Review:
         datasets_total: number of datasets that any difference hits.
         consumers: declared consumers to notify: those of columns that differ and of assets that are hit.
         writers: jobs that write the dataset, and have to follow the change.
-        unseen: names of jobs downstream whose column lineage is missing or incomplete: the verdict may miss what they
-            do with a column. At most 20.
+        unseen: names of downstream jobs with missing or incomplete column lineage: the verdict may miss their uses of a
+            column. At most 20.
         unseen_total: number of these jobs.
-        notes: sentences on what the verdict rests on, and leaves open.
+        notes: sentences on the basis and the open points of the verdict.
     """
 
     dataset: Asset
@@ -144,7 +144,7 @@ def review(reader: Reader, question: Question, policy: Policy | None = None) -> 
     Args:
         reader: reader of the graph.
         question: question of the review.
-        policy: severity policy; None: the one that comes with Headwater.
+        policy: severity policy; None: Headwater's default policy.
 
     Raises:
         QuestionError: a rename or `at` names a column that doesn't exist; the graph has no schema of the dataset.
@@ -223,7 +223,7 @@ class _Reviewing:
         return old, new
 
     def _part(self) -> Steps:
-        """Steps of the column that the schemas describe; none: the dataset."""
+        """Steps of the column that the schemas describe; empty: the dataset."""
         at, dataset = self._question.at, self._dataset.asset
         if at:
             if self._starts.named(at) is None:
@@ -249,7 +249,7 @@ class _Reviewing:
     def _spreads(
         self, differences: Sequence[SchemaDifference], changes: Sequence[tuple[ChangeType, SchemaChange] | None]
     ) -> dict[int, _Spread]:
-        """Impact of each difference by its index; without those whose column the graph lacks."""
+        """Impact of each difference by its index; differences whose column the graph lacks are left out."""
         begun: dict[int, Beginning] = {}
         for number, (difference, change) in enumerate(zip(differences, changes, strict=True)):
             beginning = None if change is None else self._starts.beginning(difference, change[0])
@@ -258,7 +258,7 @@ class _Reviewing:
         starts_by_change: dict[tuple[ChangeType, SchemaChange], list[ChangeStart]] = defaultdict(list)
         for number, beginning in begun.items():
             starts_by_change[_given(changes[number])].append(beginning.start)
-        # Differences with one change spread through the graph together first; each then finds its nodes cached.
+        # Differences with the same change first spread through the graph together; each then finds its nodes cached.
         for change, starts in starts_by_change.items():
             self._spread(_together(starts), change)
         found: dict[int, _Spread] = {}

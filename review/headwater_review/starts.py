@@ -21,7 +21,7 @@ _WHOLE = (
     DifferenceKind.ROWS,
     DifferenceKind.WRITE_MODE,
 )
-# Change of a job ⇒ change for those who read its output.
+# Change of a job ⇒ change for readers of its output.
 _AS = {
     DifferenceKind.ROWS: SchemaChange.MEANING,
     DifferenceKind.WRITE_MODE: SchemaChange.MEANING,
@@ -29,7 +29,7 @@ _AS = {
     DifferenceKind.OUTPUT_REMOVED: SchemaChange.REMOVED,
 }
 OF_DATASET = (*_WHOLE[1:], DifferenceKind.OUTPUT_REMOVED, DifferenceKind.POSITION)
-"""Kinds of difference of the whole dataset, which concern readers of any part of it."""
+"""Kinds of difference that affect readers of every part of the dataset."""
 OF_ALL_COLUMNS = (DifferenceKind.OUTPUT_REMOVED, DifferenceKind.POSITION)
 WITHOUT_IMPACT = (
     DifferenceKind.DESCRIPTION,
@@ -41,7 +41,7 @@ WITHOUT_IMPACT = (
 
 
 def impact_of(difference: SchemaDifference) -> tuple[ChangeType, SchemaChange] | None:
-    """Change type of the impact analysis for a difference; None: it affects nobody."""
+    """Change type of the impact analysis for a difference; None if it affects nobody."""
     if difference.kind in WITHOUT_IMPACT:
         return None
     match difference.kind:
@@ -58,7 +58,7 @@ def impact_of(difference: SchemaDifference) -> tuple[ChangeType, SchemaChange] |
 
 
 class StartColumns:
-    """Columns of a dataset in the graph, for differences to begin at.
+    """Columns of a dataset in the graph, at which differences begin.
 
     Args:
         tenant: tenant of the graph.
@@ -82,16 +82,16 @@ class StartColumns:
         return tuple(self._ids.values())
 
     def named(self, path: str) -> str | None:
-        """Name of the column in the graph, case-insensitively, as Spark finds it; None: the graph doesn't have it."""
+        """Name of the column in the graph, found case-insensitively like in Spark; None if the graph lacks it."""
         return path if path in self._ids else self._folded.get(path.lower())
 
     def around(self, path: str) -> list[int]:
-        """Ids of the column at a path and of the columns that contain it, as far as the graph has them."""
+        """Ids of the column at a path and of its parents, if the graph has them."""
         names = [known for each in (path, *self._above(path)) if (known := self.named(each)) is not None]
         return [self._ids[name] for name in names]
 
     def beginning(self, difference: SchemaDifference, type_: ChangeType) -> Beginning | None:
-        """Nodes where a difference begins; None: the graph doesn't have the column."""
+        """Nodes where a difference begins; None if the graph lacks the column."""
         dataset = self._dataset
         if difference.kind in _WHOLE:
             whole = ChangeStart((dataset.id,), (), dataset.id, dataset.asset.type)

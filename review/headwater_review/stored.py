@@ -26,7 +26,7 @@ def stored_schema(tx: Transaction, dataset: Asset, at: Steps) -> tuple[Schema, t
     """Return the schema of the part of the dataset below `at`, and notes on it.
 
     Raises:
-        QuestionError: the graph has no column there.
+        QuestionError: the graph has no column at this path.
     """
     rows = tx.rows("known/columns", keys=Identities.of(tx).members(dataset.key), most=_MOST)
     current = [row["column"] for row in rows if row["link"].get("current")]

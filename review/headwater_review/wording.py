@@ -48,7 +48,7 @@ _EXPOSURES = {
 }
 _MOST = 80
 _MOST_OF_A_PLAN = 400
-# For jobs: equal texts, but other code of a function, or other values in the parts.
+# For jobs: equal texts, but different code of a function, or different values in the parts.
 _IN_ANOTHER_WAY = {
     DifferenceKind.ROWS: "The job writes other rows: what decides them is computed in another way",
     DifferenceKind.MEANING: "{column} is computed in another way: {before}",
@@ -120,7 +120,7 @@ def suggestion_of(column: str, similar: str, above: str = "") -> str:
 
 
 def constraint_of(difference: SchemaDifference) -> str:
-    """Constraint that a difference puts on new rows, for those who write them; empty: none."""
+    """Constraint of a difference on new rows, for their writers; empty without one."""
     if difference.required:
         return "fill the new column"
     if difference.kind is DifferenceKind.NULLABILITY and difference.after != "nullable":

@@ -25,7 +25,7 @@ class AvroSchema:
         fingerprint: CRC-64-AVRO of its parsing canonical form, 8 bytes little-endian: as the Avro specification's
             single-object encoding writes it. The canonical form leaves out docs, defaults and logical types.
         parsed: parsed schema, for fastavro.
-        version: the number in the file's name; 0 for one that didn't come with this distribution.
+        version: number in the file's name; 0 for a schema from elsewhere.
     """
 
     text: str
@@ -53,8 +53,8 @@ class AvroSchema:
     def published(cls, text: str) -> AvroSchema:
         """Parse a schema that anybody may have published.
 
-        It is one of the event record, and each of its values takes a byte at least and ends: so decoding with it takes
-        no more steps than a value has bytes. For an array of `null`, 20 bytes may be 2^60 items.
+        It describes the event record, and each of its values takes at least a byte and ends, so decoding takes at most
+        as many steps as a value has bytes. For an array of `null`, 20 bytes may be 2^60 items.
 
         Raises:
             ValueError: it isn't.
@@ -81,10 +81,10 @@ def _check_bounded(schema: Any, within: tuple[str, ...], *, of_union: bool = Fal
     Args:
         schema: schema as fastavro parses it.
         within: names of the records that contain it.
-        of_union: it is a branch of a union, which takes a byte by itself.
+        of_union: True for a branch of a union, which itself takes a byte.
 
     Raises:
-        ValueError: a value of it may take no byte, or has no end.
+        ValueError: a value may take 0 bytes, or be endless.
     """
     kind = schema.get("type") if isinstance(schema, dict) else schema
     if kind in ("record", "error"):
@@ -117,5 +117,5 @@ def released_schemas() -> tuple[AvroSchema, ...]:
 
 
 def current_schema() -> AvroSchema:
-    """Newest released schema, with which this version writes and to which it converts every other one."""
+    """Newest released schema: this version writes with it, and converts every other one to it."""
     return released_schemas()[-1]

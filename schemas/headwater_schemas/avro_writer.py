@@ -1,8 +1,8 @@
 """Writes values as Avro by one schema, compiled to closures once.
 
-fastavro checks each value of a union against its branches before it writes it, and so the values inside of a nested
-union again for every level above; this takes three quarters of an event's time. The values written here were checked
-before, and the only unions are of null and one other type.
+fastavro checks each value of a union against the branches before writing it, and values inside nested unions once per
+level. This takes three quarters of an event's time. Values written here were checked before, and every union is of null
+and one other type.
 
 https://avro.apache.org/docs/1.12.0/specification/#binary-encoding
 """
@@ -23,8 +23,8 @@ class Field(NamedTuple):
 
     Attributes:
         name: name of the field.
-        write: writes its value; not called for None in a nullable field, which is `NULL` alone.
-        nullable: `VALUE` comes before what it has.
+        write: writes the value; not called for None in a nullable field, which is only `NULL`.
+        nullable: whether `VALUE` precedes the value.
     """
 
     name: str
@@ -37,7 +37,7 @@ _DAY_SECONDS: Final = 86_400
 _SECOND: Final = 1_000_000
 NULL, VALUE, _END = 0, 2, 0
 _ONE_BYTE: Final = 63
-"""The greatest length that is written as one byte."""
+"""Greatest length that takes one byte."""
 _DOUBLE: Final = struct.Struct("<d")
 
 
@@ -45,16 +45,16 @@ def compiled(schema: Any) -> Write:
     """Compile a schema into a function that writes its values.
 
     Args:
-        schema: as `fastavro.parse_schema` gives it: names in full, each defined before it is referred to.
+        schema: result of `fastavro.parse_schema`: full names, each defined before its first use.
 
     Raises:
-        ValueError: it has a union other than of null and one type, or a type that no event has.
+        ValueError: it has a union other than null and one type, or a type that no event has.
     """
     return _writer(schema, {})
 
 
 def compiled_fields(schema: Any) -> list[Field]:
-    """Compile a record's schema into writers of its fields, in their order; one after the other they write the record.
+    """Compile a record's schema into writers of its fields, in order; together they write the record.
 
     Raises:
         ValueError: as `compiled` does.
@@ -106,7 +106,7 @@ def _fields(schema: Any, named: dict[str, Write]) -> list[Field]:
 
 
 def _varint(out: bytearray, value: int) -> None:
-    """A whole number that zigzag has made positive, seven bits a byte, the lowest first."""
+    """Append a zigzag-encoded integer, seven bits a byte, the lowest first."""
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
         value >>= 7
@@ -167,7 +167,7 @@ def _enum(schema: Any, _named: dict[str, Write]) -> Write:
 
 
 def _array(schema: Any, named: dict[str, Write]) -> Write:
-    """All items in one block."""
+    """Append an array as one block."""
     write_item = _writer(schema["items"], named)
 
     def write(out: bytearray, value: Any) -> None:

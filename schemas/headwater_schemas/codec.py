@@ -54,7 +54,7 @@ class SchemaSource(Protocol):
     """Source of writers' schemas by fingerprint."""
 
     def find(self, fingerprint: bytes) -> AvroSchema | None:
-        """Return the schema with these 8 bytes; None if there is certainly none.
+        """Return the schema with this fingerprint of 8 bytes; None if it certainly doesn't exist.
 
         Raises:
             TransientError: it can't be looked up now.
@@ -65,7 +65,7 @@ class SchemaRegistry(Protocol):
     """Source of writers' schemas by the registry's id."""
 
     def schema(self, schema_id: int) -> AvroSchema | None:
-        """Return the schema with this id; None if there is certainly none.
+        """Return the schema with this id; None if it certainly doesn't exist.
 
         Raises:
             TransientError: it can't be looked up now.
@@ -73,13 +73,13 @@ class SchemaRegistry(Protocol):
 
 
 class ReleasedSchemas:
-    """The schemas that came with this distribution, and no others."""
+    """Store with only the schemas of this distribution."""
 
     def __init__(self) -> None:
         self._known = {schema.fingerprint: schema for schema in released_schemas()}
 
     def find(self, fingerprint: bytes) -> AvroSchema | None:
-        """The released schema with these 8 bytes."""
+        """Return the released schema with this fingerprint."""
         return self._known.get(fingerprint)
 
 
@@ -133,9 +133,9 @@ def with_registry_id(value: bytes, schema_id: int) -> bytes:
 
 
 class Decoder:
-    """Decoder of events, whatever released or published schema their bytes have.
+    """Decoder of events written with any released or published schema.
 
-    Bodies of which the latest records have several, byte for byte, are read once: the events share them.
+    Equal bodies of recent records are decoded once: the events share them.
 
     Args:
         schemas: schemas by fingerprint; by default the released ones only.
@@ -153,7 +153,7 @@ class Decoder:
 
         Raises:
             DecodeError: the record can never be decoded by this version; the subclass is the reason.
-            TransientError: its schema can't be looked up now; try again.
+            TransientError: the record's schema can't be looked up now; try again.
         """
         if not _repeats(value):
             return self._checked(self.datum(value))
@@ -167,7 +167,7 @@ class Decoder:
         return _with_head(known, head) or self._checked(self.datum(value))
 
     def datum(self, value: bytes | None) -> Any:
-        """The fields of a record's value by the current schema's names, whatever they hold: not yet an event.
+        """Decode a record's value to a dict by the current schema's names, without checking it as an event.
 
         Raises:
             DecodeError: the bytes follow no schema that is known.
@@ -206,7 +206,7 @@ class Decoder:
     def _datum(self, value: bytes, start: int, schema: AvroSchema) -> Any:
         stream = BytesIO(value)
         stream.seek(start)
-        # Without a reader's schema fastavro takes its fast path; resolution costs several times as much.
+        # Without a reader's schema fastavro takes its fast path; schema resolution costs several times as much.
         reader = None if schema.fingerprint == self._current.fingerprint else self._current.parsed
         try:
             datum = schemaless_reader(stream, schema.parsed, reader)
@@ -215,7 +215,7 @@ class Decoder:
         except EOFError:
             raise TruncatedError(f"the {len(value)} bytes end inside a field") from None
         except Exception as error:  # noqa: BLE001 - a hostile schema or value can make fastavro raise anything
-            # fastavro looks for a number's next byte where there is none.
+            # fastavro expects another byte of a number at the end of the data.
             if isinstance(error, IndexError) and stream.tell() >= len(value):
                 raise TruncatedError(f"the {len(value)} bytes end inside a field") from None
             raise _malformed(error) from None
@@ -241,9 +241,9 @@ class Decoder:
 
 
 _REPEATED = frozenset({"DATASET", "PLAN", "JOB"})
-"""Kinds of which several events have one body; those of runs and micro-batches are all different."""
+"""Kinds of events that may share a body; bodies of runs and micro-batches are all different."""
 _READ_BYTES = 2 << 20
-"""Size of the bodies that a decoder caches; as events they take some ten times as much."""
+"""Size of the cached bodies of a decoder; decoded they take about ten times as much."""
 _HEAD = ("event_id", "event_time", "tenant", "producer", "kind", "job", "run")
 """The fields before the bodies."""
 _KIND_OF_REPEATED = re.compile(b"|".join(bytes([len(kind) << 1]) + kind.encode() for kind in sorted(_REPEATED)))
@@ -261,7 +261,7 @@ def _repeats(value: bytes | None) -> bool:
 
 
 def _head(value: bytes | None) -> tuple[Any, bytes]:
-    """Read the fields before the bodies, and the bytes behind them; None if they can't be read."""
+    """Read the fields before the bodies, and the rest as bytes; None if they can't be read."""
     stream = BytesIO(value or b"")
     stream.seek(SINGLE_OBJECT_HEADER_BYTES)
     try:
@@ -272,7 +272,7 @@ def _head(value: bytes | None) -> tuple[Any, bytes]:
 
 
 def _with_head(known: LineageEvent, head: Any) -> LineageEvent | None:
-    """Make the event with this head and the body of another; None if anything is wrong with the head."""
+    """Build the event with this head and the body of another event; None if the head is invalid."""
     if head["kind"] != known.kind:
         return None
     try:
@@ -281,7 +281,7 @@ def _with_head(known: LineageEvent, head: Any) -> LineageEvent | None:
         return None
     if event.job is None and known.dataset_event is None:
         return None
-    # The other rules are of the body, and were checked with it.
+    # The other rules are about the body, which was checked before.
     field = BODY_OF_KIND[known.kind]
     return msgspec.structs.replace(event, **{field: getattr(known, field), "document": known.document})
 

@@ -1,4 +1,4 @@
-"""Headwater's errors, one tree; `retryable` answers whether the same call may succeed later.
+"""Tree of Headwater's errors; `retryable` states whether the same call may succeed later.
 
     LineageError
     ├── ContractError                     an event or a record breaks the contract
@@ -8,7 +8,7 @@
     │       ├── NotAnEventError               NOT_AN_EVENT     neither of the two wire formats: garbage
     │       ├── TruncatedError                TRUNCATED        the bytes end inside a field
     │       ├── MalformedError                MALFORMED        the bytes don't follow their schema
-    │       ├── TrailingBytesError            TRAILING_BYTES   bytes are left over behind the event
+    │       ├── TrailingBytesError            TRAILING_BYTES   bytes follow after the event
     │       ├── UnknownSchemaError            UNKNOWN_SCHEMA   no schema of that fingerprint or id, even after a refresh
     │       ├── IncompatibleSchemaError       INCOMPATIBLE_SCHEMA  known, but it can't be read as a LineageEvent
     │       ├── UnknownKindError              UNKNOWN_KIND     a kind of a newer version: replay it after the upgrade
@@ -26,7 +26,7 @@ Below these stand `headwater_consumers.materializer.errors`, `headwater_producer
 `headwater_producers.outbox.errors`; none is translated into another. librdkafka's errors become part of the tree in
 `headwater_schemas.kafka.errors.kafka_failure`.
 
-No message carries any of a record's payload. Transient and fatal errors name the setting or the address to look at.
+No message carries any of a record's payload. Transient and fatal errors name the setting or the address to check.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class LineageError(Exception):
 
     Attributes:
         retryable: the same call may succeed later without a change of settings, code or data.
-        code: the other side's own name for it (`Neo.ClientError.Statement.TypeError`, `_TRANSPORT`), or the class of
-            the exception behind it; empty where there is no other side.
+        code: the server's or library's name of the error (`Neo.ClientError.Statement.TypeError`, `_TRANSPORT`), or the
+            class of the causing exception; empty if there is neither.
     """
 
     retryable: ClassVar[bool] = False
@@ -73,7 +73,7 @@ class EncodeError(ContractError):
     """The event can't be written.
 
     Attributes:
-        field: path of the offending field as in `interval_event.entries[0].inputs[1].rows`; None where not known.
+        field: path of the offending field, `interval_event.entries[0].inputs[1].rows`; None if unknown.
     """
 
     def __init__(self, message: str, *, field: str | None = None) -> None:
@@ -86,7 +86,7 @@ class DecodeError(ContractError):
 
     Attributes:
         reason: member of the closed list.
-        field: path of the offending field, where one is to blame.
+        field: path of the offending field, if there is one.
         event_id: id of the event, if it could be read.
         kind: kind of the event, if it could be read.
     """
@@ -103,7 +103,7 @@ class DecodeError(ContractError):
 
 
 class UnreadableRecordError(DecodeError):
-    """The record's bytes aren't there: its batch can't be read, or it is longer than any that is decoded."""
+    """The record's bytes are missing: its batch can't be read, or it exceeds the size limit."""
 
     reason = DecodeReason.EMPTY
 
@@ -115,7 +115,7 @@ class EmptyRecordError(DecodeError):
 
 
 class NotAnEventError(DecodeError):
-    """The value begins like neither wire format."""
+    """The value doesn't begin like either wire format."""
 
     reason = DecodeReason.NOT_AN_EVENT
 
@@ -133,13 +133,13 @@ class MalformedError(DecodeError):
 
 
 class TrailingBytesError(DecodeError):
-    """Bytes are left over behind a complete event."""
+    """Bytes follow after a complete event."""
 
     reason = DecodeReason.TRAILING_BYTES
 
 
 class UnknownSchemaError(DecodeError):
-    """No schema of that fingerprint or id is known, even after a look at where newer ones are published."""
+    """No schema has that fingerprint or id, not even among the newly published ones."""
 
     reason = DecodeReason.UNKNOWN_SCHEMA
 
@@ -181,7 +181,7 @@ class FatalError(LineageError):
 
     Attributes:
         message: the fault, without the setting.
-        setting: name of the environment variable to look at; empty if there is none.
+        setting: name of the environment variable to check; empty if there is none.
     """
 
     def __init__(self, message: str, *, setting: str = "", code: str = "") -> None:
@@ -195,7 +195,7 @@ class SettingsRefusedError(FatalError):
 
 
 class CredentialsRefusedError(FatalError):
-    """The user or password is wrong, or the user may not do what Headwater has to."""
+    """The user or password is wrong, or the user lacks a permission that Headwater needs."""
 
 
 class TopicsUnusableError(FatalError):

@@ -1,4 +1,4 @@
-"""Facets that Headwater's producers write and its consumers read: their names, and what is in them, JSON."""
+"""Facets that Headwater's producers write and its consumers read: names and JSON contents."""
 
 from __future__ import annotations
 
@@ -41,8 +41,9 @@ class ColumnChanges(msgspec.Struct, frozen=True, omit_defaults=True):
     """Column changes of an ALTER that the dataset's schema doesn't show.
 
     Attributes:
-        renamed: columns that have another name since.
-        dropped: paths of columns whose values are gone. A column that is added under the name later is another one.
+        renamed: renamed columns.
+        dropped: paths of columns whose values are gone. A column that is added later under the same name is another
+            column.
     """
 
     renamed: tuple[RenamedColumn, ...] = ()
@@ -54,25 +55,25 @@ class AddedFiles(msgspec.Struct, frozen=True):
 
     Attributes:
         count: number of files.
-        paths: all of them, or the first in sorted order where `len(paths) < count`.
+        paths: all paths, or only the first in sorted order if `len(paths) < count`.
     """
 
     count: Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
     paths: tuple[str, ...] = ()
 
     def of(self, dataset: DatasetRef) -> AddedFiles:
-        """Return it with whole paths, if they are within the dataset's folder: `part-0` ⇒ `file:/lake/t/part-0`."""
+        """Return a copy with full paths of files in the dataset's folder: `part-0` ⇒ `file:/lake/t/part-0`."""
         namespace, name = dataset.namespace, dataset.name.rstrip("/")
         root = f"{namespace}/{name}" if not name.startswith("/") else namespace + ":" * ("://" not in namespace) + name
         whole = (path if path.startswith("/") or ":/" in path else f"{root}/{path}" for path in self.paths)
         return AddedFiles(self.count, tuple(whole))
 
     def without_values(self) -> AddedFiles:
-        """Return it without paths that name the values of partitions: `city=Oslo/part-0`."""
+        """Return a copy without paths that contain values of partitions: `city=Oslo/part-0`."""
         return AddedFiles(self.count, tuple(path for path in self.paths if "=" not in path))
 
     def facets(self) -> dict[str, str]:
-        """The facet that has them."""
+        """Return the files as a facet."""
         return {ADDED_FILES_FACET: msgspec.json.encode(self).decode()}
 
 
@@ -81,7 +82,7 @@ _added_files = msgspec.json.Decoder(AddedFiles)
 
 
 def column_changes(text: str | None) -> ColumnChanges:
-    """The changes in a facet's text; none where it has another shape: anybody can send a facet of this name."""
+    """Parse the changes in a facet's text; empty if it has another shape: anybody can send a facet of this name."""
     try:
         return _column_changes.decode(text or "{}")
     except (msgspec.DecodeError, UnicodeError):

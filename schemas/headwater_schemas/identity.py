@@ -11,8 +11,8 @@
 | DECLARATION | tenant, set, digest of the content                                               |
 | DECLARATION_SET | tenant, set, revision, digest of the content                                 |
 
-An interval's tuple has nothing in it that a reconstruction from the checkpoint could not know (time, run, row counts,
-versions, certainty), so that an observed and a reconciled report of the same micro-batch carry the same id.
+An interval's tuple contains nothing that a reconstruction from the checkpoint lacks (time, run, row counts, versions,
+certainty), so that observed and reconciled reports of the same micro-batch have the same id.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def canonical(parts: Iterable[Part]) -> bytes:
         if part is None:
             out.append("n;")
         elif isinstance(part, str):
-            # Lengths are of bytes. Nearly all text is ASCII, where they are those of characters.
+            # Lengths are of bytes. Nearly all text is ASCII, where bytes are characters.
             size = len(part) if part.isascii() else len(part.encode("utf-8", "surrogatepass"))
             out.append(f"s{size}:{part}")
         else:
@@ -101,12 +101,12 @@ def graph_key(tenant: str, *parts: Part) -> str:
 
 
 def key_of(parts: bytes) -> str:
-    """The `graph_key` of a tuple whose canonical bytes these are; those of two tuples are those of both together."""
+    """The `graph_key` of a tuple with these canonical bytes. Bytes of tuples can be concatenated."""
     return hashlib.blake2b(parts, digest_size=16).hexdigest()
 
 
 def event_id(event: LineageEvent) -> str:
-    """The id that `event` must carry, from its identity tuple (see the module's table); `event.event_id` isn't read.
+    """Compute the id of `event` from its identity tuple (see the module's table); `event.event_id` isn't read.
 
     Raises:
         ValueError: the body that `kind` names isn't set, or the job, run or dataset that its tuple needs is missing.
@@ -141,7 +141,7 @@ def _begun(parts: tuple[Part, ...]) -> _Hash:
 
 @lru_cache(1 << 6)
 def _moment(microseconds: int, producer: str) -> bytes:
-    """Encode the end of an identity that ends with these. All events of a document share it."""
+    """Encode the last parts of an identity. All events of a document share it."""
     return canonical((microseconds, producer)).hex().encode()
 
 
@@ -153,7 +153,7 @@ def _id_of(identity: bytes) -> str:
 
 
 def _uuid(digest: _Hash) -> str:
-    # As `uuid.uuid5` makes it (RFC 9562, 5.5), without an object for it: a document has eight events.
+    # Same result as `uuid.uuid5` (RFC 9562, 5.5), without creating an object: a document has eight events.
     text = digest.hexdigest()
     return f"{text[:8]}-{text[8:12]}-5{text[13:16]}-{_VARIANT[text[16]]}{text[17:20]}-{text[20:32]}"
 
@@ -182,7 +182,7 @@ def _identity(event: LineageEvent) -> tuple[Part, ...]:
 def declaration_digest(body: DeclarationEvent | DeclarationSetEvent) -> str:
     """Digest of a declaration, or of a revision of a set: 32 hex digits over all of its fields that aren't None.
 
-    A field that a later version adds is None in what was declared before, and so doesn't change the digest of it.
+    A field that a later version adds is None in older declarations, so their digest doesn't change.
     """
     content = json.dumps(_given(msgspec.to_builtins(body)), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
@@ -197,14 +197,14 @@ def _given(value: Any) -> Any:
 
 
 def manifest_digest(paths: Iterable[str]) -> str:
-    """The digest of a FileSet: SHA-256 of its paths, in order, each with a line feed after it; hexadecimal."""
+    """Digest of a FileSet: SHA-256 of its paths, in order, each with a line feed; hexadecimal."""
     return hashlib.sha256("".join(f"{path}\n" for path in paths).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def schema_digest(schema: SchemaDefinition) -> str:
     """The digest of a schema: 32 hex digits over the paths, types and nullability of its fields, in order.
 
-    Descriptions aren't part of it.
+    Descriptions aren't part of the digest.
     """
     parts: list[Part] = []
     for each in schema.fields:
@@ -213,7 +213,7 @@ def schema_digest(schema: SchemaDefinition) -> str:
 
 
 def interval_identity(entries: Iterable[IntervalEntry]) -> tuple[Part, ...]:
-    """Batch ids and canonical source end positions, flat: what makes micro-batches the ones they are."""
+    """Identity of micro-batches: batch ids and canonical source end positions, flat."""
     parts: list[Part] = []
     for entry in entries:
         parts += [entry.batch_id, source_end_digest(entry.inputs)]
@@ -221,9 +221,9 @@ def interval_identity(entries: Iterable[IntervalEntry]) -> tuple[Part, ...]:
 
 
 def source_end_digest(inputs: Iterable[DatasetUse]) -> str:
-    """32 hex digits over the canonical end positions of a micro-batch's inputs, whatever order they are listed in.
+    """32 hex digits over the canonical end positions of a micro-batch's inputs, independent of their order.
 
-    Two reports of one batch id that differ in it are a conflict: a rewound checkpoint.
+    Two reports of one batch id with different digests are a conflict: a rewound checkpoint.
     """
     return end_digest((use.dataset.namespace, use.dataset.name, *_end(use)) for use in inputs)
 
@@ -235,7 +235,7 @@ def end_digest(ends: Iterable[tuple[Part, ...]]) -> str:
 
 @lru_cache(1 << 12)
 def _digest(ends: tuple[tuple[Part, ...], ...]) -> str:
-    # An event's is asked for when its id is checked, when it is folded, and when it is written.
+    # It is needed when an event's id is checked, when the event is folded, and when it is written.
     return hashlib.blake2b(b"".join(sorted(map(canonical, ends))), digest_size=16).hexdigest()
 
 
@@ -266,8 +266,8 @@ def _end(use: DatasetUse) -> tuple[Part, ...]:
 def plan_digest(lineage: ColumnLineage) -> str:
     """Digest of a column lineage: 32 hex digits over its datasets, sorted edges and completeness.
 
-    Expressions' texts aren't part of it, their ids are. Equal for equal lineage, whatever order the edges come in,
-    and however often.
+    The digest includes expressions' ids, not their texts. Equal for equal lineage, independent of order and repetition
+    of edges.
     """
     datasets = lineage.datasets
     rows = sorted(
@@ -297,7 +297,7 @@ def canonical_lineage(lineage: ColumnLineage) -> ColumnLineage:
     """Sort a lineage into the one order that `ColumnLineage` promises; its digest is unchanged.
 
     Raises:
-        IndexError: an edge points to a dataset after the last one.
+        IndexError: an edge refers to a dataset beyond the last one.
     """
     datasets = sorted(set(lineage.datasets))
     index = {dataset: number for number, dataset in enumerate(datasets)}
@@ -326,7 +326,8 @@ def record_key(event: LineageEvent) -> bytes:
     """Kafka record key: tenant and the event's job (a DatasetEvent's: its dataset) as a JSON array in UTF-8.
 
     A RetentionEvent's key is the tenant, its namespace and job, with null for those it doesn't name. For declarations
-    and revisions it is the tenant and the set, so that a set is in one partition: a revision after its declarations.
+    and revisions it is the tenant and the set, so that a whole set is in one partition, with the revision after its
+    declarations.
 
     One job's events keep their order in one partition; correctness never depends on it.
 

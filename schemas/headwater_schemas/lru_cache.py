@@ -14,7 +14,7 @@ class LruCache(Generic[T]):
     """LRU cache bounded by the size of its values. Safe to use from many threads.
 
     Args:
-        size: bound on the sum of sizes, in the unit of `put`. A value of more than a tenth of it isn't kept.
+        size: bound on the sum of sizes, in the unit of `put`. A value of more than a tenth of the bound isn't kept.
     """
 
     def __init__(self, size: int) -> None:

@@ -43,6 +43,7 @@ def rule_of(word: str) -> str | None:
     """Return the rule that a test asserts; None if the word isn't known.
 
     Args:
-        word: the tool's word, in any case; for dbt also with its package, such as `dbt_utils.accepted_range`.
+        word: the tool's word, in upper or lower case; for dbt also with its package, such as
+            `dbt_utils.accepted_range`.
     """
     return _RULES.get(word.lower().rpartition(".")[2])

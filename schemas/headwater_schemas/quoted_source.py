@@ -1,7 +1,7 @@
-"""Source code out of text: what leaves the process passes through `without_source`.
+"""Removal of source code from text: every text that leaves the process passes through `without_source`.
 
-It leaves file, line and function of a Python traceback, and takes out the lines of code below them; of Spark's messages
-the SQL text and the plan that they quote.
+It keeps file, line and function of a Python traceback and removes the lines of code below them; from Spark's messages
+it removes quoted SQL text and plans.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def without_source(text: str) -> str:
 
     In a Python traceback, wherever it stands in the text and however deep it is quoted (PySpark's PythonException has
     it in the middle of a stack trace of the JVM), file, line and function of each frame stay; what is printed below a
-    frame goes, with the marks of Python 3.11 and 3.13. In Spark's errors the text of the statement (`== SQL ==`) goes,
-    and so does the plan after an AnalysisException.
+    frame goes, with the marks of Python 3.11 and 3.13. In Spark's errors the text of the statement (`== SQL ==`) and
+    the plan after an AnalysisException are removed.
     """
     for escape in sorted(set(_ESCAPED_FRAME.findall(text))):
         text = _without_frames(text, re.compile(rf"((?<!\\)\\{{{len(escape)}}}n)"))
@@ -48,7 +48,7 @@ def _without_frames(text: str, line_break: re.Pattern[str]) -> str:
         if _FRAME_LINE.match(line):
             margin = indent
         elif margin is not None:
-            # A blank line may be one of the code, which goes on then. The JVM's frames are indented, too.
+            # A blank line may be part of the code. The JVM's frames are indented, too.
             blank = indent == len(line)
             if _code_goes_on(pieces, index, margin) if blank else indent > margin and not _BEHIND_SOURCE.match(line):
                 continue

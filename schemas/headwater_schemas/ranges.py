@@ -7,8 +7,8 @@
 | `609..`      | 609 and all after it                                       |
 | `0:609..994` | `609..994` of a topic's partition 0                        |
 
-The end is the one after the last, as it is in Kafka's end offsets and in the `start` and `end` of documents. Nothing in
-it has a meaning to a shell, so that what was printed can be pasted into a command as it is.
+The end is exclusive, like Kafka's end offsets and the `start` and `end` of documents. It has no characters that are
+special to a shell, so printed ranges can be pasted into commands.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _CLOSED = re.compile(r"\[\s*(\d{1,19})\s*,\s*(\d{1,19})\s*\]", re.ASCII)
 
 
 class RangeError(ValueError):
-    """A text that is no range; the message ends with how to write what was probably meant."""
+    """A text that isn't a range; the message suggests the probably intended range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Range:
 
     Attributes:
         start: the first.
-        end: the one after the last, greater than `start`; None: all from `start` on.
+        end: exclusive end, greater than `start`; None: no end.
         partition: partition of the topic; None if the text names none.
     """
 
@@ -47,11 +47,11 @@ class Range:
 
 
 def range_text(start: int, end: int | None) -> str:
-    """`609..994`; `609` of one alone; `609..` without an end.
+    """`609..994`; `609` for a single one; `609..` without an end.
 
     Args:
         start: the first.
-        end: the one after the last; None, or `MOST_OFFSET`: all from `start` on.
+        end: exclusive end; None or `MOST_OFFSET`: no end.
     """
     if end is None or end == MOST_OFFSET:
         return f"{start}.."
@@ -64,7 +64,7 @@ def partition_text(partition: int, start: int, end: int | None) -> str:
 
 
 def batches_text(first: int, last: int) -> str:
-    """`batch 12`, or `batches 12..15` where 14 is the last; both ends of the arguments are included."""
+    """`batch 12`, or `batches 12..15` if 14 is the last; both arguments are inclusive."""
     return f"batch{'' if first == last else 'es'} {range_text(first, last + 1)}"
 
 
@@ -76,7 +76,7 @@ def parse_range(text: str, *, of_partition: bool = False) -> Range:
         of_partition: the range may name its partition, `0:609..994`.
 
     Raises:
-        RangeError: it is no range, or an empty one.
+        RangeError: it isn't a range, or it is empty.
     """
     found = _RANGE.fullmatch(text)
     if found is None or (found["partition"] and not of_partition):

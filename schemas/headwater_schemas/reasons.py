@@ -1,6 +1,6 @@
 """Reasons of incomplete column lineage that leave no input out: datasets read are known, some column edges aren't.
 
-Producers write them, and whoever has to know all readers of a dataset reads them. Any other reason, and none, may mean
+Producers write them; questions for all readers of a dataset use them. Any other reason, or none, may mean
 that an input is missing: an unknown operator may hide what it reads.
 """
 
@@ -38,7 +38,7 @@ def no_schema_of(outputs: str) -> str:
 
 
 def without_names(text: str) -> str:
-    """Remove the names of datasets from a text with such reasons, so that equal gaps have equal texts."""
+    """Remove names of datasets from a text of reasons, so that equal gaps have equal texts."""
     for of_names in (_NO_COLUMNS, _NO_SCHEMA):
         text = re.sub(rf"{re.escape(of_names)}.*?(?=; |$)", f"{of_names}…", text)
     return text

@@ -1,6 +1,6 @@
 """Record: an event as the events topic has it: key, value and headers.
 
-What an outbox keeps is this, so that relaying encodes nothing.
+Outboxes store encoded records, so that sending them later needs no encoding.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class Record(msgspec.Struct, frozen=True):
     Attributes:
         event_id: id of the event.
         kind: kind of the event, e.g. `INTERVAL`.
-        key: `identity.record_key` of it.
-        value: `codec.encode` of it.
+        key: `identity.record_key` of the event.
+        value: `codec.encode` of the event.
     """
 
     event_id: str

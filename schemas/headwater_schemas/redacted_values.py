@@ -5,8 +5,8 @@
     {"url": "jdbc:postgresql://h/d?password=hunter2"}    ⇒ {"url": "jdbc:postgresql://h/d?password=[redacted]"}
     ["--password", "hunter2"]                            ⇒ ["--password", "[redacted]"]
 
-What has no secret is returned as it is, the same object. Each door calls one of these once, before anything else has
-the value: capture and declarations where an event is made (`events.build`), OpenLineage's where a document is parsed.
+A value without secrets is returned unchanged, as the same object. Each input path calls one of these once, first of
+all: capture and declarations when an event is built (`events.build`), OpenLineage when a document is parsed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 _PAIRS: Final = (("name", "value"), ("key", "value"), ("Name", "Value"), ("Key", "Value"))
 _BY_COLUMN: Final = frozenset({"fields", "columns", "columnMetrics"})
-"""Members whose own members are named by columns: a column `password` has facts, and no secret."""
+"""Objects with columns as keys: the value of a column `password` holds facts, not a secret."""
 _SCHEMA_TYPES: Final = frozenset({"string", "integer", "number", "boolean", "object", "array"})
 _SCHEMA_MEMBERS: Final = frozenset(
     {"type", "description", "title", "format", "minLength", "maxLength", "pattern"}
@@ -49,9 +49,9 @@ def redacted_json(
     """Redact a JSON value; also return how many of its texts were changed.
 
     Args:
-        value: dicts, lists, texts, numbers; it isn't changed.
-        is_clean: returns True for an object or array known to have none.
-        clean: called with each object or array that has none.
+        value: dicts, lists, texts, numbers; not changed.
+        is_clean: returns True for an object or array that is known to be clean.
+        clean: called with each object or array without secrets.
     """
     walk = _Walk(is_clean, clean)
     return walk.value(value), walk.changed
@@ -69,7 +69,7 @@ class _Walk:
         Args:
             value: anything of JSON.
             holder: the name of the member that it is.
-            secret: the name is one of a secret.
+            secret: whether the name is a secret's.
         """
         if isinstance(value, str):
             return self._text(value, secret=secret)
@@ -119,7 +119,7 @@ class _Walk:
 
 
 def _is_schema(member: dict[str, Any]) -> bool:
-    """Return True if it is a JSON Schema, without a value in it: `{"type": "string"}`."""
+    """Return True if the object is a JSON Schema without values: `{"type": "string"}`."""
     type_ = member.get("type")
     return isinstance(type_, str) and type_ in _SCHEMA_TYPES and member.keys() <= _SCHEMA_MEMBERS
 
@@ -176,7 +176,7 @@ def _struct(value: Any) -> Any:
 
 @cache
 def _fields_with_text(kind: type) -> tuple[str, ...]:
-    """Fields of a Struct that may hold a text; a micro-batch has thousands of others."""
+    """Fields of a Struct that may hold a text; a micro-batch has thousands of other fields."""
     hints = get_type_hints(kind)
     return tuple(name for name in kind.__struct_fields__ if _may_hold_text(hints[name]))  # type: ignore[attr-defined]
 

@@ -1,6 +1,6 @@
-"""Credentials out of text: what leaves the process passes through `redact`.
+"""Removal of credentials from text: every text that leaves the process passes through `redact`.
 
-`redact` replaces the secret alone, so that what is left still shows what went wrong:
+`redact` replaces only the secret, so that the rest still shows what went wrong:
 
     jdbc:postgresql://bob:hunter2@db/x       ⇒ jdbc:postgresql://[redacted]@db/x
     db_pass=hunter2, user=bob                ⇒ db_pass=[redacted], user=bob
@@ -10,15 +10,15 @@
     jdbc%3Apostgres%3A%2F%2Fbob%3Ax%40db     ⇒ jdbc:postgres://[redacted]@db
 
 A quoted literal with quotes or escapes in it is judged by its value, as Spark reads it, and a percent-encoded text by
-what it decodes to, twice at most. What has no name before it is known by its look (`secret_shapes`). Documents and
+what it decodes to, twice at most. Secrets without a name are recognised by their shape (`secret_shapes`). Documents and
 events, whose members have names, are walked by `redacted_values`.
 
 Over-redaction is accepted, a leak is not: a value that isn't quoted ends at whitespace, at a bracket that closes, and
 at a comma, semicolon or ampersand behind which another name or a quote begins.
 
 Both take time linear in the text: every repetition is possessive, bounded, or behind a lookbehind that lets it begin
-only once in a run of characters; and the scanners of pairs and URIs go on behind what they have looked at. A rule is
-only tried where the text has one of its keywords.
+only once in a run of characters; and the scanners of pairs and URIs never return to text that they have read. A rule is
+only tried on texts with one of its keywords.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ _SECRET_PART: Final = re.compile(
 )
 # Words of a secret setting's name: `db_pass`, `dbPass`, `pw`; not `passengers`.
 _SECRET_WORDS: Final = frozenset({"pass", "pw", "jwt", "otp", "sas", "creds"})
-# A name that ends so has something about a secret: `api_key_id`, `tokenType`, `password_changed_at`; not `secret_id`.
+# A name with such an ending describes a secret but isn't one: `api_key_id`, `tokenType`, `password_changed_at`; not
+# `secret_id`.
 _ABOUT: Final = frozenset(
     (
         *("id", "ids", "type", "types", "kind", "name", "names", "class", "provider", "version", "policy", "strength"),
@@ -140,12 +141,12 @@ _MODE: Final = re.compile(
     r"""(?:\w{1,10}\s*+=>\s*+)?['"](?:ECB|CBC|GCM|DEFAULT|NONE|PKCS|aes[\w\-]{0,16})['"]""", re.IGNORECASE
 )
 
-# No secret is as short, and has none of the signs that join one with its name.
+# Secrets are longer than this, or have a sign that joins them with their name.
 _HARMLESS: Final = re.compile(r"[\w./]{0,15}")
 _USUAL_CHARS: Final = 1_000
 _LONG_CHARS: Final = 32_768
 """A SQL statement is in several events."""
-# Every name of a secret has one of them, in lower case.
+# Every name of a secret contains one of these, in lower case.
 _HINTS: Final = (
     *("pass", "pw", "secret", "token", "cred", "key", "connection", "sess", "jwt", "otp", "sas", "signature", "auth"),
 )
@@ -160,13 +161,13 @@ _SCHEMELESS: Final = re.compile(
 )
 # Schemes with a container before the @.
 _CONTAINERS: Final = frozenset({"abfs", "abfss", "wasb", "wasbs"})
-# Hadoop makes one slash of two in `/data/https://token@host`. These are written with one, and have a path behind it.
+# Hadoop merges the two slashes in `/data/https://token@host`. These URIs have one slash, and a path after it.
 _ONE_SLASH: Final = frozenset({"file", "hdfs", "dbfs", "viewfs", "local"})
 
 _QUOTED_OR_WORD: Final = r"""(?:'(?:[^'\\]|\\.|'')*+'|"(?:[^"\\]|\\.)*+"|[^\s"',;)\]}]++)"""
 _LIST: Final = r"""(?:\s++|["']\s*+,\s*+["'])?+"""
 
-# Each with keywords, in lower case, of which a text must have one to match.
+# Each rule with keywords in lower case: a text must contain one of them to match.
 _RULES: Final[tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...]] = (
     # PEM and PGP; a block that was cut off ends with the text.
     (
@@ -275,7 +276,7 @@ _RULES: Final[tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...]] = (
         ),
         rf"\1{MASK}",
     ),
-    # A signature outside of a URL, quoted or not; `sig = 0.05` is none.
+    # A signature outside of a URL, quoted or not; `sig = 0.05` isn't one.
     (
         ("sig",),
         re.compile(
@@ -291,7 +292,7 @@ _SCHEMED: Final = re.compile(r"(?<![\w\-])(bearer|basic)(\s++)([A-Za-z0-9+/_.~\-
 
 
 def redact(text: str, *, max_chars: int | None = None) -> str:
-    """`text` without what looks like a credential. Idempotent.
+    """Return `text` without likely credentials. Idempotent.
 
     Texts of usual length are remembered, some megabytes at most: events repeat the names of columns and datasets.
 
@@ -345,7 +346,7 @@ def _by_rules(text: str) -> str:
 
 
 def _without_encoded(text: str) -> str:
-    """Redact percent-encoded text: it is decoded if the decoded text has a secret.
+    """Redact percent-encoded text; returns the decoded text if that has a secret.
 
     Decoded twice: Spark escapes the value of a partition in its path, whatever that is.
     """
@@ -371,7 +372,7 @@ def _without_arguments(text: str) -> str:
 
 
 def _secret_spans(text: str) -> list[tuple[int, int]]:
-    """Find secrets in the arguments of all calls, also of nested ones. A call within a secret is a part of it."""
+    """Find secrets in the arguments of all calls, also of nested ones. A call inside a secret is part of the secret."""
     spans: list[tuple[int, int]] = []
     masked: list[tuple[int, int]] = []
     ends: list[int] = []
@@ -398,7 +399,7 @@ def _secret_arguments(text: str, call: re.Match[str], places: Sequence[tuple[int
             if key[:1] in {"'", '"'} and is_secret_name(key.strip("\\'\"")) and text[first:last] != MASK:
                 yield first, last
         return
-    # The value itself may be in clear; a key that is a column is none.
+    # The value itself may be in clear; a key that is a column isn't a secret.
     for start, end in places if call["first"] is not None else places[1:]:
         argument = text[start:end]
         if _KEY_ARGUMENT.search(argument) and not _MODE.fullmatch(argument):
@@ -420,10 +421,10 @@ def _without_bearer(found: re.Match[str]) -> str:
 
 
 def without_user_info(text: str) -> str:
-    """`text` with addresses, but without the user and password in them; for what names an address or a location.
+    """Remove user and password from the addresses in `text`; for texts that name an address or a location.
 
-    Of `scheme://user:password@host` the password may hold `@` and `/` that weren't escaped; of `user:password@host`,
-    as brokers are written, it may not.
+    In `scheme://user:password@host` the password may contain unescaped `@` and `/`; in `user:password@host`, the form
+    of brokers, it may not.
     """
     parts: list[str] = []
     done = end_of_run = 0
@@ -436,7 +437,7 @@ def without_user_info(text: str) -> str:
         if start > end_of_run and (run := _RUN.match(text, start)):
             end_of_run = run.end()
         after = text[user.end() : user.end() + 1]
-        # Behind a container's @, or a port, an @ is one of the path.
+        # After a container's @, or a port, a further @ belongs to the path.
         if after == ":" and not _PORT.match(text, user.end()):
             end = text.rfind("@", user.end(), min(end_of_run, start + _MAX_USER_INFO_CHARS))
         elif after == "@" and scheme not in _CONTAINERS:
@@ -454,7 +455,7 @@ def _without_aliased(found: re.Match[str]) -> str:
 
 
 def _without_values(text: str) -> str:
-    """Values of what is named like a secret."""
+    """Find the values of names that look like a secret's."""
     parts: list[str] = []
     done = place = 0
     while found := _NAME.search(text, place):
@@ -489,7 +490,7 @@ def is_secret_name(name: str) -> bool:
 
 
 def _value_of(text: str, start: int, end: int, name: str) -> tuple[int, int] | None:
-    """Find the value that belongs to a name: its first character, and the one after its last."""
+    """Find the value that belongs to a name: start and (exclusive) end index."""
     before = text[max(0, start - 12) : start]
     if (in_xml := _in_xml(text, end, before)) is not None:
         return in_xml
@@ -507,7 +508,7 @@ def _value_of(text: str, start: int, end: int, name: str) -> tuple[int, int] | N
 
 
 def _assigned(text: str, between: re.Match[str], name: str) -> tuple[int, int] | None:
-    """Find the value after a name and an assignment sign; None if it is no secret."""
+    """Find the value after a name and an assignment sign; None if it isn't a secret."""
     if ":" in between[0] and _NO_SETTING.search(name):
         return None
     if _is_of_schema(text, between) or _is_other_column(text, between, name):
@@ -519,7 +520,7 @@ def _assigned(text: str, between: re.Match[str], name: str) -> tuple[int, int] |
 
 
 def _is_of_schema(text: str, between: re.Match[str]) -> bool:
-    """Return True if the value is the type of a column: as a word, or in a JSON Schema."""
+    """Return True if the value is a column's type, as a word or in a JSON Schema."""
     is_type = ":" in between[0] and (_TYPE.match(text, between.end()) or _JSON_SCHEMA.match(text, between.end()))
     return bool(is_type)
 

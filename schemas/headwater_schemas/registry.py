@@ -66,7 +66,7 @@ class RegistryClient:
         self._lock = threading.Lock()
 
     def schema(self, schema_id: int) -> AvroSchema | None:
-        """The Avro schema with this id; None where there is certainly none.
+        """Return the Avro schema with this id; None if it certainly doesn't exist.
 
         Raises:
             SchemasUnavailableError: the registry doesn't answer now.
@@ -88,7 +88,7 @@ class RegistryClient:
             return found
 
     def register(self, subject: str, schema: AvroSchema) -> int:
-        """Put a schema there, if it isn't there yet, and return its id.
+        """Register a schema, unless it is registered already, and return its id.
 
         Raises:
             SchemasUnavailableError: the registry doesn't answer now.
@@ -116,7 +116,7 @@ class RegistryClient:
             return None
 
     def _request(self, path: str, body: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
-        """Status and JSON object of the answer, of 200 or 4xx alone."""
+        """Return status and JSON object of an answer with status 200 or 4xx."""
         url = self._url + path
         headers = {"Accept": _MEDIA_TYPE, "Content-Type": _MEDIA_TYPE}
         if self._settings.username is not None:
@@ -149,7 +149,7 @@ class RegistryClient:
 
 
 def _object(content: bytes) -> dict[str, Any]:
-    """A JSON object, or an empty one where a proxy answered something else."""
+    """Parse a JSON object; empty if a proxy answered something else."""
     try:
         answer = json.loads(content)
     except ValueError:

@@ -44,14 +44,14 @@ _OF_ONE_SUBJECT = {
 
 
 class Violation(NamedTuple):
-    """A broken rule: where, and what is wrong, without any of the event's values."""
+    """A broken rule: path and description of the fault, without any of the event's values."""
 
     field: str
     message: str
 
 
 def first_violation(event: LineageEvent) -> Violation | None:
-    """The first rule that `event`, of a known kind, breaks; None for a good event."""
+    """Return the first rule that `event` (of a known kind) breaks; None for a valid event."""
     body = BODY_OF_KIND[event.kind]
     present = [name for name in _BODIES if getattr(event, name) is not None]
     if present != [body]:
@@ -166,7 +166,7 @@ def _uses(path: str, uses: Iterable[DatasetUse]) -> Violation | None:
             + (position.time_range is not None)
             + (position.opaque is not None)
         )
-        # None at all is allowed: a newer version's position, read by this one.
+        # No field at all is allowed: a newer version's position, read by this version.
         if count > 1:
             return Violation(f"{path}[{index}].position", "a position is of one sort only")
     return None

@@ -1,7 +1,7 @@
 """SchemaStore: writers' schemas by fingerprint, the released ones and those published on the schemas topic.
 
-A publisher's schema is acknowledged on the topic before its first event is sent. So a reader that meets a fingerprint
-it doesn't know, and then reads the topic to its end, either finds the schema or has certainty that there is none.
+A publisher's schema is acknowledged on the topic before its first event is sent. So a reader with an unknown
+fingerprint that reads the topic to its end either finds the schema, or is certain that it doesn't exist.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# A fingerprint that wasn't there is looked up again after this long: garbage with a good header must not make every
-# record a round trip, and a schema put there late (a dead letter replayed) must still be found.
+# A missing fingerprint is looked up again after this time: garbage with a valid header must not cost a round trip per
+# record, but a schema that is published late (before a dead letter's replay) must be found.
 ASK_AGAIN_SECONDS = 60.0
 _UNKNOWN_TOPIC = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION}  # noqa: SLF001
 _MOST_SCHEMAS = 1_000
@@ -67,7 +67,7 @@ class SchemaStore:
         self._lock = threading.Lock()
 
     def find(self, fingerprint: bytes) -> AvroSchema | None:
-        """The schema with these 8 bytes; None where there is certainly none.
+        """Return the schema with this fingerprint of 8 bytes; None if it certainly doesn't exist.
 
         Raises:
             SchemasUnavailableError: it isn't known here, and the topic can't be read to its end now.
@@ -83,7 +83,7 @@ class SchemaStore:
             return self._known.get(fingerprint)
 
     def close(self) -> None:
-        """Close the connection, if there ever was one."""
+        """Close the connection, if one was opened."""
         with self._lock:
             if self._consumer is not None:
                 self._consumer.close()
@@ -100,14 +100,14 @@ class SchemaStore:
     def _worth_asking(self, fingerprint: bytes) -> bool:
         asked = self._absent.get(fingerprint)
         if asked is None:
-            # Each is 8 bytes from outside: forget the old ones before they fill the memory.
+            # Fingerprints come from outside: forget old ones before they fill the memory.
             if len(self._absent) >= 10_000:
                 self._absent.clear()
             return True
         return self._clock() - asked >= ASK_AGAIN_SECONDS
 
     def _refresh(self) -> None:
-        """Read the topic from where the last refresh ended to the end that it has now."""
+        """Read the topic from the last refresh's end to its current end."""
         deadline = self._clock() + self._timeout_seconds
         try:
             consumer = self._connected()
@@ -120,16 +120,16 @@ class SchemaStore:
         except KafkaException as failure:
             error = failure.args[0]
             if error.code() in _UNKNOWN_TOPIC:
-                return  # nobody has ever published a schema
+                return  # no schema was ever published
             raise self._unreachable(error) from failure
 
     def _connected(self) -> Consumer:
         if self._consumer is None:
             self._refused = None
             conf: dict[str, Any] = {
-                "log_level": 2,  # what goes wrong is raised
+                "log_level": 2,  # errors are raised instead
                 **self._conf,
-                "group.id": "headwater-schemas",  # librdkafka wants one; assigning partitions doesn't join it
+                "group.id": "headwater-schemas",  # librdkafka requires a group; assigning partitions doesn't join it
                 "enable.auto.commit": False,
                 "auto.offset.reset": "earliest",
                 "enable.partition.eof": True,
@@ -173,7 +173,7 @@ class SchemaStore:
 
     def _assign(self, consumer: Consumer, ends: Mapping[int, int]) -> None:
         for partition, end in ends.items():
-            # A topic made anew begins again at 0.
+            # A recreated topic begins again at 0.
             if self._next_offset.setdefault(partition, 0) > end:
                 self._next_offset[partition] = 0
         consumer.assign(
@@ -193,7 +193,7 @@ class SchemaStore:
         if partition is None or offset is None:
             return
         if at_end:
-            # Reported by an event of its own, because compaction leaves holes in the offsets before it.
+            # The end is reported as an event, because compaction leaves holes in the offsets before it.
             self._next_offset[partition] = max(self._next_offset[partition], offset)
             return
         self._next_offset[partition] = offset + 1

@@ -1,11 +1,11 @@
-"""Secrets that are known by their look alone, without a name before them.
+"""Secrets that are recognised only by their shape, without a name before them.
 
 Two kinds. Tokens with a prefix, by the rules of gitleaks (`secret_shapes.json`, written by `scripts/secret_shapes.py`):
 each has keywords, without which its expression isn't tried, and a least entropy. Keys without a prefix, such as an AWS
 secret access key, by their length, alphabet and entropy: the least entropy is that of detect-secrets for Base64.
 
-A hash in hexadecimal, a UUID and a name made of words are none: what they lack is the entropy, or the mix of cases and
-digits that random text has.
+A hexadecimal hash, a UUID and a name made of words don't count: they lack the entropy, or the mix of cases and digits,
+of random text.
 """
 
 from __future__ import annotations

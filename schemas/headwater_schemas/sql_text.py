@@ -1,6 +1,6 @@
 """SQL as text: its quoted literals with their values, and the arguments of its function calls.
 
-No grammar: text that quotes SQL, or is no SQL at all, is read as far as it goes.
+Not a grammar: it also accepts text that quotes SQL, or isn't SQL at all.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Final
 
 NESTED_QUOTES: Final = re.compile(r"""''|""|\\""")
 """A literal within a literal has its quotes doubled, or escaped."""
-# An apostrophe behind a letter is one of prose; a letter before a quote is Spark's r'…', or another language's b'…'.
+# An apostrophe after a letter belongs to prose; a letter before a quote is Spark's r'…', or another language's b'…'.
 _OPENING: Final = re.compile(
     r"""--[ \t][^\r\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)|(?<!\w)(?:(?P<raw>[rR])|[bBnNuUfF])?(?P<quote>['"`])"""
 )
-# To Spark a backslash escapes; to other databases, and within backticks, it doesn't.
+# In Spark a backslash escapes; in other databases, and within backticks, it doesn't.
 _BODY: Final = {
     (quote, escapes): re.compile(
         rf"(?:[^{quote}\\]|\\.|{quote}{quote})*+" if escapes else rf"(?:[^{quote}]|{quote}{quote})*+", re.DOTALL
@@ -24,7 +24,7 @@ _BODY: Final = {
     for escapes in (True, False)
 }
 _BEHIND: Final = re.compile(r"""[\s,;)\]}:|+\-*/=<>!&^%]|\Z""")
-"""Characters after a literal; any other shows that it was read in the wrong way."""
+"""Characters that may follow a literal; any other shows that the literal was read incorrectly."""
 _ESCAPED: Final = re.compile(
     r"""\\u(?P<short>[0-9a-fA-F]{4})|\\U(?P<long>[0-9a-fA-F]{8})|\\(?P<octal>[0-3][0-7]{2})|\\(?P<one>.)|(?P<twice>''|"")""",
     re.DOTALL,
@@ -37,13 +37,13 @@ _ARGUMENT_PART: Final = re.compile(
 
 
 def with_literals(text: str, change: Callable[[str], str]) -> str:
-    """`text` with another value in each literal that has doubled quotes or escapes in it, written as the literal was.
+    """Replace the value of each literal with doubled quotes or escapes, and keep the literal's notation.
 
     A literal whose value stays the same stays byte for byte.
 
     Args:
         text: SQL, or anything with quotes.
-        change: gives a literal's value without what isn't to be there.
+        change: returns a literal's new value.
     """
     parts: list[str] = []
     done = place = 0
@@ -68,7 +68,8 @@ def _end_of_body(text: str, start: int, quote: str) -> tuple[int, bool]:
     if quote == "`":
         return _matched_end(text, start, len(text), quote, escapes=False), False
     end = _matched_end(text, start, len(text), quote, escapes=True)
-    # A backslash before a doubled quote is no escape, where all fits then: Spark prints a literal's value so.
+    # A backslash before a doubled quote isn't an escape if the rest then parses: Spark prints values of literals like
+    # that.
     if "\\" in text[start:end]:
         other = _matched_end(text, start, min(len(text), end + _MAX_CALL_CHARS), quote, escapes=False)
         if _BEHIND.match(text, other + 1) and (
@@ -95,7 +96,7 @@ def _written(value: str, quote: str, body: str) -> str:
 
 
 def _escaped(value: str, quote: str, before: str) -> str:
-    """A value with backslashes, its control characters as they were `before`."""
+    """Escape a value with backslashes, and its control characters as in `before`."""
     value = value.replace("\\", "\\\\").replace(quote, f"\\{quote}")
     for character, escape in (("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
         if character not in before:

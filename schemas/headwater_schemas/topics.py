@@ -6,7 +6,7 @@
 | `lineage.events.dlq` | records that can't be applied, unchanged  | delete  | for ever  |
 | `lineage.schemas`    | fingerprint → Avro schema                 | compact |           |
 
-The events topic is the truth that the graph is rebuilt from, so nothing in it may expire by itself.
+The graph is rebuilt from the events topic, so its records must never expire.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _SLICE_SECONDS = 0.5
 _RETRY_SECONDS = 0.1
 # `CreateTopics` with it leaves the choice to the broker's default.replication.factor.
 BROKER_DEFAULT = -1
-# Kafka's rule for a topic's name (org.apache.kafka.common.internals.Topic). `.` and `..`, which it refuses too, can't
-# come of a prefix: each name has more after it.
+# Kafka's rule for a topic's name (org.apache.kafka.common.internals.Topic). `.` and `..`, which Kafka also refuses,
+# can't result from a prefix, because each name has a suffix.
 _LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
 _LONGEST_NAME = 249
 
@@ -59,12 +59,12 @@ def _legal_prefix(prefix: str) -> str:
 
 
 TopicPrefix = Annotated[str, AfterValidator(_legal_prefix)]
-"""A prefix that makes names which Kafka takes; a field of settings."""
+"""Field of settings: prefix that gives valid Kafka topic names."""
 
 
 @dataclass(frozen=True, slots=True)
 class TopicNames:
-    """Names of the topics. Another prefix keeps environments on one cluster apart.
+    """Names of the topics. Different prefixes separate environments on one cluster.
 
     Example: `TopicNames("staging.lineage").events` is `staging.lineage.events`.
     """
@@ -93,7 +93,7 @@ class TopicSpec:
 
     Attributes:
         name: name of the topic.
-        partitions: number at its creation; an existing topic keeps its own. `BROKER_DEFAULT` leaves it to the
+        partitions: number at creation; an existing topic keeps its number. `BROKER_DEFAULT` leaves it to the
             broker.
         config: topic settings by Kafka's names.
         replication_factor: `BROKER_DEFAULT` leaves it to the broker.
@@ -107,7 +107,7 @@ class TopicSpec:
 
 @dataclass(frozen=True, slots=True)
 class TopicDifference:
-    """A setting of an existing topic that isn't as it should be. The owner of the cluster decides what to do."""
+    """Differing setting of an existing topic. The owner of the cluster decides what to do."""
 
     topic: str
     setting: str
@@ -146,7 +146,7 @@ def topic_specs(
         TopicSpec(
             names.events,
             partitions,
-            # The time of the broker bounds an event's times; the producer's own isn't trusted.
+            # The broker's time bounds an event's times; the producer's clock isn't trusted.
             forever | {"max.message.bytes": str(max_message_bytes), "message.timestamp.type": "LogAppendTime"},
             replication_factor,
         ),
@@ -160,8 +160,8 @@ def ensure_topics(
 ) -> TopicReport:
     """Create the topics that aren't there. Safe to call again, and from many processes at once.
 
-    An existing topic is never changed; `TopicReport.differences` lists where it isn't as it should be (nothing, where
-    the brokers don't answer, or don't allow the request).
+    An existing topic is never changed; `TopicReport.differences` lists its differing settings (empty if the brokers
+    don't answer, or don't allow the request).
 
     Args:
         admin_conf: librdkafka settings, at least `bootstrap.servers`.
@@ -176,7 +176,7 @@ def ensure_topics(
     wanted = {spec.name: spec for spec in (topic_specs() if specs is None else specs)}
     refused: list[KafkaError] = []
     conf: dict[str, Any] = {
-        "log_level": 2,  # librdkafka writes to stderr by itself; what went wrong is raised
+        "log_level": 2,  # librdkafka would write to stderr; errors are raised instead
         **admin_conf,
         "error_cb": lambda error: _note_refusal(error, refused),
     }
@@ -274,7 +274,7 @@ def _differences(admin: AdminClient, specs: list[TopicSpec], timeout_seconds: fl
 
 
 def _configuration(admin: AdminClient, topic: str, timeout_seconds: float) -> Mapping[str, ConfigEntry]:
-    """The topic's settings; none where the brokers don't answer."""
+    """Settings of a topic; empty if the brokers don't answer."""
     deadline = time.monotonic() + timeout_seconds
     resource = ConfigResource(ResourceType.TOPIC, topic)
     while True:
@@ -282,7 +282,7 @@ def _configuration(admin: AdminClient, topic: str, timeout_seconds: float) -> Ma
             described: Mapping[str, ConfigEntry] = answer(admin.describe_configs([resource])[resource], timeout_seconds)
         except KafkaException as failure:
             code = failure.args[0].code()
-            # A topic made this moment isn't known to every broker yet.
+            # Some brokers may not know a new topic yet.
             if code != KafkaError.UNKNOWN_TOPIC_OR_PART or time.monotonic() > deadline:
                 return {}
             time.sleep(_RETRY_SECONDS)

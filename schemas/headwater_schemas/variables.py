@@ -1,7 +1,7 @@
-"""OTHER_VARIABLES: what else of `HEADWATER_…` there is, for a Spark driver, which refuses those that mean nothing.
+"""OTHER_VARIABLES: names of `HEADWATER_…` variables that capture doesn't read; a Spark driver refuses all further ones.
 
-Kept as names, for a driver may have none of the packages that read them. A test compares them with what the commands
-know, and says which to add here.
+They are listed here because a driver may not have the packages that read them. A test compares the list with the
+commands' settings, and names missing ones.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ Names of topics, jobs and columns, keys, headers, paths and errors are written b
 `str.isprintable` allows, and the space: so no C0 and C1 control, DEL, ESC, format character (bidirectional controls,
 zero-width ones, tags), line or paragraph separator, unusual space, lone surrogate or unassigned character; nor those
 that Unicode calls default-ignorable (variation selectors, fillers), which are invisible without being format
-characters. Two different names so never look the same for a character that isn't drawn. A backslash of the name stands
-as it is: what has to be exact is `--json`.
+characters. So two different names never look the same because of an invisible character. A backslash of the name stands
+unchanged: `--json` is the exact output.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def visible_lines(text: str) -> str:
 
 
 def json_escaped(document: str) -> str:
-    r"""A JSON document, equal when it is parsed, in which those characters are `\uXXXX`."""
+    r"""An equivalent JSON document in which those characters are `\uXXXX`."""
     return document if document.isascii() and "\x7f" not in document else _UNUSUAL_IN_LINES.sub(_as_json, document)
 
 

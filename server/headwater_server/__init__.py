@@ -6,10 +6,10 @@ connections  deadlines and limits of connections
 settings     the section `serve`
 asking       from a request to a question's answer: time limit, page size, the reader
 answers      answers as JSON, cacheable
-problems     what goes wrong, as RFC 9457 problem details
+problems     errors, as RFC 9457 problem details
 handlers     exceptions ⇒ problems
-parameters   what several routes take
-records      records of a topic as a query names them
+parameters   parameters of several routes
+records      records of a topic, from query parameters
 documented   the OpenAPI document: descriptions of fields, real examples, problems
 examples     requests with the answers that the recorded demo gives
 metrics      requests and their durations, for Prometheus

@@ -1,4 +1,4 @@
-"""The app, wired: one driver, the routes, and what every request passes through."""
+"""Wiring of the app: driver, routes and middleware."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _GZIP_LEVEL = 5
 
 
 def create_app(graph: Graph) -> FastAPI:
-    """The API and the page over one graph, as an ASGI app."""
+    """ASGI app of the API and the page over one graph."""
     metrics = ServeMetrics()
     limits = graph.serve
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        # Routes are plain functions; this many of them run at a time, the others wait.
+        # Routes are plain functions; this many run at a time, others wait.
         to_thread.current_default_thread_limiter().total_tokens = limits.threads
         checking = BackgroundChecks(graph, metrics.checks)
         checking.start()
@@ -88,7 +88,7 @@ def create_app(graph: Graph) -> FastAPI:
     for router in ROUTERS:
         if router is review.router and not graph.serve.review:
             continue
-        # Their routes themselves, so that a request's scope has the route with its whole path.
+        # The single routes, so that a request's scope has the route with its whole path.
         app.router.routes.extend(router.routes)
     app.state.graph = graph
     app.state.metrics = metrics
@@ -108,7 +108,7 @@ def _document(app: FastAPI) -> None:
     async def openapi(_request: Request) -> Response:
         return JSONResponse(whole, headers={"Cache-Control": "no-cache"})
 
-    app.openapi_schema = whole  # what `app.openapi()` gives
+    app.openapi_schema = whole  # the result of `app.openapi()`
     app.add_route("/openapi.json", openapi, include_in_schema=False)
 
 

@@ -1,11 +1,11 @@
-"""From a request to a question's answer, and what the routes of every area have in common.
+"""From a request to a question's answer, and common parts of all routes.
 
     @router.get("/assets/{id:path}/upstream", response_model=Lineage)
     def upstream(ask: Ask, id: AssetName) -> Response:
         return ask(lambda reader: lineage(reader, LineageQuestion(id, …)))
 
-Such a route is a plain function: it runs in one of the server's threads, asks in one read transaction, and Neo4j ends
-that one at the time limit. A client that disconnects doesn't end it sooner.
+Such a route is a plain function: it runs in one of the server's threads and asks in one read transaction, which Neo4j
+ends at the time limit. A client that disconnects doesn't end it sooner.
 
 Answers are JSON, the same as `--json` of the command line, and cacheable: a 200 of GET has a weak ETag of its content;
 a request that names it in `If-None-Match` is answered 304. Weak, since the same answer is sent with and without gzip.
@@ -46,11 +46,11 @@ _PROBLEMS = problem_responses(
 
 
 def area(tag: str) -> APIRouter:
-    """A router for the routes of one area."""
+    """Create a router for the routes of one area."""
     return APIRouter(prefix=BELOW, tags=[tag], dependencies=[Depends(known_only)], responses=_PROBLEMS)
 
 
-# Keep it, and ask every time whether it still holds.
+# Clients may cache it, but must revalidate it each time.
 _HEADERS = {"Cache-Control": "private, no-cache"}
 
 
@@ -70,7 +70,7 @@ def answered(request: Request, answer: Any, *, graph: GraphState = NOT_REPORTED,
 
 
 def sent(answer: Any, *, status: int) -> Response:
-    """The response with `answer` to what was sent."""
+    """Build the response with `answer` to a request with a body."""
     kind: Any = type(answer)
     return _sent(_adapter(kind).dump_json(answer), status)
 
@@ -95,7 +95,7 @@ def _names(condition: str, tag: str) -> bool:
 class Graph:
     """Everything that requests share: the graph's driver, limits, the policy for impacts, and the event sink.
 
-    The driver stays the caller's to close. Without a policy it is the one that comes with Headwater. Without a sink no
+    The driver stays the caller's to close. Without a policy, Headwater's default policy is used. Without a sink no
     events are accepted, whatever the settings. Exemptions are of findings of the rules. Without `arrivals` Kafka can't
     be asked when records arrived.
     """
@@ -112,7 +112,7 @@ class Graph:
     arrivals: Arrivals | None = None
 
     def reader(self, timeout_seconds: float | None = None) -> Reader:
-        """A reader whose questions take no longer than asked for, nor than allowed."""
+        """Reader with the requested time limit, or the maximum if that is less."""
         wanted = self.analysis.timeout_seconds if timeout_seconds is None else timeout_seconds
         limit = min(wanted, self.serve.timeout_max_seconds)
         return Reader(
@@ -131,7 +131,7 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """One request's way to the graph."""
+    """Access of one request to the graph."""
 
     request: Request
     graph: Graph
@@ -141,7 +141,7 @@ class Asking:
         """The answer of `question` as a response.
 
         Raises:
-            AnalysisError: as `question` does; `handlers` makes a problem of it.
+            AnalysisError: from `question`; `handlers` turns it into a problem.
         """
         reader = self.graph.reader(self.timeout_seconds)
         return answered(self.request, question(reader), graph=reader.freshness)

@@ -17,11 +17,11 @@ _log = logging.getLogger(__name__)
 
 
 class BackgroundChecks:
-    """Checks the rules every so many seconds, in a thread of its own, from `start` to `stop`.
+    """Checks the rules periodically, in a separate thread, from `start` to `stop`.
 
     Args:
         graph: graph to check, with its exemptions.
-        metrics: for what is found.
+        metrics: metrics for the results.
         clock: seconds since 1970.
     """
 
@@ -33,21 +33,22 @@ class BackgroundChecks:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin, where the settings ask for it."""
+        """Start, if enabled in the settings."""
         self._metrics.every(self._every)
         if self._graph.serve.check_every_seconds > 0:
             self._thread = threading.Thread(target=self._run, daemon=True, name="headwater-checks")
             self._thread.start()
 
     def stop(self) -> None:
-        """End after the rule that is being checked; doesn't wait for it."""
+        """Stop after the current rule; doesn't wait for it."""
         self._stopped.set()
 
     def once(self) -> bool:
         """Check all rules.
 
         Returns:
-            Whether all were: not where the graph couldn't be asked, or a rule took too long. That is logged, and the
+            Check all rules; return False if the graph couldn't be asked, or a rule took too long. That is logged, and
+                the
             metrics of what wasn't checked stay.
         """
         now = self._clock()

@@ -3,14 +3,14 @@
 uvicorn gives a client all the time it likes for the head of a request, a body and taking its answer, and any number of
 connections. Here
 
-- a head that isn't whole `head_timeout_seconds` after its connection was made, or after its first byte on a connection
-  that was kept, is answered 408;
-- an answer of which nothing is taken for `send_timeout_seconds` is given up;
-- there are at most `connections_max` connections, `connections_per_client_max` of them from one address (of IPv6, from
-  one /64). One more takes the place of the one that has waited longest with no request under way. Where each has one, a
-  few more are let in for `/livez`, `/readyz` and `/metrics`, and refused everything else;
-- a connection that ends before all of a body was read stays half open until the client has read the answer: closed at
-  once, with bytes unread, TCP would reset it, and the client would never see why.
+- a head that is incomplete `head_timeout_seconds` after its connection was opened (or, on a kept-alive connection,
+  after its first byte) is answered 408;
+- an answer of which the client reads nothing for `send_timeout_seconds` is given up;
+- there are at most `connections_max` connections, `connections_per_client_max` of them from one address (for IPv6, from
+  one /64). A further connection replaces the one that has been idle for longest. If none is idle, a few more are
+  accepted only for `/livez`, `/readyz` and `/metrics`;
+- a connection that ends before all of a body was read stays half open until the client has read the answer: if it were
+  closed with unread bytes, TCP would reset it, and the client would never see the answer.
 
 How long a body may take is in `middleware.bodies`.
 """
@@ -38,9 +38,9 @@ log = logging.getLogger("headwater.serve")
 
 HEALTH_PATHS = frozenset({"/livez", "/readyz", "/metrics"})
 RESERVED = 8
-"""Connections beyond `connections_max`, for these paths alone."""
+"""Number of connections beyond `connections_max`, only for these paths."""
 
-# What a client that was answered early may still send, and for how long, before its connection is cut.
+# Bytes that an early answered client may still send, and the time for it, before its connection is cut.
 _LINGER_BYTES = 67_108_864
 _LINGER_SECONDS = 5.0
 # No problem document: there is no request yet that it could be an answer to.
@@ -63,12 +63,12 @@ class Connections:
 
     Attributes:
         settings: limits of connections.
-        most: connections in all; fewer than `connections_max` where the process may not open so many files.
+        most: maximum number of connections; less than `connections_max` if the process may not open that many files.
         counts: connections by client.
-        waiting: those with no request under way, the one that has waited longest first.
+        waiting: idle connections, the longest idle first.
         refused: connections that were closed at once, since all places were taken.
-        evicted: waiting ones that were closed in favour of others.
-        late: those whose head didn't arrive in time, or that didn't take their answer.
+        evicted: number of idle connections closed in favour of others.
+        late: number of connections whose head didn't arrive in time, or that didn't read their answer.
     """
 
     settings: ServeSettings
@@ -80,10 +80,10 @@ class Connections:
     late: int = 0
 
     def admit(self, client: str) -> bool:
-        """Count a new connection; make room for it where there is none.
+        """Count a new connection; make room for it if necessary.
 
         Returns:
-            Whether it may ask anything; else it is one of the reserve.
+            Whether it may request anything; False for a connection of the reserve.
         """
         self.counts[client] += 1
         if self.counts[client] > self.settings.connections_per_client_max and not self._evict(client):
@@ -91,7 +91,7 @@ class Connections:
         return self.counts.total() <= self.most or self._evict(None)
 
     def full(self) -> bool:
-        """True when all connections are taken, those of the reserve included."""
+        """True when all connections are in use, including the reserve."""
         return self.counts.total() > self.most + RESERVED
 
     def forget(self, client: str) -> None:
@@ -170,7 +170,7 @@ class Connection(H11Protocol):
             self._cancel_head_timer()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request; or, where this one's body wasn't read whole, close."""
+        """Wait for the next request; or close, if this request's body wasn't completely read."""
         unread = self.conn.their_state is h11.SEND_BODY
         self._all.waiting[self] = None
         super().on_response_complete()
@@ -180,21 +180,21 @@ class Connection(H11Protocol):
             self._all.waiting.pop(self, None)
 
     def pause_writing(self) -> None:
-        """The client takes its answer slower than it is made."""
+        """The client reads its answer slower than it is written."""
         super().pause_writing()
         self._unsent = self.transport.get_write_buffer_size()
         self._send_timer = self.loop.call_later(self._settings.send_timeout_seconds, self._check_sending)
 
     def resume_writing(self) -> None:
-        """The client has taken most of its answer."""
+        """The client has read most of its answer."""
         super().resume_writing()
         if self._send_timer is not None:
             self._send_timer.cancel()
             self._send_timer = None
 
     def evict(self) -> None:
-        """Close it in favour of another; it has no request under way."""
-        # Not when it is closed: the loop may accept many more before it comes to that.
+        """Close this idle connection in favour of another."""
+        # Not at its closing: the loop may accept many more connections before.
         self._leave()
         self._give_up()
 
@@ -205,7 +205,7 @@ class Connection(H11Protocol):
             self._all.forget(self.of)
 
     def _idle(self) -> bool:
-        # uvicorn types it as always there; before the first request there is none.
+        # uvicorn's type is never None, but before the first request it is.
         cycle = cast("RequestResponseCycle | None", self.cycle)
         return cycle is None or cycle.response_complete
 
@@ -238,7 +238,7 @@ class Connection(H11Protocol):
 
 
 class _Lingering:
-    """A transport whose `close` lets the client read what was written, although it may still be sending.
+    """Transport whose `close` lets the client read the written answer, although it may still be sending.
 
     Args:
         transport: transport of asyncio.
@@ -259,7 +259,7 @@ class _Lingering:
         return self.timer is not None or self._transport.is_closing()
 
     def close(self) -> None:
-        """Write what is left and end the writing; where a body is still coming, let it run out."""
+        """Write the rest and end writing; if a body is still arriving, discard it."""
         if self.is_closing():
             return
         their_state = self._connection.conn.their_state
@@ -271,13 +271,13 @@ class _Lingering:
         self._transport.resume_reading()
 
     def discard(self, received: int) -> None:
-        """So much came after the end."""
+        """Count bytes that arrived after the end."""
         self._discarded += received
         if self._discarded > _LINGER_BYTES:
             self._transport.abort()
 
     def cut(self) -> None:
-        """End it now: what was written goes out if it can at once."""
+        """Close now; written data is only sent if possible at once."""
         if self._transport.get_write_buffer_size():
             self._transport.abort()
         else:
@@ -306,7 +306,7 @@ def connection_class(connections: Connections) -> type[asyncio.Protocol]:
 
 
 def network_of(address: str) -> str:
-    """Whom an address belongs to: itself; of IPv6 its /64, of which one machine may have every address."""
+    """Client of an address: the address itself; for IPv6 its /64, of which one machine may have every address."""
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:

@@ -1,8 +1,8 @@
 """The OpenAPI document.
 
-It is what FastAPI derives from the routes, with
+It is FastAPI's document of the routes, with
 
-- descriptions of fields, from the `Attributes:` of the dataclasses that answers are made of;
+- descriptions of fields, from the `Attributes:` of the answers' dataclasses;
 - a real request and answer per operation (`examples/`), recorded from the demo;
 - the problems that operations may answer.
 """
@@ -36,11 +36,11 @@ def describe(schemas: dict[str, Any], models: Iterable[Any]) -> None:
     """Describe each schema and its properties as the dataclass of that name does.
 
     Args:
-        schemas: of an OpenAPI document's components; changed in place.
-        models: types of answers and bodies; dataclasses within them are found.
+        schemas: schemas of an OpenAPI document's components; changed in place.
+        models: types of answers and bodies; nested dataclasses are found.
     """
     for kind in dict.fromkeys(each for model in models for each in _dataclasses(model, set())):
-        # Of two of one name each has its module before it.
+        # Two models of one name are prefixed with their modules.
         schema, text = schemas.get(kind.__name__) or schemas.get(_qualified(kind)), kind.__doc__
         if schema is None or text is None:
             continue
@@ -83,7 +83,7 @@ Assets are named by key or by name; times are ISO 8601, UTC where they have no z
 
 
 def document(routes: Sequence[BaseRoute]) -> dict[str, Any]:
-    """The document of these routes."""
+    """Build the OpenAPI document of these routes."""
     whole: dict[str, Any] = get_openapi(
         title="Headwater",
         version=version("headwater"),
@@ -122,12 +122,12 @@ def _schema_of(schemas: Mapping[str, Any], model: Any) -> dict[str, Any]:
 
 
 def _qualified(model: Any) -> str:
-    """Name of a schema whose model shares its own with another."""
+    """Name of a schema whose model has the same name as another."""
     return f"{model.__module__}.{model.__qualname__}".replace(".", "__")
 
 
 def problem_responses(*kinds: ProblemType) -> dict[int | str, dict[str, Any]]:
-    """`responses` of a route that may answer with these."""
+    """`responses` of a route with these problems."""
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}}
     named: dict[int, list[str]] = {}
     for kind in kinds:
@@ -136,7 +136,7 @@ def problem_responses(*kinds: ProblemType) -> dict[int | str, dict[str, Any]]:
 
 
 def example(operation: str) -> Mapping[str, Any] | None:
-    """The recorded request and answer of an operation: `path`, `query`, `body`, `answer`; None where there is none."""
+    """Recorded example of an operation: `path`, `query`, `body`, `answer`; None if there is none."""
     file = files("headwater_server").joinpath("examples", f"{operation}.json")
     if not file.is_file():
         return None
@@ -181,6 +181,6 @@ def _exemplify(operation: dict[str, Any]) -> None:
 
 
 def success_of(operation: Mapping[str, Any]) -> dict[str, Any]:
-    """The response of an operation that did all that it was asked for: 200 of a question, 201 of what was sent."""
+    """Response of a successful operation: 200 for a question, 201 for sent data."""
     responses: Mapping[str, dict[str, Any]] = operation["responses"]
     return responses["201"] if "201" in responses else responses["200"]

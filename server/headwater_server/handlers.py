@@ -91,7 +91,7 @@ def _message(error: Mapping[str, Any]) -> str:
 def _field(where: tuple[str | int, ...]) -> str:
     """`("query", "depth", "int")` ⇒ `depth`; a union's branches end in its types."""
     if where[0] == "body":
-        # Of what is no JSON, the character at which it isn't.
+        # For invalid JSON, the position of the mistake.
         where = tuple(part for part in where if isinstance(part, str))
         return ".".join(str(part) for part in where[1:]) or "body"
     return str(where[1]) if len(where) > 1 else str(where[0])

@@ -84,11 +84,11 @@ class IntakeMetrics:
         )
 
     def kafka_up(self, *, up: bool) -> None:
-        """Nothing holds events up, or something does."""
+        """Record whether events are held up."""
         self._kafka.set(up)
 
     def unauthorized(self) -> None:
-        """A sender had no token, or a wrong one."""
+        """Count a sender without a valid token."""
         self._rejected.labels(RequestRejection.TOKEN.value).inc()
 
     def busy(self) -> None:
@@ -100,7 +100,7 @@ class IntakeMetrics:
         self._rejected.labels(RequestRejection.KAFKA.value).inc()
 
     def answered(self, outcome: RequestOutcome, seconds: float) -> None:
-        """A request's events were taken as far as they are."""
+        """Count the accepted and refused events of a request."""
         for refusal in outcome.refused.values():
             self._refused.labels(refusal.reason.value).inc()
         if outcome.unavailable is not None:
@@ -149,22 +149,22 @@ class CheckMetrics:
         )
 
     def every(self, seconds: float) -> None:
-        """They are checked so often."""
+        """Record the interval of checks."""
         self._interval.set(seconds)
 
     def checked(self, found: Mapping[str, tuple[int, int]]) -> None:
-        """Findings and exempted ones of each rule that was."""
+        """Record findings and exemptions of each checked rule."""
         for rule, (findings, exempted) in found.items():
             self._findings.labels(rule).set(findings)
             self._exempted.labels(rule).set(exempted)
 
     def all_checked(self, at: float) -> None:
-        """No rule took too long; `at`: seconds since 1970."""
+        """Record a complete check, in which no rule took too long; `at`: seconds since 1970."""
         self._at.set(at)
 
 
 class ServeMetrics:
-    """The metrics of one server, in a registry of their own."""
+    """Metrics of one server, in a separate registry."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -192,7 +192,7 @@ class ServeMetrics:
         build.labels(version("headwater")).set(1)
 
     def declare(self, routes: Iterable[str]) -> None:
-        """The routes there are; every series that an alert looks at is there with 0 from the start."""
+        """Register the routes, so that every series with an alert starts at 0."""
         self._routes = frozenset(routes)
         for route in (*self._routes, _OTHER):
             self._seconds.labels(route)
@@ -200,11 +200,11 @@ class ServeMetrics:
                 self._requests.labels(route, str(status))
 
     def under_way(self) -> AbstractContextManager[None]:
-        """While the block runs, one more request is."""
+        """Count a request in progress during the block."""
         return self._under_way.track_inprogress()
 
     def answered(self, route: str | None, status: int, seconds: float) -> None:
-        """A request was; `route` is its path's pattern, if it has one."""
+        """Record an answered request; `route` is its path's pattern, if it has one."""
         named = route if route in self._routes else _OTHER
         self._requests.labels(named, str(int(status)) if status in _STATUSES else _OTHER).inc()
         self._seconds.labels(named).observe(seconds)

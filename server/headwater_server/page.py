@@ -1,6 +1,6 @@
 """The page at `/`, and that of the API at `/docs`: built from `web/`, shipped beside this module in `page/`.
 
-Each file is a route of its own, so that nothing else is ever read, and other paths are answered like any other.
+Each file has a separate route, so that no other file is ever read; other paths are answered as unknown paths.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def as_iso_8601(text: Any) -> Any:
 
 
 def in_utc(time: datetime) -> datetime:
-    """UTC where it has no zone."""
+    """UTC if it has no zone."""
     try:
         return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     except OverflowError:
@@ -82,12 +82,12 @@ RunId = Annotated[
 
 
 def in_capitals(text: Any) -> Any:
-    """Names of enumerations may be written in any case; answers have them in capitals."""
+    """Names of enumerations may be in upper or lower case; answers have them in upper case."""
     return text.upper() if isinstance(text, str) else text
 
 
 def in_small_letters(text: Any) -> Any:
-    """The one word of a parameter that is a number or that."""
+    """The word allowed in place of a number."""
     return text.lower() if isinstance(text, str) else text
 
 
@@ -153,15 +153,15 @@ Only = Annotated[RunFilter, Depends(_only)]
 
 
 def hops(depth: int | Literal["all"]) -> int | None:
-    """`all` ⇒ None, as questions have it."""
+    """Convert `all` to None, as in questions."""
     return None if depth == "all" else depth
 
 
 async def known_only(request: Request) -> None:
-    """Refuse query parameters that the route doesn't take: a misspelt one would silently change the answer.
+    """Refuse unknown query parameters: a misspelt one would silently change the answer.
 
     Raises:
-        RequestValidationError: there is one, or one is given twice that can't be; it names the nearest known.
+        RequestValidationError: a parameter is unknown (with the nearest known one), or is wrongly given twice.
     """
     taken: QueryNames = request.app.state.query_names
     known = taken[getattr(request.scope.get("route"), "path_format", ""), request.method]

@@ -25,7 +25,7 @@
 | 503 | `urn:headwater:arrivals-unknown` | Kafka can't be asked when records of the topic arrived |
 | 504 | `urn:headwater:time-limit` | no answer within the time limit |
 
-No problem holds a secret, an address of ours, or where in the code it arose.
+No problem contains a secret, an internal address or a code location.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class FieldProblem:
 
     Attributes:
         field: its name, with dots between levels; of an event or a declaration its JSON pointer (RFC 6901).
-        message: what is wrong.
+        message: description of the fault.
     """
 
     field: str
@@ -155,10 +155,10 @@ class ProblemDetails:
         title: type of the problem in words.
         status: the HTTP status.
         detail: cause of this problem, for people.
-        instance: id of this occurrence in the server's log; only for a defect.
+        instance: id of this occurrence in the server's log; only for defects.
         nearest: existing names that are most similar to a name that wasn't found.
         candidates: an exact spelling of each thing that an ambiguous name stands for.
-        errors: faults of parameters, events and declarations, one by one.
+        errors: faults of parameters, events and declarations.
     """
 
     type: ProblemType

@@ -1,4 +1,4 @@
-"""Records of a topic as a query names them: by offset, by ranges, or by the time when they arrived."""
+"""Records of a topic in query parameters: by offset, by ranges, or by time of arrival."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _Range = Annotated[str, Field(min_length=1, max_length=64)]
 
 @dataclass(frozen=True, slots=True)
 class RecordsQuery:
-    """Parameters of a query that name records; None where they aren't given."""
+    """Query parameters that name records; None if not given."""
 
     topic: str | None
     partition: int | None
@@ -39,10 +39,10 @@ class RecordsQuery:
         return {field.name for field in fields(self) if getattr(self, field.name) is not None}
 
     def chosen(self) -> Starts | None:
-        """Records that the parameters name; None where they name none, or in several ways.
+        """Records that the parameters name; None if they name none, or in several ways.
 
         Raises:
-            QuestionError: a range is none.
+            QuestionError: a range is invalid.
         """
         given = self.given()
         match self:

@@ -1,7 +1,7 @@
-"""The app behind a socket, until it is stopped.
+"""Server of the app, until it is stopped.
 
-Stopping, in this order: no new connections; requests under way go on for `serve.drain_seconds`, then they are answered
-503; the driver is closed. A question that is still being asked then holds the process until its time limit ends it.
+Stopping, in this order: no new connections; current requests continue for `serve.drain_seconds`, then they are answered
+503; the driver is closed. A question that is still running then keeps the process until its time limit.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from headwater_server.settings import ServeSettings
 
 log = logging.getLogger("headwater.serve")
 
-# A name of 10 KB, every byte of it escaped, eight times over. What is longer is answered 400 before we see it.
+# A name of 10 KB, every byte of it escaped, eight times over. Longer ones are answered 400 by uvicorn.
 _LONGEST_HEAD_BYTES = 262_144
 _BACKLOG = 128
 _CHECK_SECONDS = 5.0
-# Besides clients' connections: Neo4j's, log, libraries; and what is accepted in one turn of the loop before
-# any of it can be refused.
+# Besides clients' connections: Neo4j's, log, libraries; and connections accepted in one turn of the loop before they
+# can be refused.
 _OTHER_FILES = 128 + 2 * _BACKLOG
 _FEWEST_CONNECTIONS = 16
 
@@ -38,10 +38,10 @@ class HttpServer:
 
     Args:
         graph: to ask; its driver is closed with this object.
-        app: what answers; by default `create_app(graph)`.
+        app: the ASGI app; by default `create_app(graph)`.
 
     Raises:
-        OSError: the address can't be listened on.
+        OSError: the server can't listen on the address.
     """
 
     def __init__(self, graph: Graph, app: ASGIApp | None = None) -> None:
@@ -68,7 +68,7 @@ class HttpServer:
 
     @property
     def url(self) -> str:
-        """URL that the server listens on."""
+        """URL of the server."""
         host, port = self._socket.getsockname()[:2]
         return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
@@ -102,12 +102,12 @@ class HttpServer:
 class _Uvicorn(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signals to the command, which ends with status 0; uvicorn would raise them again afterwards."""
+        """The command handles signals and ends with status 0; uvicorn would raise them again afterwards."""
         yield
 
 
 def _places(settings: ServeSettings) -> int:
-    """Number of connections that the process may hold. Its limit of open files is raised for them, if allowed.
+    """Number of connections that the process may hold. The limit of open files is raised for them, if allowed.
 
     A server that runs out of files can't even refuse: connections stay in the queue, and its loop turns for nothing.
     """

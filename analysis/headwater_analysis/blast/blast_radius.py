@@ -117,7 +117,7 @@ def _tainted(context: Context, hops: Iterable[Hop], *, shift: int) -> tuple[Tain
 
 
 def _by_certainty(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Join parts of equal certainty, and remove from the less certain ones what a surer one covers."""
+    """Join parts of equal certainty, and remove from less certain parts what a more certain part covers."""
     groups: dict[Certainty, list[Part]] = defaultdict(list)
     for part in parts:
         groups[part.certainty].append(part)

@@ -73,7 +73,7 @@ def _streaming(context: Context, run: Run, key: str) -> Hop:
     # Observed micro-batches; reconciled ones belong to no run, though their times may fall into this one.
     first, last = run.properties.get("first_batch"), run.properties.get("last_batch")
     if run.started_at is not None:
-        # The first that began then or later: one that began just before belongs to the start before.
+        # The first micro-batch that began then or later: an earlier one belongs to the start before.
         [begun] = first_after(context, [(query, run.started_at)], inclusive=True)
         first = min(each for each in (first, begun, query.last_batch + 1) if each is not None)
     if run.ended_at is not None:
@@ -89,7 +89,7 @@ def _streaming(context: Context, run: Run, key: str) -> Hop:
 
 
 def _without_run_after(context: Context, query: Query, last: int) -> int:
-    """Last micro-batch before that of another run. Batches of no known run may be those of a run that broke off."""
+    """Last micro-batch before another run's first one. Batches of no known run may be those of a run that broke off."""
     while True:
         [following] = stretches(context.tx, [(query.key, last + 1, query.last_batch)], STRETCH)
         for batch in following:
@@ -124,7 +124,7 @@ def batches_origin(context: Context, bad: BadBatches) -> Hop:
 
 
 def _queries_like(context: Context, text: str) -> list[str]:
-    """Key of the query with this name, else of the only one whose id has this prefix. Empty where there is none."""
+    """Key of the query with this name, else of the only query whose id has this prefix. Empty if there is none."""
     rows = context.tx.rows("blast/queries_by_name", name=text)
     if len(rows) > 1:
         raise AmbiguousError(
@@ -188,7 +188,7 @@ def batches_hop(context: Context, query: Query, first: int, last: int, why: str)
 def _step(
     query: Query, batches: Sequence[Batch], asked: tuple[int, int], state: State, until: int, *, complete: bool
 ) -> Step:
-    """Build the step of micro-batches; a SUMMARY where none of them is kept one by one."""
+    """Build the step of micro-batches; a SUMMARY if they are only kept as summaries."""
     if batches:
         count = len(batches) if complete else None
         return micro_batches(query, batches, count=count, keeps=state.keeps, spread=(batches[0].first, until))

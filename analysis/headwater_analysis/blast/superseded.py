@@ -26,7 +26,7 @@ class Replacement:
         by: the step.
         began: start of the write; anything written before is gone.
         ended: end of the write.
-        partitions: partitions that it replaced, as `key=value` paths; none: everything.
+        partitions: partitions that it replaced, as `key=value` paths; empty if it replaced everything.
     """
 
     by: Step
@@ -69,7 +69,7 @@ class Replacements:
                 self._dropped[stored["key"]] = at
 
     def split(self, part: Part) -> tuple[Part | None, list[Superseded]]:
-        """Split a part into the rest that still exists and what is gone."""
+        """Split a part into the remaining and the overwritten data."""
         written = part.until or part.since
         key = part.dataset.key
         if written is None:
@@ -105,7 +105,7 @@ class Replacements:
                     self._note_unknown(key, run)
 
     def _queries(self, keys: Sequence[str]) -> None:
-        """Look up overwriting queries. These overwrite in every batch, so the last one shows it."""
+        """Look up overwriting queries. These queries overwrite in every batch, so the last batch shows it."""
         rows = self._context.tx.rows("blast/writing_queries", datasets=list(keys))
         queries = self._context.queries(row["key"] for row in rows)
         for row in rows:
@@ -150,7 +150,7 @@ def _replaced(use: StoredUse) -> tuple[str, ...] | None:
 
 
 def _taken(part: Part, partitions: tuple[str, ...]) -> tuple[Part | None, Part | None]:
-    """Split a part into what is gone and what is left."""
+    """Split a part into the overwritten and the remaining data."""
     if not partitions:
         return part, None
     if part.kind is PartKind.SNAPSHOT and part.partitions:

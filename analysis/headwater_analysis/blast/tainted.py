@@ -39,7 +39,7 @@ class Tainted:
         parts: parts that are still tainted; each part's certainty is the weakest on the way to it.
         superseded: tainted parts that are gone.
         hops: numbers of the steps that wrote it.
-        certainty: the surest of its parts; of the superseded ones where no other is left.
+        certainty: greatest certainty of its parts; of its superseded parts if no others are left.
     """
 
     dataset: Asset
@@ -57,7 +57,7 @@ class Totals:
     Attributes:
         datasets: datasets with a tainted part.
         clean_again: datasets whose tainted parts were all superseded.
-        offsets: upper bound of the records of topics (a range may hold others).
+        offsets: upper bound of the number of tainted records in topics: a range may hold other records, too.
         files: files, listed or counted.
         versions: versions of tables.
         unknown: datasets whose tainted part is unknown.

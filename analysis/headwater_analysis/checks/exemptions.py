@@ -55,7 +55,8 @@ def read_exemptions(text: str, name: str) -> tuple[Exemption, ...]:
         name: name of the file, for messages.
 
     Raises:
-        ExemptionsError: it isn't YAML, or has what none can; all mistakes, a line each.
+        ExemptionsError: the file isn't YAML, or has fields or values that aren't allowed; has all mistakes, a line
+            each.
     """
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -99,7 +100,7 @@ def _entries(root: yaml.Node | None, name: str, mistakes: list[str]) -> Iterator
 
 
 def _mistakes(entry: Mapping[str, yaml.Node], line: int) -> Iterator[tuple[int, str, str]]:
-    """Line, field, and what is wrong."""
+    """Line and field of a mistake, and its description."""
     for field, node in entry.items():
         at = node.start_mark.line + 1
         if field not in _FIELDS:

@@ -13,8 +13,8 @@ class Subject:
     Attributes:
         kind: DATASET, JOB or CONSUMER.
         key: key of the node: an exemption may name it.
-        name: name with the namespace, as questions take it; of a consumer its name alone.
-        owners: declared owners, else those that events report; of a dataset under each of its names.
+        name: name with the namespace, as questions accept it; for a consumer only its name.
+        owners: declared owners, else the owners that events report; for a dataset, under any of its names.
         table: name of a dataset in a catalog: `db.orders`; None where no catalog has it.
     """
 
@@ -33,7 +33,7 @@ class Finding:
         id: keys of nodes: the same as long as the rule is broken there.
         subject: dataset, job or consumer that breaks the rule.
         message: description, as a sentence.
-        since: time since when it is broken, where that is known.
+        since: time since which the rule is broken, where known.
     """
 
     id: str
@@ -54,7 +54,7 @@ class CheckedRule:
         exempted: number of exempted findings.
         findings: findings of this page, in order of id.
         next_cursor: cursor of the rule's next page; None on the last page.
-        unknown: clause on what isn't known and may break the rule as well; None: everything is known.
+        unknown: clause on unknown facts that may break the rule as well; None: everything is known.
     """
 
     rule: str
@@ -69,12 +69,12 @@ class CheckedRule:
 
 @dataclass(frozen=True, slots=True)
 class UncheckedRule:
-    """A rule that isn't known to hold or to be broken.
+    """A rule that could not be checked: whether it holds is unknown.
 
     Attributes:
         rule: name of the rule.
         title: requirement, as a sentence.
-        reason: reason why it isn't known, as a sentence: it took too long.
+        reason: reason as a sentence, such as that it took too long.
     """
 
     rule: str
@@ -89,7 +89,7 @@ class UnusedExemption:
     Attributes:
         rule, subject: rule and subject, as the file has them.
         line: line in the file.
-        reason: EXPIRED, UNKNOWN_SUBJECT: nothing is called so, or MENDED: the rule isn't broken there.
+        reason: EXPIRED; UNKNOWN_SUBJECT: nothing has this name; MENDED: the subject doesn't break the rule.
     """
 
     rule: str
@@ -104,8 +104,8 @@ class Checks:
 
     Attributes:
         rules: each rule that was checked, in the registry's order.
-        total: findings of all of them.
-        exempted: findings that are exempted, of all.
+        total: number of findings of all rules.
+        exempted: number of exempted findings of all rules.
         unused: exemptions that exempt nothing.
         unchecked: rules that took too long: without findings, they may be broken all the same.
     """

@@ -26,7 +26,7 @@ _CORRECT: Final = "Correct the declaration, or the job."
 
 @dataclass(frozen=True, slots=True)
 class CheckRule:
-    """A rule. Its statement in `analysis/cypher/checks.cypher`, named as it is with _ for -, gives what breaks it.
+    """A rule. The statement of its name (with _ for -) in `analysis/cypher/checks.cypher` finds what breaks the rule.
 
     Attributes:
         name: name in exemptions, metrics and reports.
@@ -34,10 +34,10 @@ class CheckRule:
         fix: remedy for its findings, as a sentence.
         message: returns the meaning of a row of `found`, as a sentence. Beside `found` the statement gives `total` and
             `exempted`.
-        given: returns further parameters of its statement, by name, from the graph, the day of today, and the keys of
-            datasets with several names; None: there are none.
-        unknown: returns a clause on what isn't known and may break it as well, and the exempted keys that the clause
-            would have named; None: its statement sees all there is.
+        given: function that returns further parameters of the statement, by name; it gets the graph, today's date, and
+            the keys of datasets with several names; None: there are no further parameters.
+        unknown: function that returns a clause on unknown facts that may break the rule as well, and the exempted keys
+            that the clause would have named; None: the statement sees everything.
     """
 
     name: str
@@ -89,7 +89,7 @@ def _faults_beside(tx: Transaction, _today: date, _names: Mapping[str, list[str]
     several = several_names(tx)
     for row in tx.rows("checks/respelled", datasets=sorted(several)) if several else ():
         if len({several[key][0] for key in row["datasets"]}) < len(row["datasets"]):
-            # A query has another name for what it reads from one of its starts on.
+            # The query reads a dataset under another name since one of its starts.
             known = {batch for batches in row["broken"] for batch in batches}
             wanted |= {(row["query"], batch) for batch in row["begins"] if batch not in known}
     intervals = micro_batches.at_batches(tx, sorted(wanted))

@@ -30,7 +30,7 @@ from headwater_graph.keys import consumer_key
 from headwater_graph.segments import segment
 
 OPEN_AFTER = timedelta(days=1)
-"""Time without any sign of a run that reported no end, after which the run counts as stuck."""
+"""A run without a reported end counts as stuck after this time without events or heartbeats."""
 
 
 def check(
@@ -52,11 +52,11 @@ def check(
         exemptions: findings that are accepted.
         open_after: longest time without an event of a run that has no end.
         limit: most findings of each rule.
-        cursor: `next_cursor` of a rule's page before, where just that rule is checked.
+        cursor: `next_cursor` of the previous page; only if a single rule is checked.
 
     Raises:
         QuestionError: a cursor for several rules, of another question, or the limit isn't from 1 to 1,000.
-        TimeLimitError: each of them took too long; it names the first. Beside others a rule that did is unchecked.
+        TimeLimitError: every rule took too long; names the first. If only some rules did, these are unchecked.
     """
     check_limit(limit)
     if cursor is not None and len(rules) != 1:
@@ -152,7 +152,7 @@ def _idle(keys: Mapping[Exemption, Sequence[str]], met: set[str]) -> Iterable[Un
 
 
 def _keys(tx: Transaction, subject: str) -> list[str]:
-    """Keys of all nodes that are called so: of a dataset under each of its names, of a job, of a consumer."""
+    """Keys of all nodes with this name: of a dataset (under each of its names), a job or a consumer."""
     keys = [row["key"] for row in tx.rows("checks/consumer", key=consumer_key(tx.tenant, subject))]
     for resolve in (resolve_dataset, resolve_job):
         try:

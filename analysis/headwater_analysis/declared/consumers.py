@@ -29,9 +29,9 @@ class ReadingConsumer:
         criticality: declared criticality.
         notice_days: notice that its people need before a change.
         freshness_seconds: greatest age of its data.
-        deadline: time of day when its data has to be there.
+        deadline: time of day by which its data has to be there.
         url: address of the consumer.
-        reads: names of the assets asked about that it reads; at most 20.
+        reads: names of the requested assets that it reads; at most 20.
         reads_total: number of these assets.
         sets: ids of the declaration sets that declare it.
     """
@@ -55,7 +55,7 @@ class ReadingConsumer:
 def consumers_of(tx: Transaction, nodes: Iterable[int]) -> tuple[ReadingConsumer, ...]:
     """Consumers of datasets and columns, by Neo4j's ids, in order of name. They may declare any name of a dataset.
 
-    A column is read by consumers that name it, and by those that read its dataset and name no column of it.
+    A column is read by consumers that name it, and by consumers that read its dataset without naming any column.
     """
     if not tx.consumers:
         return ()

@@ -16,7 +16,7 @@ class SetState:
     Attributes:
         revision: latest revision; 0: none.
         items: keys of the declarations that the revision lists.
-        missing: keys of these that the graph doesn't have yet.
+        missing: keys of those declarations that the graph doesn't have yet.
         format, source, document: format, location and text of the revision's file.
     """
 

@@ -20,7 +20,7 @@ PARALLEL: Final = {
     "owners": ("owner_types",),
     "approval_by": ("approval_covers", "approval_sensitivity", "approval_reason", "approval_until"),
 }
-"""Properties with the parallel ones that belong to them."""
+"""Properties, each with the properties whose values are parallel to its own."""
 MARKS: Final = ("marks", "mark_versions", "mark_spreads", "mark_reasons")
 """Parallel lists: marks and their properties."""
 _TYPE: Final = "type"

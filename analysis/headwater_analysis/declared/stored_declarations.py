@@ -15,7 +15,7 @@ from headwater_graph.keys import dataset_key, declaration_set_key, plan_key
 from headwater_schemas.events import DatasetRef
 
 _NAMED: Final = ("inputs", "outputs", "partition_inputs", "partition_outputs", "_consumes")
-"""Properties with keys of datasets and columns; answers have their names instead."""
+"""Properties that hold keys of datasets and columns; answers show names instead."""
 _OF_A_MAPPING: Final = ("inputs", "input_fields", "outputs", "output_fields", "transforms")
 _KEY: Final = 32
 """Characters of a key."""
@@ -159,7 +159,7 @@ def unknown_datasets(reader: Reader, datasets: Iterable[DatasetRef]) -> list[Dat
 def _read(
     tx: Transaction, statement: str, keys: Iterable[str], *, shown: bool = False, **more: Any
 ) -> list[Declaration]:
-    """Read declarations; with `shown`, dataset names are replaced by those that answers show, so that they compare."""
+    """Read declarations. With `shown`, dataset names are replaced by the shown names, so that they can be compared."""
     rows = tx.rows(statement, keys=sorted(keys), **more)
     named = {key for row in rows for name in _NAMED for key in row["declaration"].get(name) or ()}
     found = tx.one("declared/names", keys=sorted(named))["names"] if named else ()
@@ -227,7 +227,7 @@ def stated(properties: Any, names: Mapping[str, tuple[str, str | None]] | None =
 
 
 def owners_by_key(tx: Transaction, nodes: Sequence[Mapping[str, Any]]) -> dict[str, tuple[OwnerName, ...]]:
-    """Owners by key: declared ones, else those that events report; of a dataset under each of its names.
+    """Owners by key: declared ones, else the owners that events report; for a dataset, under any of its names.
 
     Args:
         tx: read transaction.

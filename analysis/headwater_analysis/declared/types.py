@@ -2,7 +2,7 @@
 
 A declaration has the type as its file spells it: Spark's, the database's, or a data contract's logical type. Observed
 types are mostly Spark's. So `varchar(20)` is `string`, and `integer` any whole number; but `bigint` is not `int`, and
-`decimal(10,2)` not `decimal(12,2)`. A word that isn't in the table below is unknown, and so it agrees.
+`decimal(10,2)` not `decimal(12,2)`. A word that isn't in the table below is unknown and agrees with every type.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _KINDS: Final = {
     **dict.fromkeys(("binary", "varbinary", "bytea", "blob"), _BYTES),
     **dict.fromkeys(("array", "map", "struct"), _PARTS),
 }
-"""Kind of a type, by its word without parameters. Only types of one kind, or numbers, may be the same."""
+"""Kind of a type, by its word without parameters. Only types of the same kind, or two numeric types, may be equal."""
 _NUMBERS: Final = frozenset({_WHOLE, _REAL, _DECIMAL, _ANY_NUMBER})
 _OF_ONE_WIDTH: Final = frozenset({"tinyint", "smallint", "int", "bigint"})
 """Words that mean the same whole numbers to all systems."""

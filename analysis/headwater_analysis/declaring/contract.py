@@ -157,7 +157,7 @@ def _object(body: DeclarationEvent, name: str) -> dict[str, Any]:
 
 
 def _tree(columns: Iterable[DeclaredColumn]) -> list[dict[str, Any]]:
-    """Nest properties as the columns' paths are; mark those that are only parents of declared columns."""
+    """Nest properties like the columns' paths; mark properties that are only parents of declared columns."""
     top: dict[str, Any] = {}
     for column in columns:
         steps = _STEP.findall(column.path)
@@ -220,7 +220,7 @@ def _definitions(glossary: Iterable[str] | None) -> list[dict[str, str]]:
 
 
 def _team(bodies: Sequence[DeclarationEvent]) -> dict[str, Any] | None:
-    """Owners, where all datasets have the same; else they are custom properties of each dataset."""
+    """Owners, if all datasets have the same owners; else owners are custom properties of each dataset."""
     owners: set[tuple[Owner, ...]] = {body.owners or () for body in bodies}
     if len(owners) != 1:
         return None

@@ -83,7 +83,7 @@ def _groups(feeds: _Feeds) -> dict[str, int]:
 
 
 def _shortest_path(feeds: _Feeds, start: str, end: str) -> list[str]:
-    """Shortest path from one node to another, both included; there is always one."""
+    """Shortest path from one node to another, both included. The nodes must be connected."""
     before: dict[str, str | None] = {start: None}
     waiting = deque([start])
     while end not in before:

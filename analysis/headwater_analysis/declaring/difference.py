@@ -65,7 +65,7 @@ class SetResult:
         revision: number of the revision.
         declarations: number of declarations in the set.
         published: number of events that were published; 0: nothing changed, or publishing was off.
-        in_graph: whether the graph has this revision; false where it wasn't published, or nobody waited.
+        in_graph: whether the graph has this revision; false if it wasn't published, or nobody waited for it.
         changes: declarations that change.
         unknown_datasets: datasets that the set names and that the graph didn't have, by namespace and name.
         contradictions: properties for which other sets declare other values.

@@ -28,7 +28,8 @@ def read_file(
         text: content of the file.
         namespace: namespace of a contract's or manifest's datasets that have none.
         catalog: text of dbt's `catalog.json`.
-        names: looks up datasets whose namespace neither the file nor `namespace` has; None: there may be none.
+        names: lookup of datasets for which neither the file nor `namespace` gives a namespace; None: no such names are
+            allowed.
 
     Raises:
         DeclarationError: the file has mistakes.

@@ -1,7 +1,7 @@
 """Datasets of the graph → ODCS data contracts.
 
 A dataset that was declared by a data contract gives that contract, byte for byte. For any other dataset a contract is
-made from all sets that declare it, and from its observed schema.
+built from all sets that declare the dataset, and from its observed schema.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class DatasetContract:
     """A data contract for one or several datasets.
 
     Attributes:
-        set: declaration set that the contract was declared as; None: the contract was made.
+        set: declaration set that the contract was declared as; None: the contract was built.
         datasets: requested datasets that the contract covers, as answers spell them.
         other_sets: ids of sets that declare these datasets, too, and that are not part of the contract.
         contradictions: number of properties in which the sets contradict each other; the contract has the first value.
@@ -72,13 +72,14 @@ class _Found:
 def contracts_of(
     reader: Reader, names: Sequence[str], *, contract_id: str | None = None, made: bool = False
 ) -> list[DatasetContract]:
-    """Contracts of datasets: those that were declared, and one for each other dataset.
+    """Contracts of datasets: the declared ones, and one for each other dataset.
 
     Args:
         reader: reader of the graph.
         names: names of the datasets, in any spelling.
-        contract_id: make one contract for all of them, with this id; None: one for each, with its dataset's name as id.
-        made: make contracts, also where some were declared.
+        contract_id: id of one contract for all datasets; None: one contract for each dataset, with the dataset's name
+            as id.
+        made: whether to build contracts even where some were declared.
 
     Raises:
         NotFoundError: no dataset has this name; with the nearest.

@@ -27,7 +27,7 @@ class Names:
         find: returns the dataset of a name, or raises UnresolvedNameError. None: the graph isn't asked.
 
     Attributes:
-        unchecked: names that weren't looked up, since the graph isn't asked.
+        unchecked: names that weren't looked up, because there is no access to the graph.
     """
 
     def __init__(self, find: Callable[[str], DatasetRef] | None) -> None:
@@ -36,7 +36,7 @@ class Names:
         self.unchecked: dict[str, None] = {}
 
     def dataset(self, name: str) -> DatasetRef:
-        """Return the dataset of a name; where the graph isn't asked, one without a namespace.
+        """Return the dataset of a name; without access to the graph, a dataset without a namespace.
 
         Raises:
             UnresolvedNameError: no dataset, or several, have this name.

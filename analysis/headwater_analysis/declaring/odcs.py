@@ -1,7 +1,7 @@
 """ODCS data contracts (Open Data Contract Standard, 2.2 to 3.1) → declaration sets, and back.
 
 The set keeps the contract's text as it is, so the contract comes back whole: quality rules, prices, roles and servers
-have no place in declarations. Fields that have one are declared as well:
+have no place in declarations. Fields that have a place there are declared as well:
 
 | of the contract                                     | becomes                                                        |
 |-----------------------------------------------------|----------------------------------------------------------------|
@@ -56,7 +56,7 @@ PREFIX: Final = "headwater."
 DECLARATIONS: Final = "headwater.declarations"
 """Custom property of a contract that was made from a declaration set: the set's jobs and consumers."""
 NOT_DECLARED: Final = "headwater.not_declared"
-"""Custom property of a property that is only a parent of declared ones."""
+"""Custom property that marks a property as only a parent of declared ones."""
 
 _IDENTITY: Final = frozenset({"set", "dataset", "job", "consumer", "path"})
 _T = TypeVar("_T", bound=msgspec.Struct)
@@ -85,7 +85,7 @@ def read_contract(file: str, text: str, namespace: str | None = None, names: Nam
         file: name of the file, for messages.
         text: YAML or JSON.
         namespace: namespace of datasets that neither a server nor a custom property names.
-        names: looks up datasets for which `namespace` is None, too; None: there may be none.
+        names: lookup of datasets without any namespace; None: no such names are allowed.
 
     Raises:
         DeclarationError: the contract has mistakes.
@@ -432,7 +432,7 @@ def _time_of_day(value: Any) -> str:
 
 
 def _step(name: str) -> str:
-    """A name as one step of a field path."""
+    """Quote a name as one step of a field path."""
     return f"`{name.replace('`', '``')}`" if re.search(r"[.`]", name) else name
 
 

@@ -20,7 +20,7 @@ class FileProblem:
         file: name of the file.
         line: line in the file, from 1.
         path: path of the field; empty: the file.
-        message: what is wrong, and what would be right.
+        message: description of the mistake, and the correction.
     """
 
     file: str

@@ -63,7 +63,7 @@ def read_set(file: str, text: str, names: Names | None = None) -> DeclaredSet:
     Args:
         file: name of the file, for messages.
         text: YAML or JSON.
-        names: looks up datasets without a namespace; None: there may be none.
+        names: lookup of datasets without a namespace; None: no such names are allowed.
 
     Raises:
         DeclarationError: the file has mistakes.
@@ -320,7 +320,7 @@ def _problems_of(file: str, document: LocatedDocument, error: ValidationError) -
     for one in error.errors(include_url=False):
         if _is_of_the_form_meant(document.value, one["loc"]):
             found.setdefault(_path_of(document.value, one), []).append(one)
-    # A value that fits no form of a union has errors of its own, and one for each form.
+    # A value that fits no member of a union has errors of its own, and one for each member.
     above = {place[:end] for place in found for end in range(len(place))}
     places = [place for place in found if place not in above]
     return [FileProblem(file, document.line(place), place, _message(found[place])) for place in places[:_MOST_PROBLEMS]]
@@ -343,7 +343,7 @@ def _has(value: Any, step: str | int) -> bool:
 
 
 def _path_of(value: Any, error: Any) -> Path:
-    """Path of an error in the document: its steps that exist there, and a missing key; names of types are left out."""
+    """Path of an error in the document: the steps that exist there, and a missing key, without names of types."""
     place: Path = ()
     for step in error["loc"]:
         if _has(value, step):
@@ -403,7 +403,7 @@ _MODELS: Final[dict[str, type[BaseModel]]] = {
 
 
 def _keys_at(loc: tuple[str | int, ...]) -> list[str]:
-    """Keys that a mapping may have, where the last step of `loc` is one that it may not."""
+    """Allowed keys of a mapping, if the last step of `loc` is an unknown key."""
     names = [step for step in loc[:-1] if isinstance(step, str)]
     every: tuple[type[BaseModel], ...] = (*_MODELS.values(), model.Named)
     labels = {each.__name__: each for each in every}

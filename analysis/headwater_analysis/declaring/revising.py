@@ -111,7 +111,7 @@ def next_revision(reader: Reader, declared: DeclaredSet, *, now: datetime) -> Ne
     added = {key: body for key, body in bodies.items() if key not in held}
     before = declarations(reader, held - bodies.keys())
     subjects = {one.subject for one in before}
-    # `made` takes a third of the time of a large set, and is needed for changes alone.
+    # For a large set `made` takes a third of the time, and is needed only for changes.
     changed = {key: body for key, body in added.items() if subjects and subject_key(body, tenant=tenant) in subjects}
     changes = difference(
         made(changed, tenant=tenant),
@@ -169,7 +169,7 @@ def _edges(reader: Reader, changed: Mapping[str, DeclarationEvent], before: Iter
 
 
 def _contradictions(reader: Reader, declared: DeclaredSet) -> list[Contradiction]:
-    """Contradictions with other sets, or within this one where a dataset has several names."""
+    """Contradictions with other sets, or within this set if a dataset has several names."""
     tenant = reader.tenant
     bodies = declared.by_key(tenant)
     subjects = {key: subject_key(body, tenant=tenant) for key, body in bodies.items()}

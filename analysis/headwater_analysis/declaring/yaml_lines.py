@@ -1,7 +1,7 @@
-"""YAML as plain values, with the line that each began in.
+"""YAML as plain values, with the line where each begins.
 
-PyYAML's parser gives events, in C where libyaml is installed (decisions: pyyaml). Text, numbers, booleans and null are
-made from them here; no other tag is, so no file creates an object. The events are read one by one: PyYAML builds its
+PyYAML's parser gives events, in C where libyaml is installed (decisions: pyyaml). Only text, numbers, booleans and null
+are created from them: no file can create any other object. The events are read one by one: PyYAML builds its
 own tree of nodes by a recursion in C, which crashes the process on a file of many brackets.
 """
 
@@ -26,7 +26,7 @@ _COMMENT: Final = re.compile(r":\s+(#[\w-]+)\s*$")
 _DATE: Final = "tag:yaml.org,2002:timestamp"
 
 Lines: TypeAlias = "int | tuple[int, dict[str | int, Lines]]"
-"""Line that a value began in, from 1; for a mapping or list also those of its values, by key or index. The line
+"""Line where a value begins, from 1; for a mapping or list also the lines of its values, by key or index. The line
 of a mapping's value is that of its key."""
 
 
@@ -73,7 +73,7 @@ def parse_yaml(file: str, text: str) -> LocatedDocument:
 
 @dataclass(slots=True)
 class _Value:
-    """Value made from an event and those nested in it.
+    """Value built from an event and the events nested in it.
 
     Attributes:
         value: the value.

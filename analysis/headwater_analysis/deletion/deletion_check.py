@@ -34,11 +34,11 @@ _MOST_NAMED: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class DeletionQuestion:
-    """Dataset or version to delete, and what counts against it.
+    """Dataset or version to delete, and conditions that forbid its deletion.
 
     Attributes:
         dataset: name of the dataset.
-        version: version, or a prefix of it; None: the whole dataset.
+        version: version, or a prefix of one; None: the whole dataset.
         since: a job that was observed to read it at this time or later needs it.
         holding: marks that forbid deletion.
         incomplete: whether incomplete lineage is accepted.
@@ -196,7 +196,7 @@ def _needing(tx: Transaction, uses: Sequence[JobUse], since: datetime) -> tuple[
 
 
 def _tests(tx: Transaction, datasets: Mapping[str, int]) -> set[str]:
-    """Keys of datasets, of these keys and ids, with a mark `test`: their own, or one that spreads to them."""
+    """Keys of datasets with a mark `test`, their own or one that spreads to them."""
     if not datasets or not tx.declarations:
         return set()
     identities = Identities.of(tx)
@@ -204,7 +204,7 @@ def _tests(tx: Transaction, datasets: Mapping[str, int]) -> set[str]:
     shown = {key: identities.shown_node(node) for key, node in datasets.items()}
     found = {key for key in datasets if _has_test(declared(tx, identities.members(key)).values())}
     for spread, statement in _WAYS.items():
-        # First the datasets that may declare such a mark; then those that it spreads to.
+        # First the datasets that may declare such a mark, then the datasets that receive it.
         near = {*shown.values(), *_reached(tx, shown.values(), statement).found}
         nodes, keys = tx.one("lineage/written", nodes=sorted(near)).values()
         under = {name: node for node, key in zip(nodes, keys, strict=True) for name in identities.members(key)}
@@ -217,7 +217,7 @@ def _tests(tx: Transaction, datasets: Mapping[str, int]) -> set[str]:
 
 
 def _has_test(known: Iterable[Declared], spread: MarkSpread | None = None) -> bool:
-    """Return whether a whole dataset is marked as a test; with a spread, whether that mark spreads so."""
+    """Return whether a whole dataset has a mark `test`; with `spread`, whether it has such a mark with this spread."""
     return any(mark == TEST and not of and (spread is None or way == spread.value) for mark, of, way, _ in _rows(known))
 
 
@@ -238,7 +238,7 @@ def _queries(tx: Transaction, names: Sequence[str]) -> Iterator[NeedingQuery]:
 
 
 class _MayRead:
-    """Jobs with incomplete column lineage, by whether they may read a dataset without being known to.
+    """Jobs with incomplete column lineage, grouped by whether they may read a dataset although no read is recorded.
 
     Args:
         tx: read transaction.

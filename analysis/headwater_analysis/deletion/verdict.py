@@ -32,7 +32,7 @@ class HeldMark:
         mark: name of the mark: `legal-hold`, say.
         of: dataset that declares it.
         version: marked version; None: the whole dataset.
-        spread: direction in which it spread here, where `of` is another dataset; NONE: the dataset's own mark.
+        spread: direction in which the mark spread from the dataset `of`; NONE: the dataset's own mark.
         hops: hops to `of`.
         reason: declared reason.
         holds: whether such a mark forbids deletion.
@@ -53,9 +53,9 @@ class NeedingJob:
 
     Attributes:
         job: the job.
-        last_seen: last time it was observed to read; None: it is declared to.
+        last_seen: last observed read; None: the read is only declared.
         declared: whether it is declared to read.
-        needs: whether it counts: it is declared, or was observed lately, and writes something that isn't a test.
+        needs: whether the job forbids the deletion: its read is declared or recent, and it writes more than test data.
         test: whether all its outputs are marked as tests.
     """
 
@@ -92,9 +92,9 @@ class MayDelete:
     Attributes:
         dataset: the dataset.
         version: the version; None: the whole dataset.
-        newest: for a version: whether no later one is known.
+        newest: for a version: whether no later version is known.
         verdict: verdict on the deletion.
-        marks: marks that apply to it, its own and those of others.
+        marks: marks that apply to it: its own, and marks of other datasets that spread to it.
         jobs: jobs that read the dataset, or the superseded version. Those that need it first.
         jobs_total: number of these jobs.
         queries: queries whose checkpoints refer to it.

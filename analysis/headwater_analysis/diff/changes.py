@@ -20,7 +20,7 @@ class Side:
         run_id: requested run.
         code_version: requested code version.
         plans: digests of the plans that were active by then.
-        incomplete: whether one of these plans is incomplete, so that edges may be missing on this side.
+        incomplete: whether a plan of this side is incomplete, so that edges may be missing.
     """
 
     time: datetime | None
@@ -35,7 +35,7 @@ class EdgeChange:
     """A column's lineage that differs between the sides.
 
     Attributes:
-        change: ADDED, REMOVED; CHANGED: the target is derived from the source in another way.
+        change: ADDED; REMOVED; CHANGED: the target is derived from the source by another transformation.
         job: job of the lineage.
         source: input column, or input dataset as a whole; None: no input, as for a constant.
         target: output column, or output dataset as a whole.
@@ -52,7 +52,7 @@ class EdgeChange:
 
 @dataclass(frozen=True, slots=True)
 class DatasetChange:
-    """A dataset that a job reads or writes on one side alone.
+    """A dataset that a job reads or writes on only one side.
 
     Attributes:
         change: ADDED or REMOVED.
@@ -69,7 +69,7 @@ class DatasetChange:
 
 @dataclass(frozen=True, slots=True)
 class ColumnChange:
-    """A column that was in its dataset's schema on one side alone, or has another type or nullability there.
+    """A column that is in its dataset's schema on only one side, or whose type or nullability differs.
 
     Attributes:
         change: ADDED, REMOVED or CHANGED.
@@ -77,8 +77,8 @@ class ColumnChange:
         time: time of the first schema with an added column; of the last one with a removed column; for a changed
             column, of the first report of the schema after the change.
         before, after: type and nullability of a changed column; else None.
-        roles: for two runs or code versions, whether the schema that the dataset was READ with differs, the one that it
-            was written with (WROTE), or both; empty: schemas that the dataset had at the sides' times were compared.
+        roles: for two runs or code versions, which schemas differ: the one that the dataset was READ with, the one that
+            it was written with (WROTE), or both; empty: the dataset's schemas at the sides' times were compared.
     """
 
     change: DiffChange
@@ -96,12 +96,12 @@ class Diff:
     Attributes:
         before, after: the sides.
         jobs: jobs whose lineage is compared.
-        datasets: datasets that are read or written on one side alone; at most 1,000.
-        columns: columns that are in a schema on one side alone, or of another type, for the datasets that these jobs
-            read or write on either side; at most 1,000. Runs and code versions use the schemas that their uses name;
+        datasets: datasets that are read or written on only one side; at most 1,000.
+        columns: columns that are in a schema on only one side, or differ in type, of the datasets that these jobs read
+            or write; at most 1,000. Runs and code versions use the schemas that their uses name;
             where these name none, the schemas at the sides' times.
-        unknown_schemas: datasets that were used with a schema of which the graph has only the digest, so that columns
-            can't be compared; at most 1,000.
+        unknown_schemas: datasets whose columns can't be compared, because the graph has only the digest of a schema
+            that was used; at most 1,000.
         edges: edges of this page, by target and source.
         datasets_total, columns_total, edges_total: total numbers of datasets, columns and edges that differ.
         truncated: whether there were more jobs, edges or columns than the limits, so that more may differ.

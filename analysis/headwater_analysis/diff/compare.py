@@ -1,6 +1,6 @@
 """Diff of lineage between two times, two runs, or two code versions of a job.
 
-Where both sides have the same plans, their digests show that nothing differs, and no edge is read.
+If both sides have the same plans, their digests show that nothing differs, and no edge is read.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Endpoints(NamedTuple):
 
 
 class PlanEdge(NamedTuple):
-    """An edge of a plan. `expression_id` stands in where the text is unknown."""
+    """An edge of a plan. If the text is unknown, `expression_id` is compared instead."""
 
     plan: str
     endpoints: Endpoints
@@ -72,7 +72,7 @@ def compare_edges(tx: Transaction, job: str, before: JobSide, after: JobSide) ->
 
 
 def compared(before: Iterable[PlanEdge], after: Iterable[PlanEdge]) -> list[Compared]:
-    """Endpoints that exist on one side alone, or whose transformations differ."""
+    """Endpoints that exist on only one side, or whose transformations differ."""
     sides = _by_endpoints(before), _by_endpoints(after)
     out = []
     for endpoints in sides[0].keys() | sides[1].keys():
@@ -166,7 +166,7 @@ def diff(
     Raises:
         NotFoundError: no such job, dataset, run or code version.
         AmbiguousError: several jobs or datasets have this name.
-        QuestionError: the sides don't go together; the cursor is of another question.
+        QuestionError: the sides can't be compared; the cursor belongs to another question.
     """
     if before.is_time != after.is_time:
         raise QuestionError("Compare two times, two runs or two code versions.", field="after")

@@ -1,4 +1,4 @@
-"""A side of a comparison, as the question has it and as the graph has it: its plans and datasets of a job."""
+"""A side of a comparison, as asked and as resolved: plans and datasets of a job."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from headwater_analysis.runs.run_names import resolve_run
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A time, a run or a code version of a job; none of them: now.
+    """A time, a run or a code version of a job; if none is given: now.
 
     Attributes:
         time: aware.
@@ -28,7 +28,7 @@ class Point:
         code_version: code version of a job that is named.
 
     Raises:
-        QuestionError: several of them are given.
+        QuestionError: more than one is given.
     """
 
     time: datetime | None = None
@@ -36,7 +36,7 @@ class Point:
     code_version: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse several of them."""
+        """Check that at most one is given."""
         if sum(part is not None for part in (self.time, self.run, self.code_version)) > 1:
             raise QuestionError("Compare times, runs or code versions, one of them on a side.", field="before")
 
@@ -77,8 +77,8 @@ class JobSide:
         plans: plans that were active by then, by key.
         holding: pairs of keys of a plan and a dataset that it writes.
         datasets: datasets that the job read and wrote.
-        schemas: for a run or code version, digests of the schemas with which its latest run read and wrote them;
-            without those that no use names.
+        schemas: for a run or code version, digests of the schemas with which its latest run read and wrote the
+            datasets, where its uses state them.
     """
 
     time: datetime | None
@@ -136,7 +136,7 @@ def _version_side(tx: Transaction, job: str, code_version: str) -> JobSide:
 
 
 def _whole_version(tx: Transaction, job: str, text: str) -> str:
-    """Complete the prefix of a code version of the job, also `1a2b3c4d5e6f-dirty`; `text` itself where none matches.
+    """Complete the prefix of a code version of the job, also `1a2b3c4d5e6f-dirty`; returns `text` if none matches.
 
     Raises:
         AmbiguousError: several match.
@@ -149,7 +149,8 @@ def _whole_version(tx: Transaction, job: str, text: str) -> str:
     if text in known:
         return text
     begun = [version for version in known if version.startswith(text)]
-    # As in tables: the commit shortened, and its suffix after the dash whole. Without a dash the clean one is meant.
+    # As in tables: the commit shortened, and its suffix after the dash whole. Without a dash the clean code version is
+    # meant.
     same = [version for version in known if version.partition("-")[1:] == (dash, mark)]
     found = same or begun
     if len(found) > 1:
@@ -190,7 +191,7 @@ def _schemas(tx: Transaction, runs: list[str]) -> dict[tuple[Role, str], str]:
 
 
 def _at(tx: Transaction, job: str, time: datetime | None) -> dict[tuple[Role, str], Asset]:
-    """Datasets that the job used by that time and still used in its latest run that had begun by then, or later."""
+    """Datasets that the job used until that time, and still used in its latest run that began by then, or later."""
     latest = moment(tx.rows("diff/latest_run", job=job, as_of=time)[0]["first_seen"])
     return _datasets(row for row in tx.rows("diff/links_at", job=job) if _counts(row, latest, time))
 

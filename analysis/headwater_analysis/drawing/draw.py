@@ -1,4 +1,4 @@
-"""Drawing of the datasets around one, their columns, and the edges between them."""
+"""Drawing of the datasets near a dataset, their columns, and the edges between them."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _MOST_MAPPINGS = 1_000
 
 
 def drawn_edges(tx: Transaction, nodes: Mapping[int, DrawnNode], *, columns: bool) -> tuple[DrawnEdge, ...]:
-    """Every edge between these nodes, by the keys of its ends."""
+    """All edges between these nodes, by the keys of source and target."""
     feeds: dict[tuple[int, int], list[Any]] = {}
     identities = Identities.of(tx)
     rows = tx.rows("drawing/feeds", nodes=identities.expanded(nodes))
@@ -135,7 +135,7 @@ def _mappings(
 
 
 MOST_NODES = 1_000
-"""Most nodes of a drawing; a person sees no more, and a browser stays smooth."""
+"""Maximum number of nodes of a drawing, so that it stays readable and a browser stays fast."""
 
 
 def draw(
@@ -154,7 +154,7 @@ def draw(
         asset: the dataset, as `resolve_dataset` understands it.
         direction: upstream, downstream, or both, which doesn't include datasets downstream of something upstream.
         depth: most hops from the dataset; None: all.
-        columns: whether to include columns, and the jobs' transformations of them.
+        columns: whether to include columns and the transformations between them.
         limit: most nodes, the nearest first.
 
     Raises:
@@ -238,7 +238,7 @@ def _reached(tx: Transaction, start: int, direction: Reach, depth: int | None) -
 
 
 def _nearest(tx: Transaction, hops: dict[int, int], most: int) -> list[tuple[int, int]]:
-    """Nearest nodes; among equally near ones, those with the least keys."""
+    """Nearest nodes; among equally near ones, in order of key."""
     row = tx.row("lineage/dataset_keys", nodes=list(hops))
     keys = {} if row is None else dict(zip(row["nodes"], row["keys"], strict=True))
     return sorted(hops.items(), key=lambda item: (abs(item[1]), keys[item[0]]))[:most]

@@ -41,9 +41,9 @@ class DrawnNode:
         hops: signed hops from the start by the shortest path: negative upstream, positive downstream, 0 the start
             itself.
         gone: whether it was dropped.
-        owners: owners declared under any of its names, else those that events report.
+        owners: owners declared under any of its names, else the owners that events report.
         tags: `key`, or `key=value`: tags of events, then declared ones, also of its columns.
-        criticality, classification: as events report them, else as declared.
+        criticality, classification: reported by events, else declared.
         owners_of_jobs: owners of the jobs that write it, which `impact` names where it has no owners itself; at most
             20.
         more_upstream: number of datasets that feed it and aren't in the answer.
@@ -76,7 +76,7 @@ class DrawnEdge:
         key: id of the edge: the two keys with `>` between.
         source: key of the dataset that is read.
         target: key of the dataset that is written.
-        via: jobs that write the target from the source, the one seen last first; at most 10.
+        via: jobs that write the target from the source, the latest seen first; at most 10.
         via_total: number of these jobs.
         columns: if the question asks, the jobs' transformations of columns; at most 1,000.
         columns_total: number of these transformations; None if the question doesn't ask.
@@ -100,7 +100,7 @@ class DrawingMetadata:
         direction: direction of the question.
         include_columns: whether the question asks for columns.
         nodes_total: datasets within the depth, the start included.
-        edges_total: edges between those of the answer.
+        edges_total: number of edges between the answer's nodes.
         truncated: whether there is more beyond the depth, or beyond the most nodes.
         max_hops: hops to the farthest node of the answer.
     """

@@ -3,8 +3,8 @@
 change           changes that can be asked about
 policy           severity of each step of a change; default_policy.toml is the default policy
 policy_inputs    inputs of a policy: causes and facts of a step; consumers, criticality, promises, sensitivity
-stored_inputs    those of assets in the graph
-start            nodes where a change begins in the graph, and how far a part of the data got
+stored_inputs    inputs of assets, looked up in the graph
+start            nodes where a change begins, and the datasets that a part of the data reached
 graph            small facts of the graph, a level at a time
 moves            steps that leave an asset
 spread           walk through the graph, judged by the policy; severities that the asset's dependants or state replace

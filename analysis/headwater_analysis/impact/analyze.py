@@ -46,7 +46,7 @@ _MOST_NAMED = 3
 def caveats(tx: Transaction, graph: StoredGraph, beginning: Beginning, hit: ImpactSpread) -> Iterator[str]:
     """Sentences on a change of a column.
 
-    - Jobs that used the column by plans that no longer hold, and don't use it any more.
+    - Jobs that used the column by plans that no longer hold, and no longer use it.
     - Where it hits nothing: datasets that are derived from its dataset all the same.
 
     Args:
@@ -121,7 +121,7 @@ class ImpactDetails:
         spread: assets that were hit.
         paths: steps to each of `nodes`.
         shown_jobs: keys of the jobs to show.
-        rows: graph rows of all these.
+        rows: rows of all of them from the graph.
     """
 
     def __init__(
@@ -308,9 +308,9 @@ def analyze(
     Args:
         reader: reader of the graph.
         change: the change.
-        policy: severity policy; None: the one that comes with Headwater.
+        policy: severity policy; None: Headwater's default policy.
         page: page of the answer.
-        arrivals: asks Kafka when records arrived, for an extent's times; None: Kafka can't be asked.
+        arrivals: looks up in Kafka when records arrived, for an extent's times; None: no access to Kafka.
 
     Raises:
         ArrivalsUnknownError: Kafka can't be asked when records arrived.

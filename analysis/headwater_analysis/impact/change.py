@@ -38,10 +38,10 @@ class SchemaChange(StrEnum):
     """Change of a column's schema.
 
     - ADDED, REMOVED, RENAMED, RETYPED.
-    - NULLABILITY: the column may hold nulls and might not before, or the other way round.
+    - NULLABILITY: the column may hold nulls from now on, or may no longer hold any.
     - ENUM: the set of allowed values gets larger or smaller.
     - UNIT: numbers have another unit: cents, not euros.
-    - MEANING: values have another meaning.
+    - MEANING: the meaning of the values changes.
     - PARTITIONING: change of the dataset as a whole: it is partitioned by other columns.
     """
 
@@ -101,17 +101,17 @@ class Extent:
 
 @dataclass(frozen=True, slots=True)
 class ImpactChange:
-    """A change of a dataset, or of one of its columns.
+    """A change of a dataset or column.
 
     Attributes:
         dataset: dataset, as `resolve_dataset` understands it; or a column of it, as `resolve_asset` does.
         column: field path of the column; None: the whole dataset or column that `dataset` names.
-        type: type of the change; for a schema change it follows from the rest.
+        type: type of the change; for a schema change it follows from the other fields.
         schema: kind of a schema change.
         new_name: new name of a RENAMED column, if known.
         new_type: new type of a RETYPED or ADDED column.
         nullable: whether the column may hold nulls from then on, if NULLABILITY changes.
-        extent: part of the data that changes, if not all of it.
+        extent: part of the data that changes; None: all data.
     """
 
     dataset: str

@@ -26,8 +26,7 @@ class StoredColumnEdge(NamedTuple):
         kind: kind of the transformation.
         masking: whether the value can't be read back.
         job: key of the job.
-        by: id of the column that the edge leaves, where that is a relative of the source: a struct or payload that it
-            is part of, or a field of it.
+        by: id of the column that the edge leaves, if that isn't the source itself but its parent or one of its fields.
         copied: whether the target is the source's own copy, in a copy of `by`.
     """
 
@@ -44,7 +43,7 @@ class StoredColumnEdge(NamedTuple):
 
 
 Feed: TypeAlias = tuple[int, int, int, str]
-"""Edge from a dataset to one that a job derives from it: source, target, edge and the job's key. There may be tens of
+"""Edge from a dataset to a derived dataset: source, target, edge, and key of the job. There may be tens of
 thousands: creating instances of a class would take longer than reading them."""
 
 
@@ -54,7 +53,8 @@ class AssetFacts(NamedTuple):
     Attributes:
         key: key of the node.
         dataset: id of the dataset itself, or of the column's dataset.
-        type, criticality: those of that dataset; `''`: unknown. A declared criticality goes before a reported one.
+        type, criticality: type and criticality of that dataset; `''`: unknown. A declared criticality overrides a
+            reported one.
         parted: whether it is a column with fields, which are columns too: a struct, a topic's payload.
     """
 
@@ -69,7 +69,7 @@ class ImpactGraph(Protocol):
     """Graph lookups that `spread` needs."""
 
     def column_edges(self, nodes: Sequence[int], /) -> Iterable[StoredColumnEdge]:
-        """Current edges that leave these columns, or relatives of them."""
+        """Current edges that leave these columns, their parents or their fields."""
 
     def lookups(self, edges: Sequence[int], /) -> Mapping[int, Sequence[int]]:
         """For edges from join keys: ids of the columns whose values are looked up by the key, by edge."""
@@ -87,14 +87,14 @@ class ImpactGraph(Protocol):
         """Facts of these nodes."""
 
     def inputs(self, nodes: Sequence[int], groups: Iterable[InputGroup], /) -> Mapping[int, SeverityInputs]:
-        """Inputs of these nodes' severities besides the step, for some groups; without the jobs."""
+        """Inputs of these nodes' severities besides the step, for some groups, without jobs."""
 
     def critical_jobs(self, jobs: Iterable[str], /) -> Mapping[str, JobInput]:
         """Jobs among these, by key, that have a criticality."""
 
 
 class StoredGraph:
-    """`ImpactGraph` in Neo4j, asked within one transaction.
+    """`ImpactGraph` in Neo4j, read within one transaction.
 
     Args:
         tx: read transaction.
@@ -103,8 +103,8 @@ class StoredGraph:
 
     Attributes:
         ended: keys of plans that no longer hold, by their source column.
-        former: ids of edges met that no current plan has, or that belong to a dropped column whose name another column
-            has now.
+        former: ids of edges that no current plan has, or that belong to a dropped column whose name another column has
+            now.
     """
 
     def __init__(self, tx: Transaction, *, former: bool = False, groups: Iterable[InputGroup] = ()) -> None:
@@ -161,7 +161,7 @@ class StoredGraph:
         return self._placed(held, set(nodes)) if self._identities.any else [edge for edge, _ in held]
 
     def _of_fields(self, edges: Iterable[StoredColumnEdge]) -> list[StoredColumnEdge]:
-        """Let edges that copy a column as a whole lead from its field to the field's copy, where the target has one."""
+        """Redirect edges that copy a whole column to the copy of its field, if the target has such a field."""
         found = list(edges)
         copies = {
             place: (edge.source, edge.by, edge.target)
@@ -181,7 +181,7 @@ class StoredGraph:
             span = self._plans[plan].first_seen, self._plans[plan].last_seen
             nears, fars = (identities.taking(node, *span) for node in (edge.source, edge.target))
             if not (nears and fars):
-                # A dropped column, whose name another one has now: the job uses the latter in its next run.
+                # Another column may have a dropped column's name now: the job uses the new one in its next run.
                 self.former.add(edge.edge)
             placed += [
                 edge._replace(source=near, target=far)
@@ -209,7 +209,7 @@ class StoredGraph:
         self._identities.learn(nodes, datasets=True)
         asked = self._identities.expanded(nodes)
         sources, targets, edges, jobs, *fed = self._tx.one("impact/feeds", nodes=asked).values()
-        # Neo4j looks these up while this level is judged.
+        # Neo4j looks up these nodes while Python judges this level.
         self._inputs.expect(
             jobs if InputGroup.JOBS in self._groups else (), nodes if InputGroup.PUBLICATION in self._groups else ()
         )
@@ -225,7 +225,7 @@ class StoredGraph:
         """See `ImpactGraph`."""
         asked = set(made)
         if new := sorted(asked - self._unseen.keys()):
-            # Also the shown name, where the FEEDS came with other names only.
+            # Also the shown name, if the FEEDS edges have only other names.
             facts = self.facts(list(dict.fromkeys(target for _, target in new)))
             names = {target: self._identities.members(found.key) for target, found in facts.items()}
             unseen = self._plans.unseen_under(

@@ -38,8 +38,8 @@ class ImpactHop:
         job: job that writes it.
         cause: reason why the asset is hit.
         transformation: for columns, the job's transformation; None between datasets.
-        possible: between datasets, whether the job only possibly makes the one from the other: its producer doesn't
-            record which inputs went into which output.
+        possible: between datasets, whether the derivation is only possible: the job's producer doesn't record which
+            inputs went into which output.
     """
 
     asset: Asset
@@ -81,13 +81,13 @@ class ImpactItem:
         influence: DIRECT where every step passes on values, INDIRECT where some step only decides values or rows.
         cause: reason of the hit, by the last hop.
         hops: number of hops from the start.
-        path: those hops, the first one first.
+        path: hops from the change to the asset, in order.
         reason: reason as a sentence.
         action: advice to the asset's owner.
-        owners: owners of the asset; where it has none, those of the job that writes it.
+        owners: owners of the asset; if it has none, owners of the job that writes it.
         propagates: whether the policy lets the change go on from here.
         criticality: criticality of the dataset, where known.
-        parts: for a change of a part of the data, the known parts of this dataset that it went into; at most 10.
+        parts: for a change of a part of the data, the known parts of this dataset that are derived from it; at most 10.
         gone: whether the column has left its dataset's schema, or the dataset was dropped.
         possible: whether some hop of the path is only possible.
         decision: explanation of the severity, with every input.
@@ -116,7 +116,7 @@ class ImpactedJob:
 
     Attributes:
         job: the job.
-        severity: worst severity that it passes on.
+        severity: worst severity that its outputs get.
         fails: whether it can't run unchanged after the change.
         hops: hops from the start to its output.
         reason: relation to the change, as a sentence.
@@ -154,7 +154,7 @@ class ImpactedConsumer:
 
 @dataclass(frozen=True, slots=True)
 class SeverityTotal:
-    """Number of assets that are hit with one severity."""
+    """Number of assets with one severity."""
 
     severity: Severity
     total: int
@@ -162,29 +162,29 @@ class SeverityTotal:
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """Answer to an impact question, one page of it.
+    """Page of the answer to an impact question.
 
     Attributes:
         change: as asked.
         type: type of the change, given or inferred.
         start: asset that changes.
-        severity: the worst of items and consumers. If nobody is known to be affected: UNKNOWN where `unknown` has
-            something, else NONE for a schema change and INFO for any other.
+        severity: the worst of items and consumers. If nobody is known to be affected: UNKNOWN if `unknown` isn't empty,
+            else NONE for a schema change and INFO for any other change.
         unknown: gaps in the lineage, as sentences: further assets or consumers that may be affected.
-        items: items of this page, the worst first, then the DIRECT before the INDIRECT, then by hops, then by key.
+        items: items of this page, by severity (worst first), influence (DIRECT first), hops and key.
         totals: number of items by severity, across all pages; the worst first.
         total: number of items on all pages.
         direct: number of DIRECT items.
         indirect: number of INDIRECT items.
         columns: number of columns among the items.
         datasets: number of datasets that are hit, as a whole or in a column.
-        jobs: jobs on the paths, those that fail first, then the worst; at most 100.
+        jobs: jobs on the paths: failing ones first, then by severity, the worst first; at most 100.
         jobs_total: number of these jobs.
         hit_consumers: declared consumers of the changed asset itself, the worst first. They aren't items.
         consumers: declared consumers to notify, by name: those of the changed and the hit assets, across all pages.
         max_hops: hops to the farthest item.
         truncated: whether there is more beyond the depth of the question.
-        notes: sentences on the answer's assumptions, and what it leaves open.
+        notes: sentences on the answer's assumptions and open points.
         next_cursor: cursor of the next page; None on the last page.
         summary: the answer in Markdown, to paste into a ticket: this page's items and all totals.
     """

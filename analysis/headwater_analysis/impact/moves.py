@@ -20,12 +20,12 @@ class ChangeStart:
     """Start of a change in the graph.
 
     Attributes:
-        nodes: ids of the columns, nested ones too; or of the dataset.
-        wholes: ids of columns that contain those; never hit themselves. Without nodes, the graph doesn't have the
-            changed column, and readers of these as a whole read it too.
+        nodes: ids of the changed columns, nested ones included, or of the dataset.
+        wholes: ids of columns that contain the changed ones; never hit themselves. If `nodes` is empty, the graph
+            doesn't have the changed column; jobs that read these columns as a whole read it, too.
         dataset: id of the dataset.
         type: type of the dataset.
-        within: ids of the only datasets that can be hit; None: any.
+        within: ids of the datasets that can be hit; None: all.
     """
 
     nodes: tuple[int, ...]
@@ -36,7 +36,7 @@ class ChangeStart:
 
 
 class Move(NamedTuple):
-    """A step before it is judged; `direct`: whether it is one by itself."""
+    """A step before it is judged; `direct`: whether this step is DIRECT, whatever came before."""
 
     source: int
     target: int
@@ -91,7 +91,7 @@ class Moves:
             return
         failing: set[str] = set()
         asked = set(nodes)
-        # An edge of a relative that is itself asked about counts only for that one.
+        # An edge of a parent or field that is itself changed counts only for that column.
         edges = [edge for edge in self._graph.column_edges(nodes) if edge.by is None or edge.by not in asked]
         looked_up = self._graph.lookups([edge.edge for edge in edges if edge.whole and edge.kind == _JOIN])
         for edge in edges:
@@ -108,7 +108,7 @@ class Moves:
         yield from self._from_readers(nodes, failing)
 
     def _is_parted(self, node: int) -> bool:
-        """Return whether only a part of this column is hit."""
+        """Return whether the change hits only a part of this column."""
         return node in self._wholes or (node not in self._starts and self._known[node].parted)
 
     def _from_readers(self, nodes: list[int], failing: set[str]) -> Iterable[Move]:
@@ -120,7 +120,7 @@ class Moves:
         self._read |= by_dataset.keys()
         for black in self._graph.column_edges(datasets):
             if black.kind in _BLACK_BOXES:
-                # The job reads the dataset as a whole, perhaps this column; `count(*)` reads only its rows.
+                # The job reads the whole dataset, so perhaps this column. (`count(*)` reads only its rows.)
                 node = by_dataset[black.source]
                 yield Move(node, black.target, black.edge, black.job, Cause.UNSEEN, black.kind)
         feeds = list(self._graph.feeds(datasets))

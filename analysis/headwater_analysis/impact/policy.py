@@ -1,7 +1,7 @@
 """Policy of an impact: the severity of each change, and whether it propagates; read from a file.
 
 The file is TOML. Its rules are tried from the first to the last; the first that fits a step decides.
-`default_policy.toml` is the policy where no other file is named, and the place to begin one. A mistake is reported with
+`default_policy.toml` is the default, and a template for other policies. A mistake is reported with
 its line, its field, and the allowed values.
 """
 
@@ -40,21 +40,22 @@ class Severity(StrEnum):
 
     Schema changes:
 
-    - BREAKING: a job fails, or a value can't be computed any more.
+    - BREAKING: a job fails, or a value can no longer be computed.
     - DEGRADED: still works, with poorer, older or possibly wrong results.
     - COSMETIC: looks different, means the same.
     - NONE: no effect.
 
     Other changes:
 
-    - CRITICAL: an asset that many depend on is hit; somebody has to act now.
+    - CRITICAL: an asset with many dependants is hit; somebody has to act now.
     - BLOCKING: an ongoing publication or removal has to wait.
     - TAINTED: the asset holds wrong data.
-    - RESTRICTED: the asset holds data that not everybody may see any more.
+    - RESTRICTED: the asset holds data that some of its readers may no longer see.
     - WARNING: the asset may be hit; look.
     - INFO: good to know.
 
-    UNKNOWN is only for a whole answer, never for a step: nobody is known to be affected, and lineage is incomplete.
+    UNKNOWN is the severity of a whole answer, never of a step: nobody is known to be affected, and lineage is
+        incomplete.
     """
 
     CRITICAL = "CRITICAL"
@@ -114,7 +115,7 @@ class Reading(_Model):
     """Behaviour of readers, by type of dataset.
 
     Attributes:
-        late_bound: types of datasets whose readers name the fields they expect, and get a null for a missing one.
+        late_bound: types of datasets whose readers get a null for a missing field.
             Readers of any other type fail when a column that they name is gone.
     """
 
@@ -122,7 +123,7 @@ class Reading(_Model):
 
 
 class Rule(_Model):
-    """A rule: the verdict on steps that it fits. A missing condition fits everything; of several values one has to fit.
+    """Verdict on the steps that fit all conditions. A missing condition fits; one with several values if any does.
 
     Attributes:
         change: types of change.
@@ -130,7 +131,7 @@ class Rule(_Model):
         cause, influence, kind, masking: conditions on the step.
         first: whether the step is the first hop.
         parted: whether the column that is reached has fields of its own: a struct, a topic's payload.
-        type, criticality: those of the dataset that is reached, in any case.
+        type, criticality: type and criticality of the dataset that is reached; upper and lower case are alike.
         severity: the verdict.
         propagate: whether the walk continues from here.
         reason, action: sentences; `{changed}`, `{source}`, `{asset}` and `{job}` stand for names.
@@ -186,17 +187,19 @@ class Rule(_Model):
 class Raise(_Model):
     """Replacement of a severity, for assets that matter more, or less.
 
-    A condition that is left out fits everything; of several values one has to fit. An unknown value fits none.
+    A missing condition fits everything; a condition with several values fits if one of them does. An unknown value fits
+    none.
 
     Attributes:
         change: types of change; none: all.
-        type, criticality: those of the dataset, in any case.
-        job_criticality: criticality of a job that makes the asset on the path of the change, in any case.
-        consumer, consumer_criticality: types, and criticalities in any case, of one consumer of the asset.
+        type, criticality: type and criticality of the dataset; upper and lower case are alike, here and below.
+        job_criticality: criticality of a job that makes the asset on the path of the change.
+        consumer, consumer_criticality: type and criticality of one consumer of the asset.
         consumed: whether the asset has a declared consumer.
-        deadline: whether the asset, or a consumer that the conditions before fit, has a declared deadline.
-        freshness: `1d`: the data of the asset, or of such a consumer, may be no older.
-        sensitivity, classification: those of the column, or else its dataset; the latter in any case.
+        deadline: whether the asset, or a consumer that matches the two conditions on consumers, has a declared
+            deadline.
+        freshness: declared freshness of the asset or of such a consumer, this short or shorter: `1d`.
+        sensitivity, classification: sensitivity and classification of the column, or else of its dataset.
         publication: publication by the latest run that wrote the dataset: PUBLISHED, PARTIAL, UNPUBLISHED.
         quality: result of the dataset's latest checks.
         severity: severity by the rule.
@@ -252,7 +255,7 @@ class Raise(_Model):
         )
 
     def consumers_of(self, inputs: SeverityInputs) -> tuple[ConsumerInput, ...]:
-        """Consumers that the conditions on consumers fit; all, where there is no such condition."""
+        """Consumers that match the conditions on consumers; all, if there is no such condition."""
         return tuple(
             each
             for each in inputs.consumers

@@ -1,6 +1,6 @@
 """Inputs of a policy: facts of a step, and of the asset that it hits.
 
-The asset's are its dependants, declared promises, and state.
+Facts of an asset are its dependants, declared promises, and state.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Cause(StrEnum):
 
 
 class StepFacts(NamedTuple):
-    """Facts of a step that a policy may have conditions on.
+    """Facts of a step, for conditions of a policy.
 
     Attributes:
         cause: cause of the hit.
@@ -43,7 +43,7 @@ class StepFacts(NamedTuple):
         kind: kind of transformation, `AGGREGATE`; None between datasets.
         masking: whether the value can't be read back.
         first: whether it is the first hop.
-        type: type of the dataset that is reached, or whose column is; `''`: unknown.
+        type: type of the reached dataset, or of the reached column's dataset; `''`: unknown.
         criticality: criticality of this dataset; `''`: unknown.
         parted: whether the column that is reached has fields of its own, which are columns too.
     """
@@ -83,7 +83,7 @@ class ConsumerInput:
         name: name of the consumer.
         type: DASHBOARD, REPORT, API, MODEL, EXPORT, SEARCH_INDEX, TEAM, where declared.
         criticality: declared criticality.
-        deadline: time of day when its data has to be there.
+        deadline: time of day by which its data has to be there.
         freshness_seconds: greatest age of its data.
     """
 

@@ -33,7 +33,7 @@ class ImpactVisit(NamedTuple):
 
 
 NOT_JUDGED = 15
-"""Rank of what changes itself."""
+"""Rank of the changed asset itself."""
 
 
 def start_visit(node: int) -> ImpactVisit:
@@ -157,8 +157,8 @@ class JobHit:
 
     Attributes:
         hops: least hops from the start to its outputs.
-        rank: rank of the worst severity that it passes on.
-        visits: visits of what it makes.
+        rank: rank of the worst severity that its outputs get.
+        visits: visits of the job's outputs.
         causes: causes of its steps.
         kinds: kinds of transformation in its first hop.
     """
@@ -254,14 +254,14 @@ def _rank(visit: ImpactVisit, raises: Mapping[ImpactVisit, Raised]) -> int:
 
 
 def _order(visit: ImpactVisit, hops: int, raises: Mapping[ImpactVisit, Raised]) -> tuple[int, bool, int, bool, int]:
-    """Sort key for the visits of one node, the worst first; no two are equal, whatever the order of discovery."""
+    """Sort key for the visits of one node, the worst first. No two visits have equal keys."""
     return _rank(visit, raises), visit.indirect, hops, not visit.propagates, visit.rank
 
 
 _Taken: TypeAlias = tuple[str, ImpactVisit, Cause, str, str, int, int]
 """A step to a new visit: key of the source, its visit, cause, kind, job, edge; and the rule's number.
 
-Of several steps to one visit the least is shown: the same for equal graphs, whatever the order of rows.
+Of several steps to one visit the least is shown, so that equal graphs give equal answers.
 """
 
 
@@ -299,7 +299,7 @@ class _Spreading:
         self._depth = depth
         self._hops = 0
         self._left: set[tuple[int, bool]] = set()  # nodes, and whether INDIRECT
-        # Of tens of thousands of steps all but a few hundred repeat an earlier combination: those are cached.
+        # Among tens of thousands of steps only a few hundred combinations differ, so verdicts are cached.
         self._verdicts: dict[tuple[object, ...], tuple[bool, int, int]] = {}
         self._visited: set[ImpactVisit] = set()
         self.known: dict[int, AssetFacts] = dict(graph.facts([*start.nodes, *start.wholes, start.dataset]))
@@ -366,7 +366,7 @@ class _Spreading:
                     fresh[there] = taken
 
     def _leaving(self, frontier: Iterable[ImpactVisit]) -> dict[int, ImpactVisit]:
-        """Visit of each node where the change goes on: a DIRECT one before an INDIRECT one, then the worst."""
+        """Visit of each node from which the change continues: DIRECT before INDIRECT, then the worst."""
         leaving: dict[int, ImpactVisit] = {}
         left = self._left
         for visit in sorted(frontier, key=_DIRECT_AND_WORST_FIRST):

@@ -32,7 +32,8 @@ class DataReach:
 
     Attributes:
         datasets: ids of datasets; None: any, because the part couldn't be followed to the end.
-        parts: known parts of each dataset that come from it, by key of the dataset; at most 10 each.
+        parts: known parts of each dataset that are derived from the changed part, by key of the dataset; at most 10
+            each.
         notes: remarks, as sentences.
     """
 
@@ -55,7 +56,7 @@ def reach_of(tx: Transaction, dataset: Asset, extent: Extent, arrivals: Arrivals
     parts: dict[str, dict[Part, None]] = {}
     for hop in traced.hops:
         for part in hop.outputs:
-            # No surer than the path to it: a step that only possibly used the data only possibly wrote it.
+            # The certainty is that of the path: a step that only possibly used the data only possibly wrote it.
             found = replace(part, certainty=weakest(hop.overall, part.certainty))
             parts.setdefault(part.dataset.key, {})[found] = None
     notes = list(traced.notes)
@@ -72,7 +73,7 @@ def _start(dataset: Asset, extent: Extent) -> Start | None:
     """Start of a trace for the part; None: a trace can't start there.
 
     Raises:
-        QuestionError: offsets of a dataset that has none.
+        QuestionError: offsets are given for a dataset that isn't a topic.
     """
     number = int(extent.partition) if extent.partition is not None and extent.partition.isdecimal() else None
     if (dataset.type or "").upper() == "TOPIC":
@@ -105,12 +106,12 @@ _TEXT = re.compile(r"(var)?char\((\d+)\)")
 
 
 def is_same(before: str, after: str | None) -> bool:
-    """Return whether both are spellings of one type."""
+    """Return whether both texts spell the same type."""
     return after is not None and _plain(before) == _plain(after)
 
 
 def widens(before: str | None, after: str | None) -> bool:
-    """Return whether `after` holds every value of `before`; False where that is unknown."""
+    """Return whether type `after` can hold every value of type `before`; False if unknown."""
     if before is None or after is None:
         return False
     old, new = (_plain(type_) for type_ in (before, after))
@@ -237,7 +238,7 @@ def _check_differs(change: ImpactChange, column: Asset, there: set[str]) -> None
 
 
 def _type_of(change: ImpactChange, type_: str | None) -> ChangeType:
-    """Type that was given, else the one that follows from the schema change."""
+    """Given type of the change, else the type that follows from the schema change."""
     if change.type is not None:
         return change.type
     harmless = (change.schema is SchemaChange.RETYPED and widens(type_, change.new_type)) or (

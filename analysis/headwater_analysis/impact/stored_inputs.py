@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from neo4j import Record
 
 LOOKED_AT: Final = 20
-"""Latest runs of a job among which the last write of the dataset is searched."""
+"""Number of a job's latest runs that are searched for the last write of the dataset."""
 _OF: Final = ("own", "whole")
 _END: Final = datetime(9999, 12, 31, tzinfo=UTC)
 
@@ -64,7 +64,7 @@ def _inputs(
 
 
 class StoredInputs:
-    """Severity inputs in Neo4j, asked within one transaction. Facts under other names of a dataset count, too.
+    """Severity inputs in Neo4j, read within one transaction. Facts under other names of a dataset count, too.
 
     Args:
         tx: read transaction.
@@ -113,7 +113,7 @@ class StoredInputs:
     def expect(self, jobs: Iterable[str], datasets: Iterable[int]) -> None:
         """Start the lookup of these jobs' criticality and these datasets' publication, which will be needed.
 
-        Neo4j looks up missing values while Python goes on.
+        Neo4j looks up missing values while Python continues.
         """
         self._receive()
         new_jobs = list(dict.fromkeys(job for job in jobs if job not in self._jobs))
@@ -139,7 +139,7 @@ class StoredInputs:
     def look_up(
         self, nodes: Mapping[int, int], criticality: Mapping[int, str], groups: Iterable[InputGroup]
     ) -> dict[int, SeverityInputs]:
-        """Inputs of assets, without the jobs that make them.
+        """Inputs of assets, without the jobs that write them.
 
         Args:
             nodes: dataset of each asset, both by id; a dataset is its own.
@@ -162,7 +162,7 @@ class StoredInputs:
         published = self._published if InputGroup.PUBLICATION in wanted else {}
         checked = self._checked if InputGroup.QUALITY in wanted else {}
         out = {}
-        # Of thousands of assets most have equal inputs: these share one object.
+        # Most assets have equal inputs, which share one object.
         shared: dict[_Known, SeverityInputs] = {}
         for node, dataset in nodes.items():
             known = (
@@ -189,7 +189,7 @@ class StoredInputs:
         return {node: self._identities.expanded([node]) for node in nodes}
 
     def _named(self, datasets: Sequence[int]) -> dict[int, list[int]]:
-        """Datasets with the nodes of all their names except temporary ones; the first is the dataset's own."""
+        """Nodes of all names of each dataset except temporary ones; the dataset's own node is first."""
         if not self._identities.any:
             return {node: [node] for node in datasets}
         return {
@@ -226,7 +226,7 @@ class StoredInputs:
         return out
 
     def readers(self, nodes: Iterable[int]) -> list[tuple[ConsumerInput, bool]]:
-        """Consumers of these assets, by name, and whether they name one of them, or a parent or field of it."""
+        """Consumers of these assets, by name, and whether each names one of the assets, its parent or its field."""
         if not self._tx.consumers:
             return []
         rows = self._tx.rows("declared/readers", nodes=_all(self._under(list(dict.fromkeys(nodes)))))

@@ -1,4 +1,4 @@
-"""Verdict of an impact beside its items: consumers of what changes itself, and what isn't known."""
+"""Verdict of an impact, apart from its items: consumers of the changed asset itself, and unknown dependants."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def hit_consumers(
 ) -> tuple[ImpactedConsumer, ...]:
     """Declared consumers of what changes itself, the worst first: each judged as a step of the first hop.
 
-    Who names the column takes its value. Of who reads the dataset as a whole it isn't known.
+    Consumers that name the column use its value. Whether consumers of the whole dataset do is unknown.
     """
     of_column = beginning.asset.column is not None
     found = []
@@ -56,12 +56,12 @@ def _raised(policy: Policy, beginning: Beginning, by_rule: Severity, consumer: C
 def severity_of(
     beginning: Beginning, hit: ImpactSpread, consumers: Sequence[ImpactedConsumer], *, certain: bool, unknown: bool
 ) -> Severity:
-    """Worst severity of all that is affected; UNKNOWN where nobody is for certain, and not all is known.
+    """Worst severity of all affected assets; UNKNOWN if nobody is certainly affected and some dependants are unknown.
 
     Args:
         beginning: start and type of the change.
         hit: assets that were hit.
-        consumers: declared consumers of what changes itself.
+        consumers: declared consumers of the changed asset itself.
         certain: whether anything is hit for certain (`hits_for_certain`).
         unknown: whether something isn't known.
     """
@@ -73,7 +73,7 @@ def severity_of(
 
 
 def hits_for_certain(tx: Transaction, hit: ImpactSpread) -> bool:
-    """Check whether an asset is reached by a way of which no hop is only possible."""
+    """Check whether an asset is reached by a path without merely possible hops."""
     nodes = [node for *_, node in hit.ordered()]
     for begin in range(0, len(nodes), _PATHS_AT_ONCE):
         some = nodes[begin : begin + _PATHS_AT_ONCE]
@@ -89,9 +89,9 @@ def unknowns(tx: Transaction, beginning: Beginning, hit: ImpactSpread, *, certai
     """List as sentences who may be affected besides the certain hits.
 
     - Jobs whose column lineage is missing or incomplete.
-    - Jobs of which it is only possible that they use it, where nothing else is hit.
-    - A dataset that no job is known to use: whoever does isn't captured.
-    - Jobs that read it or what is hit, and write nothing that is known to be made of that.
+    - Jobs that only possibly use it, if nothing else is hit.
+    - A dataset without known readers: its readers aren't captured.
+    - Jobs that read it or a hit asset, and have no output that is known to be derived from that.
     - What lies beyond the depth.
     - Events that the graph doesn't have yet.
     """
@@ -106,13 +106,13 @@ def unknowns(tx: Transaction, beginning: Beginning, hit: ImpactSpread, *, certai
 
 
 def unknown_users(tx: Transaction, dataset: str, asset: Asset, *, hit: Sequence[int] = ()) -> Iterator[str]:
-    """Sentences on who may use an asset, or what is made of it, without being seen.
+    """Sentences on possible, unrecorded users of an asset or of its derived assets.
 
     Args:
         tx: read transaction.
         dataset: key of the asset's dataset.
         asset: dataset or column.
-        hit: ids of what is known to be made of it, of which the first 1,000 are looked at.
+        hit: ids of the assets that are known to be derived from it; the first 1,000 are examined.
     """
     if tx.freshness.stale is not None:
         yield f"what later events report: {tx.freshness.stale}"

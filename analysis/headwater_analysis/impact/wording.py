@@ -18,7 +18,7 @@ from headwater_schemas.ranges import range_text
 from headwater_schemas.visible import visible
 
 MOST_NAMED = 3
-"""Names of one sentence, the others are counted."""
+"""Maximum number of names in a sentence; further ones are counted."""
 _MOST = 80
 _MOST_INPUTS = 3
 
@@ -54,7 +54,7 @@ def listed(assets: Sequence[Asset], *, of: int | None = None) -> str:
 
     Args:
         assets: assets to name, in order.
-        of: number of all assets, where `assets` are the first of them.
+        of: number of all assets, if `assets` has only the first ones.
     """
     more = (len(assets) if of is None else of) - MOST_NAMED
     return ", ".join(short(each.name) for each in assets[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
@@ -72,7 +72,7 @@ def called(asset: Asset) -> str:
 
 
 def headline(change: ImpactChange, type_: ChangeType, start: Asset) -> str:
-    """The change in one line, without a full stop."""
+    """Describe the change in one line, without a full stop."""
     what = called(start)
     if change.schema is None:
         text = _TYPES[type_].format(what)
@@ -302,7 +302,7 @@ def _of_consumers(impact: Impact) -> Iterator[str]:
 
 
 def decisions(items: Sequence[ImpactItem]) -> Iterator[str]:
-    """A section of Markdown: what decided each severity; nothing where no input is known."""
+    """Render the inputs of each severity as a section of Markdown; empty if no input is known."""
     known = [(item, _decision(item.decision)) for item in items]
     if not any(texts for _, texts in known):
         return

@@ -34,10 +34,10 @@ def known(reader: Reader, text: str, kind: KnownKind | None = None) -> Known:
 
     Args:
         reader: reader of the graph.
-        text: a name or key of a dataset, job or consumer; a column, `dataset#field.path` or its key; a run's id or a
-            prefix of it.
-        kind: kind of the named thing; None: any. A name of a dataset or job goes before a column's, that before a
-            consumer's, and that before the prefix of a run's id.
+        text: a name or key of a dataset, job or consumer; a column, `dataset#field.path` or its key; a run's id, or a
+            prefix of one.
+        kind: kind of the named thing; None: any. Names of datasets and jobs take precedence over names of columns, then
+            of consumers, then prefixes of run ids.
 
     Raises:
         NotFoundError: nothing has this name; with the nearest names.

@@ -31,10 +31,10 @@ class ColumnDetails:
         column: the column.
         dataset: dataset of the column.
         details: its type, description, tags, and when schemas had it.
-        types: types that schemas stated, the one reported last first; at most 20.
+        types: types that schemas stated, the last reported first; at most 20.
         owners: owners of the dataset.
         tags: tags of the whole dataset, which hold for each of its columns.
-        classification, criticality: those of the dataset, as its events report them.
+        classification, criticality: classification and criticality of the dataset, as its events report them.
         declared: declared properties of the column, by name of the property.
         known_as: other names of the dataset.
         gone: whether the dataset was dropped.

@@ -54,9 +54,9 @@ class ConsumedDataset:
         gone: whether the dataset was dropped.
         columns: columns that the consumer reads; empty: all. At most 100.
         columns_total: number of columns that it reads.
-        owners: owners of the dataset: those that are declared, else those that events report.
+        owners: declared owners of the dataset, else the owners that events report.
         last_written: last time a job was observed to write it; None: never.
-        writers: jobs that write it, the one seen last first; at most 5.
+        writers: jobs that write it, the latest seen first; at most 5.
         writers_total: number of jobs that write it.
         checks: result of the latest run of each job, and micro-batch of each streaming query, that checked it.
     """
@@ -74,11 +74,11 @@ class ConsumedDataset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerDetails:
-    """Details of one consumer. Where sets contradict each other, the first one's value is shown.
+    """Details of one consumer. If sets contradict each other, the first set's value is shown.
 
     Attributes:
         consumer: the consumer.
-        withdrawn: whether no set declares it any more.
+        withdrawn: whether no set declares it now.
         description: description, if any.
         owners: owners of the consumer.
         tags: tags of the consumer.
@@ -87,9 +87,9 @@ class ConsumerDetails:
         contact: address for questions.
         notice_days: notice that its people need before a change.
         freshness_seconds: greatest age of its data.
-        deadline: time of day when its data has to be there.
+        deadline: time of day by which its data has to be there.
         url: address of the consumer.
-        declared: all declarations of it, with their sets and contradictions.
+        declared: all declarations of the consumer, with their sets and contradictions.
         reads: datasets that it reads, in order of name; at most 100.
         reads_total: number of datasets that it reads.
     """
@@ -181,7 +181,7 @@ def details_of(tx: Transaction, consumer: ConsumerName) -> ConsumerDetails:
 
 
 def _reads(tx: Transaction, key: str) -> tuple[tuple[ConsumedDataset, ...], int]:
-    """Datasets that a consumer reads, each once, under whatever names it is declared; and their number."""
+    """Datasets that a consumer reads under any of their names, each once, and their number."""
     rows = tx.rows("known/datasets_of_consumer", key=key, most=MOST_DATASETS, most_columns=MOST_COLUMNS)
     if not rows:
         return (), 0

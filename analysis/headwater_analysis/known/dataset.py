@@ -95,15 +95,15 @@ class DatasetDetails:
         dataset: the dataset.
         description: description, if any.
         owners: owners that its events report.
-        tags: tags of the whole dataset; those of a column are with the column.
-        classification, criticality: as its own events report them.
+        tags: tags of the whole dataset; a column has its own tags.
+        classification, criticality: classification and criticality that its own events report.
         declared: declarations of it and of its columns; None where there are none.
         declared_consumers: dashboards, teams and others that are declared to read it.
         storage_layer, storage_format: `iceberg`, `parquet`, say.
         source_uri: location of its data.
-        known_as: all its other names, as a person may spell them: former names, catalogs' names of a table, a topic by
-            other brokers. Facts under any of them are in this answer.
-        symlinks: names among these that its own latest events report.
+        known_as: all its other names: former names, names in catalogs, names of a topic by other brokers. The answer
+            includes facts under any of them.
+        symlinks: other names that its own latest events report.
         lifecycle: last change of the dataset as a whole: CREATE, OVERWRITE, DROP …
         gone: whether the dataset was dropped.
         dropped_at: time of the DROP.
@@ -124,7 +124,7 @@ class DatasetDetails:
         quality: changes between passing and failing assertions of each streaming query that writes it; of at most 20
             queries.
         checks: result of the latest run of each job, and micro-batch of each streaming query, that checked it.
-        facets: further facets that events had for it.
+        facets: further facets of the dataset in events.
     """
 
     dataset: Asset

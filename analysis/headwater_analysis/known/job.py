@@ -39,7 +39,7 @@ class Source:
 
     Attributes:
         type: `git`, say.
-        url, repo, path, version, branch: those of the code, where known.
+        url, repo, path, version, branch: location and version of the code, where known.
     """
 
     type: str | None
@@ -115,9 +115,9 @@ class JobDetails:
         integration: SPARK, say.
         owners: owners of the job.
         tags: tags of the job.
-        criticality: as its own events report it.
-        declared: declarations of it; None where there are none.
-        source: location of its code; None where nothing is known of it.
+        criticality: criticality that its own events report.
+        declared: declarations of the job; None if there are none.
+        source: location of its code; None if unknown.
         inputs: datasets that it reads, the one seen last first; at most 100.
         inputs_total: number of datasets that it reads.
         outputs: datasets that it writes, the one seen last first; at most 100.
@@ -126,9 +126,9 @@ class JobDetails:
         queries: its streaming queries, the one seen last first; at most 100.
         runs: latest runs, at most 5.
         quality: changes between passing and failing assertions of each of its streaming queries; of at most 20 queries.
-        retention: first day whose micro-batches are kept one by one; None: all are.
+        retention: first day whose micro-batches are kept one by one; None: all days.
         first_seen, last_seen: the span in which it was observed.
-        facets: further facets that events had for it.
+        facets: further facets of the job in events.
     """
 
     job: Asset
@@ -206,7 +206,7 @@ def _retention(tx: Transaction, job: Asset) -> KnownRetention | None:
 
 
 def _datasets(tx: Transaction, job: Asset, link: str, names: int) -> tuple[tuple[DatasetUse, ...], int]:
-    """Datasets that a job reads or writes, each once whatever names it has, and their number."""
+    """Datasets that a job reads or writes, each once even if it has several names, and their number."""
     rows = tx.rows("known/datasets_of_job", key=job.key, link=link, most=MOST_DATASETS)
     identities = Identities.of(tx)
     identities.look_at(row["dataset"]["key"] for row in rows)

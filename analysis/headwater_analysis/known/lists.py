@@ -42,9 +42,9 @@ class ListedDataset:
 
     Attributes:
         asset: the dataset.
-        owners: owners under any of its names: those that events report, then declared ones.
-        tags: tags of it and its columns under any of its names: those that events report, then declared ones.
-        classification, criticality: as events report them under any of its names; else as declared.
+        owners: owners under any of its names: reported by events, then declared.
+        tags: tags of the dataset and its columns under any of its names: reported by events, then declared.
+        classification, criticality: reported by events under any of its names, else declared.
         gone: whether the dataset was dropped.
     """
 
@@ -69,9 +69,9 @@ class ListedJob:
 
     Attributes:
         asset: the job.
-        owners: owners that events report, then declared ones.
-        tags: tags that events report, then declared ones.
-        criticality: as declared.
+        owners: owners, reported by events, then declared.
+        tags: tags, reported by events, then declared.
+        criticality: declared criticality.
         first_seen, last_seen: the span in which it was observed.
     """
 
@@ -92,7 +92,7 @@ class JobList(Page):
 
 @dataclass(frozen=True, slots=True)
 class ListedConsumer:
-    """A consumer, in a list. Where sets contradict each other, the first one's value is shown.
+    """A consumer, in a list. If sets contradict each other, the first set's value is shown.
 
     Attributes:
         consumer: the consumer.
@@ -120,7 +120,7 @@ class ConsumerList(Page):
 
 @dataclass(frozen=True, slots=True)
 class RunList(Page):
-    """Runs of all jobs, the one seen last first."""
+    """Runs of all jobs, the latest seen first."""
 
     items: tuple[RunItem, ...]
 
@@ -135,8 +135,8 @@ class BrokenChain:
         job: job of the query; None where unknown.
         after_batch: batch before the fault.
         before_batch: batch after the fault.
-        at: processing time of the batch after the fault, where it was observed.
-        missing: batches between them that aren't known.
+        at: processing time of the batch after the fault, if observed.
+        missing: number of unknown batches between them.
         gaps: offsets that neither read.
         overlaps: offsets that both read.
     """
@@ -178,7 +178,7 @@ def datasets(
         types: datasets of one of these types: TOPIC, FILE, TABLE …
         owner: exactly this owner, reported or declared, under any of the dataset's names.
         tag: exactly `key`, or `key=value`, reported or declared, of the dataset or one of its columns, under any name.
-        gone: only dropped ones, or only existing ones.
+        gone: True for only dropped datasets, False for only existing ones; None: both.
         limit: most on a page.
         cursor: `next_cursor` of the page before.
 
@@ -255,7 +255,7 @@ def estate_runs(
 ) -> RunList:
     """List runs of all jobs, the one seen last first: `states=[FAIL, ABORT]` are the failed ones.
 
-    A run that is only known as another's parent isn't listed: no event of its own has come.
+    A run that is only known as another run's parent isn't listed, because it has no event of its own.
 
     Args:
         reader: reader of the graph.
@@ -341,7 +341,7 @@ class _Listed(NamedTuple):
     Attributes:
         own: properties of the node.
         others: properties of a dataset's nodes under its other names.
-        declared: declarations of it; of a dataset under any of its names.
+        declared: declarations of the asset; for a dataset, under any of its names.
     """
 
     own: Mapping[str, Any]
@@ -350,18 +350,18 @@ class _Listed(NamedTuple):
 
     @property
     def owners(self) -> tuple[OwnerName, ...]:
-        """Owners that events report, then those that are declared."""
+        """Owners: reported by events, then declared."""
         rows = (self.own, *self.others, self.declared.values)
         return tuple(dict.fromkeys(owner for row in rows for owner in owners_of(row)))
 
     @property
     def tags(self) -> tuple[Tag, ...]:
-        """Tags that events report, then those that are declared."""
+        """Tags: reported by events, then declared."""
         reported = [tag for row in (self.own, *self.others) for tag in tags_of(row)]
         return tuple(dict.fromkeys((*reported, *(Tag(*tag) for tag in self.declared.tags()))))
 
     def stated(self, name: str) -> Any:
-        """A property, as events report it, else as it is declared."""
+        """Return a property: reported by events, else declared."""
         reported = (row.get(name) for row in (self.own, *self.others))
         return next(filter(None, reported), None) or self.declared.values.get(name)
 

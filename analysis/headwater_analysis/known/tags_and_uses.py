@@ -21,7 +21,7 @@ class Tag:
 
     Attributes:
         key: `pii`, say.
-        value: '' for none.
+        value: value of the tag; '' if it has none.
         column: field path, for a tag of one column; None: the whole dataset or job.
         source: person or program that set it, where known.
     """
@@ -39,7 +39,7 @@ class JobUse:
     Attributes:
         job: the job.
         owners: owners of the job.
-        observed: whether a run, micro-batch or plan did so.
+        observed: whether a run, micro-batch or plan of the job was observed to do so.
         declared: whether it is declared so now.
         first_seen, last_seen: the span in which it was observed.
     """
@@ -59,7 +59,7 @@ class DatasetUse:
     Attributes:
         dataset: the dataset.
         gone: whether the dataset was dropped.
-        observed: whether a run, micro-batch or plan of the job did so.
+        observed: whether the use was observed in a run, micro-batch or plan of the job.
         declared: whether it is declared so now.
         first_seen, last_seen: the span in which it was observed.
     """

@@ -1,13 +1,13 @@
 """Lineage upstream and downstream of a dataset or a column.
 
 scope         the question, and its bounds
-hops          the answer: assets, the hops between them, and the jobs that make these
+hops          the answer: assets, the hops between them, and the jobs of the hops
 find_lineage  the question answered: a page, the hops between its assets, caveats
-search        breadth-first, DIRECT and INDIRECT apart; pure
+search        breadth-first, DIRECT and INDIRECT separately; pure
 steps         the steps from dataset to dataset, and from column to column
-holding       the rule by which plans hold; pure
+holding       the rule that decides which plans hold; pure
 plans         the plans that a question meets, and whether they hold, now or at a time
-details       names, jobs and columns, looked up for a page alone
+details       names, jobs and columns, looked up only for a page
 """
 
 from headwater_analysis.lineage.find_lineage import lineage

@@ -1,4 +1,4 @@
-"""Names of the assets on a page, the jobs that make the hops to them, and the columns along those hops."""
+"""Names of the assets on a page, and jobs and columns of the hops to them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Mappings:
                 keys[mapping] = min(keys.get(mapping, row["key"]), row["key"])
 
     def of(self, node: int) -> tuple[tuple[ColumnMapping, ...], int]:
-        """Mappings of the hop to the dataset with this id, each once, DIRECT ones first, by column; and their count."""
+        """Distinct mappings of the hop to the dataset with this id, DIRECT ones first, by column, and their count."""
         keys = self._mappings.get(node, {})
 
         def order(each: ColumnMapping) -> tuple[str, str, str, str]:
@@ -95,7 +95,7 @@ class DatasetPageDetails:
     Args:
         tx: read transaction.
         scope: scope of the question.
-        plans: plans as of its time, if it asks for columns; None: it doesn't.
+        plans: plans as of the question's time; None if the question doesn't ask for columns.
     """
 
     def __init__(self, tx: Transaction, scope: Scope, plans: Plans | None) -> None:
@@ -128,7 +128,7 @@ class DatasetPageDetails:
         return self._page([], hops)[1]
 
     def _page(self, nodes: list[int], hops: Sequence[Sequence[int]]) -> tuple[list[Any], list[list[Via]]]:
-        """Look up the datasets and the jobs that make the hops, in one round trip."""
+        """Look up the datasets and the jobs of the hops, in one round trip."""
         datasets, feeds, makers = self._tx.one("lineage/page", nodes=nodes, edges=_each_once(hops)).values()
         jobs = {
             key: Asset(AssetKind.JOB, key, namespace, name, None, None, type_) for key, namespace, name, type_ in makers
@@ -166,7 +166,7 @@ class ColumnPageDetails:
 
     Args:
         tx: read transaction.
-        plans: plans as of the question's time; those on its way are looked up already.
+        plans: plans as of the question's time; those on the paths are looked up already.
     """
 
     def __init__(self, tx: Transaction, plans: Plans) -> None:
@@ -198,7 +198,7 @@ class ColumnPageDetails:
         return items
 
     def vias(self, hops: Sequence[Sequence[int]]) -> list[list[Via]]:
-        """See `PageDetails`. One for each plan; none for HAS_COLUMN, which no job makes."""
+        """See `PageDetails`. One for each plan; none for HAS_COLUMN, which belongs to no job."""
         rows = {row["edge"]: row for row in self._tx.rows("lineage/transformations", edges=_each_once(hops))}
         jobs = jobs_by_key(self._tx, (self._plans[row["plan"]].job for row in rows.values()))
         return [self._by_plan([rows[edge] for edge in edges if edge in rows], jobs) for edges in hops]
@@ -228,7 +228,7 @@ def jobs_by_key(tx: Transaction, keys: Iterable[str]) -> dict[str, Asset]:
 
 
 def latest_first(vias: Sequence[Via], as_of: datetime | None = None) -> tuple[Via, ...]:
-    """Sort jobs to show: seen last first, those only declared last, then by key; no `last_seen` after `as_of`."""
+    """Sort jobs by `last_seen` (latest first; declared jobs last), then by key; hide any `last_seen` after `as_of`."""
     if len(vias) == 1 and as_of is None:
         return (vias[0],)
     by_key = sorted(vias, key=attrgetter("job.key"))
@@ -240,7 +240,7 @@ def latest_first(vias: Sequence[Via], as_of: datetime | None = None) -> tuple[Vi
 
 
 def _by_job(vias: Iterable[Via]) -> list[Via]:
-    """Merge entries of a job: it makes a hop several times where it has a dataset under several names."""
+    """Merge entries of a job: it has several entries for a hop if it uses a dataset under several names."""
     out: dict[str, Via] = {}
     for via in vias:
         old = out.setdefault(via.job.key, via)

@@ -78,7 +78,7 @@ def edges_between(
 ) -> tuple[LineageEdge, ...]:
     """Hops between these visits and the start, each pair once.
 
-    The search has met them all; looking up their jobs takes the one round trip.
+    The search has found all of these hops; looking up their jobs takes one round trip.
     """
     nodes = list(dict.fromkeys([reached.start, *(visit.node for visit in visits)]))
     there = set(nodes)
@@ -112,7 +112,7 @@ def loops_of(
 
 
 MOST_LOOKED_AT = 1_000
-"""Most datasets whose jobs are looked at, the nearest; and most jobs of them, those seen last."""
+"""Maximum number of datasets (the nearest) whose jobs are examined, and of their jobs (the latest seen)."""
 _MOST_NAMED = 3
 
 
@@ -136,7 +136,7 @@ def caveats(
 
     - Upstream: jobs that write one of these datasets have incomplete column lineage, so there may be further inputs.
     - Downstream of a column: jobs that read its dataset have incomplete column lineage.
-    - Downstream: jobs that read a dataset and have no known output from it.
+    - Downstream: jobs that read a dataset and have no known output derived from it.
     - A column from which nothing was reached: datasets next to its own were observed all the same.
 
     Args:
@@ -178,7 +178,7 @@ def caveats(
 
 
 def under_all_names(tx: Transaction, own: Sequence[str], nodes: Sequence[int]) -> list[str]:
-    """Keys of datasets under all their names: of `own`, and of these nodes or of the datasets of these columns."""
+    """Keys under all their names of the datasets `own`, these nodes, and the datasets of these columns."""
     if not nodes:
         return list(own)
     identities = Identities.of(tx)
@@ -224,12 +224,12 @@ def readers_without_outputs(
     as_of: datetime | None = None,
     since: datetime | None = None,
 ) -> list[Asset]:
-    """Jobs that read one of these datasets, and have no known output from it; at most 1,000.
+    """Jobs that read one of these datasets and have no known output derived from it; at most 1,000.
 
     Args:
         tx: read transaction.
         datasets: keys of a dataset under each of its names.
-        jobs: keys of the only jobs that count; None: all.
+        jobs: keys of the jobs to include; None: all.
         as_of: leave out reads that were first seen later.
         since: leave out reads that were last seen before.
     """
@@ -317,7 +317,7 @@ def _consumers(tx: Transaction, question: LineageQuestion, nodes: Iterable[int])
 
 
 def _on_names(tx: Transaction, start: Asset, steps: Steps) -> Iterator[str]:
-    """Notes on columns that had other names, or whose name was a dropped column's."""
+    """Notes on columns that had other names, or that have the name of a dropped column."""
     identities = Identities.of(tx)
     notes = dict.fromkeys(identities.column_notes(start))
     if isinstance(steps, ColumnSteps) and steps.former:
@@ -343,7 +343,7 @@ def _quality(
 
 
 def _unknown_until(tx: Transaction, node: int, as_of: datetime | None) -> datetime | None:
-    """First observation of a node, where that was after a time."""
+    """First observation of a node, if it was after a time."""
     if as_of is None:
         return None
     first = moment(tx.one("lineage/known_since", node=node)["first"])

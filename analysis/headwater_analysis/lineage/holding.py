@@ -1,19 +1,19 @@
 """Rule by which a job's plans hold, for lineage, impact, differences, now and at a time. Pure.
 
-A job writes a dataset by one plan or by several: two INSERTs of a script are two plans of one job, and the dataset is
-made by both. So plans are judged by the *application run* that used them, the run that is parent of their runs; a
-streaming query's run, and a run without a parent, is one by itself.
+A job may write a dataset by several plans: two INSERTs of a script are two plans of one job, and both determine the
+dataset. So plans are judged by the *application run* that used them: the parent of their runs. A streaming query's run
+and a run without a parent are their own application runs.
 
-1. The plans of the last complete application run hold, all of them together, and those used since it began. Plans of
-   an application run that failed, or still runs, hold too, and end no earlier one.
+1. All plans of the last complete application run hold, and all plans used since it began. Plans of a failed or running
+   application run hold, too, and end no earlier plan.
 2. Within an application run, and among those after the last complete one, a complete overwrite of the dataset ends the
    plans that wrote it earlier. Appends, partial overwrites, merges, and writes of an unknown kind, end
-   nothing. Nor does an application run that hasn't completed end, by its overwrite, what the last complete one wrote.
+   nothing. An overwrite of an application run that hasn't completed doesn't end the plans of the last complete one.
 3. A DROP or TRUNCATE of the dataset ends every plan that wrote it before, of whatever job.
 4. What another job overwrites ends nothing: both jobs may take turns, and each still writes it when it runs next.
 
-A plan whose rows are gone by 2 or 3, while its job's last application run still had it, is *REPLACED*, not *ENDED*: no
-column of the dataset comes from it, but the job names its columns when it runs next, which a change of them breaks.
+A plan whose rows are gone by 2 or 3, while its job's last application run still used it, is *REPLACED*, not *ENDED*: no
+column of the dataset comes from it, but the job's next run will use its input columns, and fail if they changed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from enum import Enum
 
 
 class PlanState(Enum):
-    """Status of a plan at a time: ENDED, a later complete application run is without it; else see above."""
+    """Status of a plan at a time. ENDED: a later complete application run didn't use it."""
 
     HOLDS = "HOLDS"
     REPLACED = "REPLACED"
@@ -54,11 +54,11 @@ class PlanUse:
 
 
 def plan_states(uses: Iterable[PlanUse], *, emptied: datetime | None = None) -> dict[str, PlanState]:
-    """Status of the plans by which one job wrote one dataset.
+    """Status of the plans of one job for one dataset.
 
     Args:
         uses: all uses by the time asked about, in any order. Those that ended before the last complete application run
-            began may be left out: a plan that isn't in the answer has ENDED.
+            began may be left out: a plan that isn't in the result has ENDED.
         emptied: time when the dataset was last dropped or truncated before that time.
 
     Returns:
@@ -84,7 +84,7 @@ def plan_states(uses: Iterable[PlanUse], *, emptied: datetime | None = None) -> 
 
 
 def _last_complete(uses: list[PlanUse]) -> tuple[set[str], datetime | None]:
-    """Application run whose complete use began last (several, if at once), and when it began; None: none did."""
+    """Application run (or runs) whose complete use began last, and its beginning; None if there is none."""
     newest = max((use.began for use in uses if use.complete), default=None)
     last = {use.application for use in uses if use.complete and use.began == newest}
     return last, min((use.began for use in uses if use.application in last), default=None)

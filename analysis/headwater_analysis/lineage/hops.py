@@ -21,7 +21,8 @@ class Transformation:
     """Transformation of one column to another by a job.
 
     Attributes:
-        type: DIRECT, the value goes into it; INDIRECT, it decides which value or row there is. UNKNOWN, a newer
+        type: DIRECT: the value goes into the target; INDIRECT: the value decides which values or rows the target has.
+            UNKNOWN, a newer
             producer's word, counts as INDIRECT.
         kind: COPY, CAST, AGGREGATE, JOIN_DEPENDENCY … (docs/columns.md).
         subtype: OpenLineage's subtype.
@@ -60,11 +61,10 @@ class Via:
     Attributes:
         job: the job.
         first_seen: first observation of the hop, by an event's time; for columns, of its plan. None if only declared.
-        last_seen: latest known observation; None where that is after the question's `as_of`: the hop was current then.
+        last_seen: latest known observation; None if it was after the question's `as_of`: the hop was current then.
         observed: whether some run, micro-batch or plan made the hop.
         declared: whether the hop is declared now.
-        possible: whether a run or micro-batch only possibly made the hop: its producer doesn't record which inputs went
-            into which output.
+        possible: whether the hop is only possible: the producer doesn't record which inputs went into which output.
         transformations: transformations of the job, for columns.
         incomplete: for columns, reason why a missing hop of this job proves nothing; None where its lineage is
             complete.
@@ -104,14 +104,14 @@ class LineageItem:
     """An asset that was reached, and its last hop on a shortest path.
 
     Attributes:
-        asset: a dataset or a column; among columns, a dataset stands for its rows, which a filter, say, decides.
+        asset: a dataset or a column; among columns, a dataset means its rows, which a filter may decide.
         hops: number of hops from the asset asked about.
-        influence: for columns: DIRECT where some path is DIRECT all along, and `hops` is that of the shortest such
+        influence: for columns: DIRECT if some path has only DIRECT hops; `hops` is then the length of the shortest such
             path.
         parent: key of the asset that the hop leads from (downstream) or to (upstream), one hop nearer. The columns of a
-            dataset that was reached as a whole have the dataset, at as many hops as they.
-        parent_influence: influence of the parent's item, where the answer has two.
-        via: jobs that make the hop, the one seen last first; at most 10. None for the columns of a whole dataset.
+            dataset that was reached as a whole have this dataset as their parent, with the same `hops`.
+        parent_influence: influence of the parent's item, if the answer has two items of the parent.
+        via: jobs of the hop, the latest seen first; at most 10. None for the columns of a whole dataset.
         via_total: number of jobs that make the hop.
         gone: whether the column has left its dataset's schema, or the dataset was dropped.
         columns: if the question asks, column mappings along the hop; at most 1,000.
@@ -137,7 +137,7 @@ class LineageEdge:
     Attributes:
         source: key of the asset that is read.
         target: key of the asset that is written.
-        via: jobs that make the hop, the one seen last first; at most 10. None from a whole dataset to its columns.
+        via: jobs of the hop, the latest seen first; at most 10. None from a whole dataset to its columns.
         via_total: number of jobs that make the hop.
     """
 
@@ -149,22 +149,22 @@ class LineageEdge:
 
 @dataclass(frozen=True, slots=True)
 class Lineage:
-    """Answer to a lineage question, one page of it.
+    """Page of the answer to a lineage question.
 
     Attributes:
         start: asset asked about.
         gone: whether the start is a column that has left its dataset's schema, or a dataset that was dropped.
-        known_as: other names of its dataset, under which the graph has parts of the answer, or a catalog the table.
+        known_as: other names of its dataset that the graph or a catalog has.
         direction: direction of the question.
         depth: most hops, as in the question; None is all.
         as_of: time of the question; None: now.
         since: earliest activity that counts, as in the question.
-        items: items of this page, the DIRECT before the INDIRECT, then by hops, then by key.
+        items: items of this page, by influence (DIRECT first), hops and key.
         through: assets between the start and the items that aren't on this page: filtered out, or on pages before. With
             them, every item's parent is known.
         edges: if the question asks, every hop between the start, `items` and `through`; by the keys of their ends.
-        loops: hops from an asset to itself, as of a job that merges rows into the table that it reads: first the
-            start's, then those of `items`.
+        loops: hops from an asset to itself, for example of a job that merges rows into a table that it reads: of the
+            start, then of `items`.
         total: number of items on all pages.
         direct: for columns, number of DIRECT items.
         indirect: for columns, number of INDIRECT items.
@@ -174,11 +174,11 @@ class Lineage:
         truncated: whether there is more beyond `depth`.
         max_hops: hops to the farthest item.
         next_cursor: cursor of the next page; None on the last page.
-        unknown_until: first observation of the start, where that was after `as_of`: it was unknown then, and nothing is
-            listed; else None.
-        quality: if the question asks, results of the latest checks of the start and the items, or their datasets;
-            `as_of` a time, only of runs that were over by then.
-        consumers: downstream, declared consumers of the start or of an item of this page; none if asked `as_of` a time.
+        unknown_until: first observation of the start, if it was after `as_of`: the start was unknown then, and nothing
+            is listed; else None.
+        quality: if requested, results of the latest checks of the start and the items, or of their datasets; with
+            `as_of`, only of runs that had ended by then.
+        consumers: downstream, declared consumers of the start or of an item of this page; none with `as_of`.
         notes: sentences on gaps in the lineage, or on observations though nothing is listed.
     """
 

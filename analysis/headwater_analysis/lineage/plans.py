@@ -1,9 +1,9 @@
-"""The plans that a question meets, each looked up once, and what became of them by its time (`holding` has the rule).
+"""Plans on the paths of a question, each looked up once, and their status (`holding`) at the question's time.
 
-A job may have a hundred thousand runs, so nothing here looks at all of them. Most jobs have one plan, or ask of the one
-that was active last, and of those nothing more is looked up. Of the others the index of USED by job and time gives the
-uses since the last complete application run began, at most the latest `MOST_USES`: a plan that was active since and
-isn't among them holds.
+A job may have a hundred thousand runs, so nothing here looks at all of them. If a job has one plan, or the question is
+about the plan that was active last, nothing more is looked up. For other jobs, the index of USED by job and time gives
+the uses since the last complete application run began, at most the latest `MOST_USES`. A plan that was active since
+then and isn't among these uses holds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from headwater_analysis.reader import Transaction
 from headwater_analysis.trace.uses import read_use
 
 MOST_USES = 2_000
-"""Uses of one job's plans, the latest ones, that are looked at."""
+"""Maximum number of uses of one job's plans to read, the latest ones."""
 
 _Asked = TypeVar("_Asked")
 _BRANCH = "headwater_branch"
@@ -44,11 +44,11 @@ class Plan:
         digest: digest of its column lineage.
         declared: whether the job declares it now.
         first_seen, last_seen: span in which it was observed.
-        active: its last activity until the time of the question; None: none until then.
+        active: its last activity before the time of the question; None if there was none.
         incomplete: reason why its lineage is incomplete; None where it isn't.
-        known: whether its lineage is known; else some run cites it, and that is all.
+        known: whether its lineage is known; False if the graph has only a run that cites it.
         outputs: keys of the datasets that it writes.
-        emptied: time when each of its outputs was last dropped or truncated, until that time, where one was.
+        emptied: for each dropped or truncated output, the last such time before the time of the question.
     """
 
     job: str
@@ -70,7 +70,7 @@ class Plans:
         tx: read transaction.
         as_of: time of the question; None is now.
         since: leave out plans that weren't active at this time or later.
-        replaced: whether plans count that are REPLACED: they tell what a job does, but not where its outputs come from.
+        replaced: whether to include REPLACED plans: they show what a job does, but not where its outputs come from.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class Plans:
         return [self._counts(key, dataset) for key, dataset in pairs]
 
     def of_jobs(self, jobs: Iterable[str]) -> dict[WrittenDataset, list[str]]:
-        """By which plans, of those that count, these jobs write which datasets; keys."""
+        """Map jobs to the datasets that they write, and these to the included plans; all by key."""
         asked = list(dict.fromkeys(jobs))
         self._read([], [job for job in asked if job not in self._of_jobs])
         pairs = [(key, dataset) for job in asked for key in self._of_jobs[job] for dataset in self._plans[key].outputs]
@@ -145,8 +145,8 @@ class Plans:
         """Find datasets whose column lineage by a job is missing or incomplete.
 
         So it is where one of the plans that count is incomplete, where no plan of the job writes that dataset, and
-        where the job has written it since without reporting by which plan. Where some did, and none of them counts, it
-        is known that the job makes it so no more.
+        where the job has written it since without reporting by which plan. If some plans of the job wrote the dataset
+        and none of them is included, the job is known to have stopped doing so.
         """
         asked = list(made)
         counting = self.of_jobs(written.job for written in asked)
@@ -239,7 +239,7 @@ class Plans:
     def _state(self, key: str, written: WrittenDataset) -> PlanState:
         active = self._plans[key].active
         if active is not None and active == self._newest(written):
-            # Nothing of the job has come since.
+            # No event of the job has arrived since.
             emptied = self._plans[key].emptied.get(written.dataset)
             return PlanState.REPLACED if emptied is not None and active < emptied else PlanState.HOLDS
         return self._states[written].get(key, PlanState.ENDED)
@@ -252,7 +252,7 @@ class Plans:
         return self._last_active[written]
 
     def _judge(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Find out what became of the plans that weren't the last ones by which their job wrote the dataset."""
+        """Find the status of plans that weren't the last ones with which their job wrote the dataset."""
         doubtful: dict[WrittenDataset, None] = {}
         for key, dataset in pairs:
             written = WrittenDataset(self._plans[key].job, dataset)
@@ -282,10 +282,11 @@ class Plans:
             for key in writers if uses else ():
                 active = self._plans[key].active
                 if key not in seen and active is not None and active >= began:
-                    # It was going on already when the application run began, or is too far back to be looked at.
+                    # The use was going on already when the application run began, or is older than the uses that are
+                    # read.
                     uses.append(PlanUse(key, "", active, active, complete=False))
             emptied = next((self._plans[key].emptied.get(written.dataset) for key in writers), None)
-            # Where no run is known to have used one of them, the one that was active last stands for all.
+            # If no run is known to have used one of these plans, the plan that was active last represents all.
             self._states[written] = plan_states(uses, emptied=emptied)
 
 
@@ -298,7 +299,7 @@ def read_plan_use(dataset: str, row: Sequence[Any]) -> PlanUse:
         moment_of(began) or _BEGIN,
         moment_of(ended) or _BEGIN,
         complete=bool(complete),
-        # A branch of a table is another one to whoever reads the table.
+        # For readers of a table, a branch of it is another dataset.
         replaces=any(
             _BRANCH not in (each["facet_names"] or ()) and read_use("PRODUCED", dataset, each).replaces
             for each in produced

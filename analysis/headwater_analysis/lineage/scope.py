@@ -18,7 +18,7 @@ _MOST_OF_A_FILTER = 100
 
 
 class LineageDirection(StrEnum):
-    """Direction of a search: against the flow of data, or with it."""
+    """Direction of a search: UPSTREAM against the flow of data, DOWNSTREAM along it."""
 
     UPSTREAM = "UPSTREAM"
     DOWNSTREAM = "DOWNSTREAM"
@@ -33,17 +33,18 @@ class Influence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Filters of a lineage question. An empty filter leaves out nothing; of several values one has to match.
+    """Filters of a lineage question. An empty filter matches everything; one with several values, if any value does.
 
     Attributes:
-        namespaces: list only datasets in one of these, and columns of such datasets.
-        types: list only datasets of one of these types (`TOPIC`, `FILE`, `TABLE`, as events name them), in any case.
+        namespaces: list only datasets in one of these namespaces, and the columns of such datasets.
+        types: list only datasets of one of these types (`TOPIC`, `FILE`, `TABLE`, as events name them); `topic` is
+            `TOPIC`.
         tags: list only assets with one of these tags, each written `key` or `key=value`. A dataset has the tags of its
             fields too; a column has its own and those of the whole dataset.
         jobs: follow only hops of these jobs, each named as `resolve_job` understands.
 
-    Assets that the first three leave out are passed through all the same: `types=("TABLE",)` finds the tables behind
-    topics.
+    The search also passes through assets that the first three filters leave out: `types=("TABLE",)` finds the tables
+    behind topics.
     """
 
     namespaces: tuple[str, ...] = ()
@@ -61,12 +62,13 @@ class LineageQuestion:
         direction: upstream or downstream.
         column: field path of a column; None: the question is about `asset` itself.
         depth: most hops from it; `ALL_HOPS` for all.
-        influence: for columns: DIRECT follows nothing else; INDIRECT lists what is reached in no other way.
+        influence: for columns: DIRECT follows only DIRECT edges; INDIRECT lists assets that are reached only through
+            INDIRECT edges.
         columns: for datasets: whether to include column mappings along each hop.
-        edges: whether to include every hop between the page's assets; False leaves only the one that found each item.
+        edges: whether to include every hop between the page's assets; False: only the hop that found each item.
         quality: whether to include results of the latest checks of the datasets on the page.
         filters: filters of items and hops.
-        as_of: time whose graph is asked: only observations by then.
+        as_of: time of the graph: only observations up to then are used.
         since: only hops seen at this time or later; together with `as_of`, hops current in between.
         limit: most items on a page.
         cursor: `next_cursor` of the page before; None asks for the first.

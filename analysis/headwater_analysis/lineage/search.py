@@ -1,8 +1,8 @@
-"""Breadth-first search that keeps DIRECT and INDIRECT apart.
+"""Breadth-first search that keeps DIRECT and INDIRECT paths separate.
 
 A node has two visits: DIRECT, by a path that is DIRECT all along, and INDIRECT, by a path with an INDIRECT step. Each
-is found at most once, at its least hops, and the second only if that is nearer than the first: nodes that are reached
-from there are reached from the first as well, no later.
+visit is found at most once, with the least hops. An INDIRECT visit is kept only if it is nearer than the DIRECT one.
+Otherwise all that it reaches is reached from the DIRECT visit, too, no later.
 
 Nodes and edges are integers, so that 30,000 steps take some hundredths of a second. Nothing here asks a database:
 `Steps` does.
@@ -40,7 +40,7 @@ class SearchFacts(NamedTuple):
 
     Attributes:
         key: decides between parents, so that equal graphs give equal answers.
-        shown: whether it is listed, or only passed through.
+        shown: whether to list it; False: the search only passes through it.
     """
 
     key: str
@@ -74,7 +74,7 @@ class Steps(Protocol):
         """
 
     def members(self, nodes: Sequence[int], /) -> Edges:
-        """Edges from those of these nodes that stand for others, as a dataset for its columns: no hop."""
+        """Edges without a hop from nodes that stand for others, such as from a dataset to its columns."""
 
     def facts(self, nodes: Sequence[int], /) -> Mapping[int, SearchFacts]:
         """Facts of these nodes."""
@@ -86,7 +86,7 @@ class LastSteps:
 
     Attributes:
         hops: least hops from the start.
-        parents: visits before it, one for each edge; all that are equally near.
+        parents: all equally near visits before it, one for each edge.
         edges: edges from these visits.
     """
 
@@ -104,8 +104,8 @@ class Reached:
         found: visits by distance, the nearest first.
         facts: facts of the start and of every node in `found`.
         loops: edges from a node to itself, for the start and every node in `found` that has some.
-        leaving: every edge that was met, in order: all that leave the start and the found nodes, also beyond the depth;
-            for the last hop's nodes only loops, where the steps need no more.
+        leaving: all edges that leave the start and the found nodes, in order, also beyond the depth; for the nodes of
+            the last hop only loops, if the steps need no other edges.
         truncated: whether there is more beyond the depth.
     """
 
@@ -131,9 +131,9 @@ class Reached:
         return int(visit.indirect), self.found[visit].hops, self.facts[visit.node].key
 
     def parent(self, visit: LineageVisit) -> LineageVisit:
-        """Parent of a visit: of the visits right before it, the one whose node has the least key."""
+        """Parent of a visit: the visit right before it whose node has the least key."""
         parents = self.found[visit].parents
-        # Mostly there is one, and a page asks for a thousand.
+        # Mostly there is only one visit before.
         if len(parents) == 1:
             return parents[0]
         return min(parents, key=lambda parent: (self.facts[parent.node].key, parent))
@@ -168,7 +168,7 @@ def search(start: int, start_key: str, steps: Steps, *, depth: int | None) -> Re
         depth: most hops; None: all.
     """
     found: dict[LineageVisit, LastSteps] = {}
-    # Nodes with a DIRECT visit, which needs no other. The start is one of them: a cycle back to it adds nothing.
+    # Nodes with a DIRECT visit, which needs no other. The start counts as found: a cycle back to it adds nothing.
     done = {start}
     frontier, hops, truncated = [_direct(start)], 0, False
     loops: dict[int, list[int]] = {}
@@ -209,7 +209,7 @@ def _fresh(
     known: Mapping[LineageVisit, LastSteps],
     hops: int,
 ) -> dict[LineageVisit, LastSteps]:
-    """Visits that these edges lead to and that weren't reached before."""
+    """New visits that these edges lead to."""
     visits: dict[int, list[LineageVisit]] = {}
     for visit in frontier:
         visits.setdefault(visit.node, []).append(visit)

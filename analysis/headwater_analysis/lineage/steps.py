@@ -2,10 +2,10 @@
 
 Datasets: FEEDS.
 
-Columns: DERIVES, and INFLUENCES by way of the dataset whose every column it means. Downstream, a column INFLUENCES a
-dataset (one hop), which stands for its columns (no hop). Upstream, a column comes from the columns that it DERIVES
-from, and from those that INFLUENCES its dataset. An edge that begins at a dataset means its rows, so upstream of it is
-whatever INFLUENCES it. Edges whose plan no longer holds are left out.
+Columns: DERIVES, and INFLUENCES through the dataset, which means all of its columns. Downstream, a column INFLUENCES a
+dataset (one hop), which stands for its columns (no hop). Upstream, a column comes from the columns with DERIVES to it,
+and from columns with INFLUENCES to its dataset. An edge from a dataset means its rows, so whatever INFLUENCES the
+dataset is upstream of this edge. Edges whose plan no longer holds are left out.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class DatasetSteps:
         return Edges([source for _, source, _ in hops], [to for _, _, to in hops], [edges[n] for n, *_ in hops])
 
     def beyond(self, nodes: Sequence[int], found: Sequence[int], /) -> Beyond | None:
-        """Loops of these datasets, and targets of their FEEDS; looks up the keys of all found nodes on the way."""
+        """Loops of these datasets, and targets of their FEEDS; also looks up the keys of all found nodes."""
         scope = self._scope
         if self._edges or self._identities.any:
             return None
@@ -108,7 +108,7 @@ class ColumnSteps:
         direct_only: leave INDIRECT edges out.
 
     Attributes:
-        former: ids of columns with an edge that was left out: it was of a former column of the same name.
+        former: ids of columns of which an edge was left out, because it belongs to a former column of the same name.
     """
 
     def __init__(self, tx: Transaction, scope: Scope, plans: Plans, *, direct_only: bool) -> None:
@@ -134,7 +134,7 @@ class ColumnSteps:
             nears, fars = (
                 self._identities.taking(node, plan.first_seen, plan.last_seen) for node in (row.source, row.target)
             )
-            # A dropped column, whose name another one has now.
+            # A dropped column whose name another column has now.
             self.former.update(node for node, taking in ((row.source, nears), (row.target, fars)) if not taking)
             found += [row._replace(source=near, target=far) for near in nears if near in asked for far in fars]
         return _edges(found)
@@ -145,7 +145,7 @@ class ColumnSteps:
         downstream = self._scope.direction is LineageDirection.DOWNSTREAM
         relatives = self._families.relatives(nodes, every_field=not downstream)
         rows = self._leaving_just([*nodes, *(node for node in relatives.every if node not in asked)])
-        # A plan that makes a field by itself doesn't also make it with the whole.
+        # A plan that writes a field separately doesn't also copy it with its parent.
         own = set() if downstream else {(row.source, row.plan) for row in rows if row.of_column}
         more = (
             row._replace(source=node)
@@ -166,7 +166,7 @@ class ColumnSteps:
         columns: dict[int, list[int]] = {}
         for column, dataset in zip(row["columns"], row["owners"], strict=True):
             columns.setdefault(dataset, []).append(column)
-        # Influences on a dataset, as edges of its columns that were asked about; the dataset is the one written.
+        # Influences on a written dataset, as edges of its requested columns.
         spread = [
             each._replace(source=column, of_column=False) for each in of_owners for column in columns[each.source]
         ]
@@ -198,7 +198,7 @@ class ColumnSteps:
         return facts(self._tx, self._scope, nodes, keys="lineage/column_keys", shown="lineage/columns_shown")
 
     def _held(self, rows: Sequence[_Row], written: Sequence[int]) -> list[_Row]:
-        """Rows whose plans hold, given the node that each writes."""
+        """Filter rows to those whose plans hold for the dataset that each writes."""
         holding = self._plans.holding([row.plan for row in rows], written)
         return [
             row for row, holds in zip(rows, holding, strict=True) if holds and (row.direct or not self._direct_only)

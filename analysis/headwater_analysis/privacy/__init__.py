@@ -1,6 +1,6 @@
 """Spread of sensitive columns: their copies, how those can be read, and columns classified lower than their sources.
 
-sensitivity which sensitivities there are, and which count as sensitive
+sensitivity levels of sensitivity, and which of them count as sensitive
 operations    what a transformation does to a sensitive value
 spread        how far it goes: pure
 graph         the same graph in Neo4j

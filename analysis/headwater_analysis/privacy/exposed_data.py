@@ -36,7 +36,7 @@ class PrivacyHop:
         operation: operation of the job on the value.
         transformation: the edge of column lineage.
         possible: whether it isn't known that the value is passed on: a black box.
-        former: whether the job does it no more; what it wrote before may still be there.
+        former: whether the job has stopped doing so; data that it wrote before may still be there.
     """
 
     asset: Asset
@@ -56,8 +56,8 @@ class Approved:
         sensitivity: sensitivity of the column, by the review.
         by: person or team that approved it.
         reason: reason of the approval.
-        until: last day of the approval; None: it has none.
-        holds: whether it holds for the values that came here.
+        until: last day of the approval; None: no end.
+        holds: whether the approval covers the values that reach the column.
     """
 
     covers: Sensitivity
@@ -70,25 +70,25 @@ class Approved:
 
 @dataclass(frozen=True, slots=True)
 class PrivacyItem:
-    """A column, or a dataset as a whole, that sensitive values came to.
+    """A column, or a whole dataset, that sensitive values reach.
 
     Attributes:
         asset: the column or dataset.
         source: column from which the shown path leads here.
         sensitivity: sensitivity of the values here.
         exposure: form in which a reader gets the values.
-        influence: DIRECT where the values go into it, INDIRECT where some step only decides by them.
+        influence: DIRECT if the values go into it, INDIRECT if they only decide something on the path.
         hops: number of hops from the source.
-        path: these hops, the first one first.
-        declared: its own declared sensitivity, or its dataset's; None: none is declared.
+        path: hops from the source, in order.
+        declared: declared sensitivity of the column, else of its dataset; None: not declared.
         classified: whether it has a classification in words of the organisation's own.
-        lower: whether values go into it that are more sensitive than it is declared to be, or it isn't declared.
-        ending: end of the spread here; None: it goes on.
+        lower: whether it receives values that are more sensitive than its declared sensitivity, or has none.
+        ending: reason why the spread ends here; None: it continues.
         smallest_group: least number of rows that go into each of its values, as declared.
         approval: declared approval.
-        possible: whether a hop on the way is only possible.
-        former: whether a hop on the way is made no more.
-        gone: whether the dataset was dropped, or the column is in its schema no more.
+        possible: whether a hop on the path is only possible.
+        former: whether a hop on the path is no longer current.
+        gone: whether the dataset was dropped, or the column left its schema.
     """
 
     asset: Asset
@@ -115,7 +115,7 @@ class PrivacyExit:
 
     Attributes:
         dataset: the dataset.
-        jobs: jobs that read it and are known to write nothing: what they do with the values isn't captured.
+        jobs: jobs that read it and have no known output: their use of the values isn't captured.
         columns: number of its sensitive columns that can be read.
     """
 
@@ -126,7 +126,7 @@ class PrivacyExit:
 
 @dataclass(frozen=True, slots=True)
 class DroppedBy:
-    """A job that reads a dataset with sensitive columns and passes none of them on to one that it writes.
+    """A job that reads a dataset with sensitive columns and passes none of them on to its outputs.
 
     Attributes:
         read, written: dataset that it reads, and dataset that it writes.
@@ -164,16 +164,16 @@ class Privacy:
         total: number of items on all pages.
         readable: number of them that can be read.
         protected: number of them that hold a hash, mask, token or cipher, or something computed from one.
-        indirect: number of them that the values only decide.
+        indirect: number of items that the values only influence.
         ended: number of them that end the spread.
         lower: number of them that are classified lower than their sources, or not at all.
         consumers: consumers of columns that can be read, the sources included.
         protected_consumers: consumers of columns that can't be read, and of none that can.
-        exits: datasets where values that can be read leave what is captured; at most 100.
+        exits: datasets from which readable values leave the captured lineage; at most 100.
         exits_total: number of these datasets.
         drops: jobs that leave the sensitive columns out; at most 100.
         drops_total: number of these jobs.
-        unknown: jobs that may pass them on; at most 100. Where there is one, what isn't listed may have them too.
+        unknown: jobs that may pass them on; at most 100. If there are any, unlisted datasets may have the values, too.
         unknown_total: number of these jobs.
         max_hops: hops to the farthest item.
         truncated: whether there is more beyond the depth.

@@ -1,4 +1,4 @@
-"""The question: where sensitive columns went."""
+"""Question where sensitive columns went."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from headwater_analysis.walk import WalkStep
 from headwater_schemas.events import Sensitivity
 
 DEFAULT_THRESHOLD: Final = 10
-"""Rows of a group from which on a statistic over it hides each of them."""
+"""Minimum number of rows of a group so that a statistic over it hides the single rows."""
 _MOST: Final = 100
 
 
@@ -54,10 +54,10 @@ class PrivacyQuestion:
     Attributes:
         asset: a dataset, or a column as `dataset#path`; None: every column that is declared sensitive.
         column: field path of a column of the dataset.
-        as_: follow it as if it had this sensitivity; None: as declared.
+        as_: sensitivity to assume for the asset; None: the declared one.
         threshold: number of rows that a group needs so that a statistic over it ends the spread.
-        readable: list only what can be read.
-        lower: list only what is classified lower than its sources.
+        readable: whether to list only columns whose values can be read.
+        lower: whether to list only columns that are classified lower than their sources.
     """
 
     asset: str | None = None
@@ -68,7 +68,7 @@ class PrivacyQuestion:
     lower: bool = False
 
     def check(self) -> None:
-        """Refuse what makes no sense.
+        """Check that the fields fit together.
 
         Raises:
             QuestionError: naming the field.
@@ -85,7 +85,7 @@ class PrivacyQuestion:
 
 @dataclass(frozen=True, slots=True)
 class PrivacyPage:
-    """Page of the answer: most hops (None: all), most items, and where the page begins."""
+    """Page of the answer: maximum number of hops (None: all) and items, and cursor."""
 
     depth: int | None = None
     limit: int = 100
@@ -98,12 +98,12 @@ def privacy(reader: Reader, question: PrivacyQuestion, today: date, page: Privac
     Args:
         reader: reader of the graph.
         question: columns to follow, and filters.
-        today: day on which approvals have to hold.
+        today: day on which approvals must be valid.
         page: page of the answer.
 
     Raises:
-        QuestionError: a field of the question makes no sense, nothing of what is asked about is declared sensitive, or
-            the cursor is another question's.
+        QuestionError: a field of the question makes no sense, the asset has no column that is declared sensitive, or
+            the cursor belongs to another question.
         NotFoundError, AmbiguousError: as `resolve_asset`.
         TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
     """
@@ -193,7 +193,7 @@ def _is_column(graph: StoredPrivacyGraph, node: int) -> bool:
 def _starts(
     tx: Transaction, graph: StoredPrivacyGraph, question: PrivacyQuestion
 ) -> tuple[dict[int, int], str, tuple[str, ...]]:
-    """Levels of the columns that are followed; the subject of the question; notes."""
+    """Levels of the columns to follow, the subject of the question, and notes."""
     if question.asset is None:
         levels = sensitive_columns(tx)
         facts = graph.facts(levels)
@@ -227,7 +227,7 @@ def _starts(
 
 
 class _Details:
-    """Looks up what the items of a page are called, at once."""
+    """Lookup of names for the items of a page, all at once."""
 
     def __init__(
         self,
@@ -298,7 +298,7 @@ class _Details:
         if not given:
             return None
         known = self._graph.declared([one.visit.node])[one.visit.node]
-        # Where it lowered the values, they are as sensitive as it says.
+        # If the approval lowered the values, they have the sensitivity that it states.
         holds = known.approves(one.visit.level, today) or (
             one.visit.level == known.approved and known.approves(known.covers, today)
         )
@@ -319,7 +319,7 @@ class _Surroundings:
         tx: read transaction.
         graph: graph of the spread.
         columns: ids of the columns that hold the values, and whether they can be read.
-        every: worst visit of each node that the values came to.
+        every: worst visit of each node that the values reach.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The graph as sensitive values spread in it, in Neo4j."""
+"""Lineage graph in Neo4j that sensitive values spread along."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _BLACK_BOXES = frozenset({"EXTERNAL", "UNKNOWN"})
 
 
 class StoredPrivacyGraph:
-    """The one in Neo4j, asked within one transaction.
+    """`PrivacyGraph` in Neo4j, read within one transaction.
 
-    Edges of plans that hold no more are edges as well: what they wrote may still be there.
+    Edges of plans that no longer hold are included: data that such a plan wrote may still be there.
     """
 
     def __init__(self, tx: Transaction) -> None:
@@ -38,7 +38,7 @@ class StoredPrivacyGraph:
         found = [(edge, edge.source) for edge in self._graph.column_edges(nodes)]
         for edge in self._graph.column_edges(sorted(columns.keys() - set(nodes))):
             if edge.kind in _BLACK_BOXES:
-                # It takes the dataset as a whole, these columns perhaps; `count(*)` takes its rows alone.
+                # A black box reads the whole dataset, so perhaps these columns. (`count(*)` reads only its rows.)
                 found += [(edge, node) for node in columns[edge.source]]
         texts = self._texts(edge.edge for edge, _ in found)
         targets = self.facts([edge.target for edge, _ in found])
@@ -49,7 +49,7 @@ class StoredPrivacyGraph:
             former = edge.edge in self._graph.former
             self.passed.add((source, targets[edge.target].dataset, edge.job))
             made.append(PrivacyEdge(source, edge.target, edge.edge, edge.whole, edge.direct, edge.job, effect, former))
-        # What a job does now it may have done under another name of the dataset, too, or by an earlier plan.
+        # An edge may also be there under another name of the dataset, or from an earlier plan: keep the current one.
         now = {_same(each) for each in made if not each.former}
         made = [each for each in made if not each.former or _same(each) not in now]
         return sorted(made, key=lambda each: (targets[each.target].key, each.job, each.effect.operation, each.edge))
@@ -62,7 +62,7 @@ class StoredPrivacyGraph:
         return {dataset: list(each) for dataset, each in found.items()}
 
     def columns_of(self, datasets: Sequence[int]) -> list[dict[str, Any]]:
-        """Columns of datasets under all their names: `dataset` and `id` are of what is shown, `name`, `gone`."""
+        """Columns of datasets under all their names: `dataset` and `id` of the shown nodes, `name`, `gone`."""
         self._identities.learn(datasets)
         rows = self._tx.rows("privacy/nested", datasets=self._identities.expanded(datasets))
         self._identities.learn([node for row in rows for node in (row["dataset"], row["id"])])
@@ -81,7 +81,7 @@ class StoredPrivacyGraph:
         return {node: self._declared[node][0] for node in nodes}
 
     def approval(self, node: int) -> Mapping[str, Any]:
-        """Properties of the approval of a column that was asked about; empty: it has none."""
+        """Properties of a column's approval; empty if it has none. `declared` must have read the column before."""
         return self._declared[node][1]
 
     def facts(self, nodes: Iterable[int]) -> Mapping[int, AssetFacts]:
@@ -89,7 +89,7 @@ class StoredPrivacyGraph:
         return self._graph.facts(list(dict.fromkeys(nodes)))
 
     def feeds(self, datasets: Sequence[int]) -> list[Feed]:
-        """List the feeds of these datasets."""
+        """List the FEEDS edges that leave these datasets."""
         return self._graph.feeds(datasets)
 
     def unseen(self, made: Iterable[tuple[str, int]]) -> set[tuple[str, int]]:

@@ -1,4 +1,4 @@
-"""One step from sensitive columns, for `headwater check`: columns made of them, and jobs that may make some."""
+"""One step from sensitive columns, for `headwater check`: derived columns, and jobs that may derive some."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ def sensitive_columns(tx: Transaction) -> dict[int, int]:
 
 
 def unclassified_columns(tx: Transaction, today: date, threshold: int) -> list[dict[str, Any]]:
-    """Find columns that are made of sensitive ones, unmasked, and have neither sensitivity nor classification.
+    """Find columns that are derived unmasked from sensitive ones, and have neither sensitivity nor classification.
 
-    Columns with an approval that holds, and statistics over groups that are large enough, are left out.
+    Columns with a valid approval, and statistics over large enough groups, are left out.
 
     Args:
-        tx: transaction to read in.
-        today: day on which approvals have to hold.
+        tx: read transaction.
+        today: day on which approvals must be valid.
         threshold: least number of rows in a group whose statistic hides a single value.
 
     Returns:
         For each column: `column`, its key; `names`, the keys under all its names; `source`, the first key of its
-        sensitive columns; `sensitivity`; and `possible`, whether the job may not use that column.
+        sensitive sources; `sensitivity`; and `possible`, whether the job may not use that column.
     """
     graph, identities = StoredPrivacyGraph(tx), Identities.of(tx)
     levels = sensitive_columns(tx)
@@ -70,14 +70,14 @@ def unclassified_columns(tx: Transaction, today: date, threshold: int) -> list[d
 
 
 def unknown_uses(tx: Transaction, exempt: Collection[str]) -> tuple[list[Asset], set[str]]:
-    """List jobs that read datasets with sensitive columns, and whose column lineage isn't known.
+    """List jobs that read datasets with sensitive columns and have unknown column lineage.
 
     Args:
-        tx: transaction to read in.
+        tx: read transaction.
         exempt: keys of datasets and jobs that are left out.
 
     Returns:
-        The jobs, by name, and those of `exempt` that left something out.
+        The jobs, by name, and the keys of `exempt` that left out a job.
     """
     graph, identities = StoredGraph(tx), Identities.of(tx)
     nodes = sorted({facts.dataset for facts in graph.facts(list(sensitive_columns(tx))).values()})

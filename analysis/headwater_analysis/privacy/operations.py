@@ -1,8 +1,8 @@
 """Operation of a transformation on a sensitive value, by the kind of the edge and the functions around it.
 
-The kind of an edge is of its input alone: in `concat(sha2(ssn, 256), name)` the one of `ssn` is HASH, that of `name` is
-DERIVE, and both have the one text. So a text only ever tells apart what has one kind: encryption and words from other
-masks, aggregates that hand out a value from those that only count or sum. A name alone protects nothing: a UDF called
+An edge's kind is about its own input: in `concat(sha2(ssn, 256), name)` the edge of `ssn` is HASH, the edge of `name`
+is DERIVE, and both have the same text. So the text only refines a kind: it separates encryption from other masks, and
+aggregates that return a value from counts and sums. A name alone protects nothing: a UDF called
 `tokenize` may split words, and stays DERIVE unless capture or a declaration marks the edge as masking.
 """
 
@@ -20,10 +20,10 @@ class Operation(StrEnum):
     - COPY: passes it on: copied, renamed, cast.
     - DERIVE: computes something from it, or puts it through a black box.
     - AGGREGATE: computes something from the values of many rows.
-    - MASK: replaces characters of it.
-    - HASH: hashes it: equal values stay equal, so it can be linked and guessed.
+    - MASK: replaces characters of the value.
+    - HASH: hashes the value: equal values stay equal, so it can be linked and guessed.
     - TOKENIZE: replaces it by a token that somebody can turn back.
-    - ENCRYPT: encrypts it: who has the key reads it.
+    - ENCRYPT: encrypts the value: readable with the key.
     - DROP: leaves it out.
     """
 
@@ -41,7 +41,7 @@ class Exposure(StrEnum):
     """Exposure of a sensitive value to a reader of a column.
 
     - READABLE: the value, or something computed from it.
-    - LINKABLE: what stands for it: two that are equal belong to one person.
+    - LINKABLE: a substitute of the value: equal substitutes belong to the same person.
     - MASKED: something from which it can't be read back.
     - ENCRYPTED: nothing without the key.
     """
@@ -101,7 +101,7 @@ class Effect:
 
     Attributes:
         operation: operation on the value.
-        exposure: form in which a reader gets the value from here on; None: as before.
+        exposure: form of the value from here on; None: unchanged.
         decrypts: whether it makes an encrypted value readable.
         statistic: whether an AGGREGATE hands out no value of a row, so that a group that is large enough hides it.
         possible: whether it isn't known that the value is passed on at all: a black box.
@@ -114,7 +114,7 @@ class Effect:
     possible: bool = False
 
     def after(self, before: Exposure) -> Exposure:
-        """Exposure after the edge, given the one before it."""
+        """Exposure after the edge, given the exposure before it."""
         if self.exposure is not None:
             return self.exposure
         return Exposure.READABLE if self.decrypts and before is Exposure.ENCRYPTED else before
@@ -152,9 +152,9 @@ def _mask(around: frozenset[str], otherwise: Operation) -> Operation:
 
 
 def functions_around(text: str, field: str | None) -> frozenset[str]:
-    """Names, in lower case and without their catalog, of the functions whose arguments have the field.
+    """Names, in lower case and without catalog, of the functions whose arguments contain the field.
 
-    Where the text doesn't have the field: of all functions in it; a text that is a lone word is the name of one.
+    If the text doesn't contain the field: names of all functions in it. A text of one word is a function's name.
     """
     words = _WORD.findall(text[:_MOST_TEXT])
     if len(words) == 1:

@@ -1,12 +1,12 @@
 """Spread of sensitive values: breadth-first over columns, with the facts of the value at each. Pure.
 
-`walk` goes between visits. A column has one for each way in which its value is there, since a second way may expose
-more than the shortest, or go on where the first ends. Levels and exposures are few, so visits are at most some times as
-many as columns.
+`walk` goes between visits. A column has a visit for each form of its values, since a longer path may expose more than
+the shortest, or continue where the shortest ends. There are few levels and exposures, so the number of visits is a
+small multiple of the number of columns.
 
 The spread ends at an aggregate that hands out no row's value, over groups at least as large as the threshold, and at
-an approval that covers the source. Leaving a column out ends it, too; there is no edge then. A hash, mask, token or
-encryption doesn't: who has the hash can link it.
+an approval that covers the source. A job that leaves a column out ends the spread, too: there is no edge then. A hash,
+mask, token or encryption doesn't end the spread: its values can be linked.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class PrivacyEdge(NamedTuple):
         direct: whether the value goes into it.
         job: key of the job.
         effect: effect of the job on the value.
-        former: whether no plan that holds now does it: what it wrote before may still be there.
+        former: whether no current plan has this edge; data that was written before may still be there.
     """
 
     source: int
@@ -59,10 +59,12 @@ class DeclaredFacts:
     """Declarations of a column.
 
     Attributes:
-        level: level of its own sensitivity, or else its dataset's; 0: none is declared. The greatest of several sets'.
+        level: level of the column's declared sensitivity, else of its dataset's; 0: not declared. The greatest of
+            several sets'.
         smallest_group: least number of rows that go into each of its values. The least of several sets'.
-        covers, approved: levels of its approval: the greatest of sources that it covers, the column's by it; 0: none.
-        until: the last day of the approval; None: it has none.
+        covers, approved: levels of its approval: greatest level of covered sources, and level of the column; 0: no
+            approval.
+        until: last day of the approval; None: no end.
         classified: whether it, or its dataset, has a classification in words of the organisation's own.
     """
 
@@ -74,7 +76,7 @@ class DeclaredFacts:
     classified: bool = False
 
     def hides(self, effect: Effect, threshold: int) -> bool:
-        """True for a statistic over groups of so many rows that no value of a row can be read from it."""
+        """True for a statistic over groups that are large enough to hide single rows."""
         return effect.statistic and self.smallest_group is not None and self.smallest_group >= threshold
 
     def approves(self, level: int, today: date) -> bool:
@@ -107,13 +109,13 @@ class SpreadStep(NamedTuple):
 
 
 class PrivacyVisit(NamedTuple):
-    """A column that a sensitive value came to, or a dataset as a whole, and how it came there.
+    """Visit of a column, or of a whole dataset, that a sensitive value reaches, with the form of the value.
 
     Attributes:
         node: id of the column or dataset.
         level: sensitivity level of the value.
         exposure: form in which a reader gets the value.
-        indirect: whether the path has an INDIRECT step: the value only decided something here.
+        indirect: whether the path has an INDIRECT step: the value only influences the column.
         start: whether the spread begins here.
         ends: whether the spread doesn't go on from here.
     """
@@ -127,7 +129,7 @@ class PrivacyVisit(NamedTuple):
 
 
 class WorstVisit(NamedTuple):
-    """The worst visit of a node, and what ended the spread there; None: it goes on."""
+    """Worst visit of a node, and the reason why the spread ends there; None: it continues."""
 
     visit: PrivacyVisit
     ending: Ending | None
@@ -160,7 +162,7 @@ def spread(
         graph: graph to ask.
         starts: level of each column where the spread begins, by id.
         threshold: number of rows that a group needs so that a statistic over it ends the spread.
-        today: day on which approvals have to hold.
+        today: day on which approvals must be valid.
         depth: most hops; None: all.
     """
     begun = [PrivacyVisit(node, level, Exposure.READABLE, start=True) for node, level in sorted(starts.items())]
@@ -207,7 +209,7 @@ def _step(
             ending = Ending.APPROVAL
         else:
             level = facts.approved
-    # What only decides which rows there are is in no column.
+    # Values that only decide which rows exist are in no column.
     ends = ending is not None or (edge.whole and not edge.direct)
     target = PrivacyVisit(edge.target, level, exposure, indirect=indirect, ends=ends)
     carried = SpreadStep(edge.job, effect.operation, effect.possible, edge.former, ending)

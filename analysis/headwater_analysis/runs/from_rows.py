@@ -50,7 +50,7 @@ def run_item(tenant: str, row: Mapping[str, Any]) -> RunItem:
 
 
 def heartbeat(facets: Sequence[str]) -> float | None:
-    """Seconds between the heartbeats of a run, by its facet; None without one, or where it has another form."""
+    """Seconds between the heartbeats of a run, by its facet; None if the facet is missing or has another form."""
     for text in facets:
         seconds = json.loads(text).get("seconds")
         if isinstance(seconds, int | float):
@@ -107,7 +107,7 @@ def interval_items(tx: Transaction, found: Sequence[IntervalFacts], *, every: bo
     Args:
         tx: read transaction.
         found: the micro-batches.
-        every: whether they are all known ones from the first to the last of them.
+        every: whether the rows include all known micro-batches between the first and the last.
     """
     befores = micro_batches.befores(tx, found, every=every)
     rows = [

@@ -35,13 +35,13 @@ def intervals(
         reader: reader of the graph.
         run: id of a run, or its node's key.
         job: name of a job.
-        of: either of them, as `resolve_run_or_job` takes it.
+        of: a run or job, as `resolve_run_or_job` accepts it.
         from_batch: the first batch id to show; earlier ones still count in the total.
         limit: most micro-batches on a page.
         cursor: `next_cursor` of the page before.
 
     Raises:
-        NotFoundError, AmbiguousError, QuestionError: as resolving does; or the cursor is of another question.
+        NotFoundError, AmbiguousError, QuestionError: from resolving; or the cursor belongs to another question.
     """
     if [run, job, of].count(None) != 2:
         raise QuestionError("Name a run or a job, one of them.", field="run" if run is None else "job")

@@ -33,12 +33,12 @@ _BAD = [RunEventType.FAIL.value, RunEventType.ABORT.value]
 def last_good(reader: Reader, *, job: str | None = None, dataset: str | None = None) -> Turn:
     """Return the last good run and the first bad one after it, of a job, or of those that wrote a dataset.
 
-    By state, COMPLETE is good, FAIL and ABORT are bad, and a run without an end is neither. By assertions, one that
-    failed makes its micro-batch or batch run bad; one without any is neither. So where the last run or micro-batch is
-    good, there is no first bad one; where none ever was good, the first bad one of all is given.
+    By state, COMPLETE is good, FAIL and ABORT are bad, and a run without an end is neither. By assertions, a failed
+    assertion makes its micro-batch or batch run bad; one without assertions is neither good nor bad. If the last run or
+    micro-batch is good, there is no first bad one; if none was ever good, the first bad one of all is returned.
 
     Raises:
-        NotFoundError, AmbiguousError, QuestionError: as resolving does.
+        NotFoundError, AmbiguousError, QuestionError: from resolving.
     """
 
     def question(tx: Transaction) -> Turn:
@@ -58,7 +58,7 @@ def quality_turns(tx: Transaction, of: Asset, *, most: int | None = None) -> tup
     Args:
         tx: read transaction.
         of: the job or dataset.
-        most: most queries, and jobs, that are read, by key; None: all.
+        most: maximum number of queries, and of jobs, to read, in order of key; None: all.
     """
     queries = tx.rows(f"runs/queries_of_{'job' if of.kind is AssetKind.JOB else 'dataset'}", of=of_names(tx, of))
     turns = [_quality(tx, query) for query in queries[:most] if query["last"] is not None]
@@ -89,7 +89,7 @@ def _quality(tx: Transaction, query: Record) -> QualityTurn:
 
 
 def _of_batch_runs(tx: Transaction, job: str, datasets: str | list[str] | None) -> QualityTurn:
-    """Change among a job's runs with assertions; for datasets, only assertions about one of them."""
+    """Change among a job's runs with assertions; with `datasets`, only assertions about these datasets."""
     row = tx.one("runs/judged", job=job, of=datasets, until=EVER, looked_at=LOOKED_BACK_RUNS)
     keys = [key for key in (row["good"], row["bad"]) if key is not None]
     found = {each["run"]["key"]: run_item(tx.tenant, each["run"]) for each in tx.rows("runs/by_key", keys=keys)}

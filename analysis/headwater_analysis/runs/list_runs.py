@@ -58,7 +58,7 @@ def runs(
         cursor: `next_cursor` of the page before.
 
     Raises:
-        NotFoundError, AmbiguousError, QuestionError: as resolving does; the cursor is of another question.
+        NotFoundError, AmbiguousError, QuestionError: from resolving; or the cursor belongs to another question.
         QuestionError: `since` isn't before `until`; a condition of `only` is ill-formed.
     """
     if since is not None and until is not None and since >= until:
@@ -93,7 +93,7 @@ def open_runs(
     limit: int = 20,
     cursor: str | None = None,
 ) -> OpenRunPage:
-    """List runs that reported no end and whose end isn't inferred, the longest unseen first; of all jobs, or of one.
+    """List runs without a reported or inferred end, the longest unseen first; of all jobs, or of one.
 
     They are found by an index of just these runs. An application is seen whenever a run that it started is.
 
@@ -139,7 +139,7 @@ def of_names(tx: Transaction, of: Asset) -> str | list[str]:
 
 
 def begins_at(run: RunItem) -> dict[str, Any]:
-    """A run as the statements' `$given.began` and `$given.key`. One of unknown time counts as the oldest."""
+    """A run as the statements' `$given.began` and `$given.key`. A run of unknown time counts as the oldest."""
     return {"began": run.began or EPOCH, "key": run.key}
 
 

@@ -14,7 +14,7 @@ from headwater_graph.derive import Because
 from headwater_schemas.events import Certainty, Provenance, RunEventType
 
 MISSED_HEARTBEATS = 3
-"""Missed heartbeats after which a run counts as stopped. A late one waits in an outbox, or for a consumer."""
+"""Missed heartbeats after which a run counts as stopped: late ones may wait in an outbox, or for a consumer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Use:
         topic_id: Kafka's id of the topic's incarnation.
         format: format of a table.
         version: snapshot id, last version of a range, or digest of a manifest.
-        from_version: for a range of a table's versions, the one before the first.
+        from_version: for a range of a table's versions, the version before the first.
         partitions: partitions of a table, or known ones of files: `key=value/…`.
         partition_columns: partition columns of an output.
         partition_count: number of an output's partitions that got rows.
@@ -43,8 +43,8 @@ class Use:
         rows, bytes, files: amounts, where known.
         schema_digest: digest of the schema of that read or write, as in the dataset's schemas; None:
             unknown.
-        schema_since: first report of that schema for the dataset; for a run's uses alone.
-        facets: further facets that events had for this use, such as statistics and reports of a table format.
+        schema_since: first report of that schema for the dataset; only for uses of a run.
+        facets: further facets of this use in events, such as statistics and reports of a table format.
     """
 
     dataset: Asset
@@ -75,12 +75,12 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class BusinessVersion:
-    """Reference data that a run read, and the outputs that it made with it.
+    """Reference data that a run read, and the outputs that it computed with them.
 
     Attributes:
         run_id: id of the run.
         reference: part of the reference dataset that it read: a table's version, files, offsets.
-        outputs: outputs that it made with it, by name.
+        outputs: outputs that were computed with it, by name.
     """
 
     run_id: str
@@ -148,12 +148,12 @@ class IntervalItem:
         code_version, plan_digest: version of its code, and digest of its column lineage.
         inputs, outputs: parts of datasets that it read and wrote.
         quality: assertions on it.
-        missing: unknown batches right before it; for a query's first one, those since batch 0 except those that are no
-            longer kept one by one.
+        missing: number of unknown batches right before it; for a query's first known one, since batch 0, except batches
+            that are no longer kept one by one.
         gaps: offsets between the previous one and this that neither read.
         overlaps: offsets that both read.
-        rewinds: whether positions go back here, or are those of another incarnation of a topic.
-        anew: whether a topic is another incarnation than in the previous one: it was deleted and recreated.
+        rewinds: whether positions go back here, or belong to another incarnation of a topic.
+        anew: whether a topic was deleted and recreated since the previous micro-batch.
         conflicts: other reports of the same batch.
     """
 
@@ -184,7 +184,7 @@ class IntervalItem:
 
     @property
     def is_sound(self) -> bool:
-        """True if it follows the previous one without fault, and has no conflicting reports."""
+        """True if the micro-batch follows the previous one without a fault, and has no conflicting reports."""
         return not (self.missing or self.gaps or self.overlaps or self.conflicts)
 
 
@@ -193,7 +193,7 @@ class IntervalPage(Page):
     """Micro-batches in batch order; for a job with several streaming queries, one query after the other.
 
     Attributes:
-        summarized: number of further micro-batches that are no longer kept one by one.
+        summarized: number of further micro-batches, which are no longer kept one by one.
     """
 
     items: tuple[IntervalItem, ...]
@@ -219,13 +219,13 @@ class RunItem:
         processing_type: BATCH or STREAMING, where known.
         state: START, RUNNING, COMPLETE, FAIL, ABORT …; None where no event of its own has come. An ABORT is inferred,
             without an event, where `inferred_because` is there.
-        began: start of the run; where no event has that, when it was first seen.
-        ended_at: time when it reached COMPLETE, FAIL or ABORT; for an inferred end, when it was last seen.
-        inferred_because: reason why its end is inferred; None where it reported one, or has none.
+        began: start of the run; if no event states it, the time when the run was first seen.
+        ended_at: time when it reached COMPLETE, FAIL or ABORT; for an inferred end, the time when it was last seen.
+        inferred_because: reason why its end is inferred; None if its end was reported, or it has none.
         inferred_by: id of the later run that shows that it has ended.
         code_version, config_version: versions of its code and configuration.
         plan_digest: digest of its column lineage.
-        error_type, error_message: those of the error that ended it.
+        error_type, error_message: type and message of the error that ended it.
         query_id: id of a streaming query, constant over restarts.
         first_batch, last_batch: the lowest and highest micro-batch observed in it.
     """
@@ -273,8 +273,8 @@ class OpenRun:
 
     Attributes:
         run: the run.
-        last_seen: last event or micro-batch of it, or of a run that it started.
-        heartbeat_seconds: interval of its heartbeats; None: it has none.
+        last_seen: time of the last event or micro-batch of the run, or of a run that it started.
+        heartbeat_seconds: interval of its heartbeats; None: it sends none.
     """
 
     run: RunItem
@@ -282,7 +282,7 @@ class OpenRun:
     heartbeat_seconds: float | None = None
 
     def has_stopped(self, now: datetime) -> bool | None:
-        """Return whether its heartbeat has stopped: none for three intervals; None where it never had one."""
+        """Return whether its heartbeats have stopped: none for three intervals; None if it never sent any."""
         if self.heartbeat_seconds is None:
             return None
         return (now - self.last_seen).total_seconds() > MISSED_HEARTBEATS * self.heartbeat_seconds
@@ -338,7 +338,7 @@ class RunDetails:
         notes: further reports of capture, a sentence each: callbacks that became no lineage, micro-batches that were
             never reported, writes that weren't committed or have an unknown target, and the state of operators with the
             late rows that they dropped.
-        facets: further facets that events had for it; the source of the notes, too.
+        facets: further facets of the run in events; the notes come from these, too.
     """
 
     run: RunItem
@@ -403,11 +403,12 @@ class QualityTurn:
 
     Attributes:
         query_id: id of the query; None for batch runs, which have no micro-batches.
-        last_good: latest micro-batch without failed assertions; None: none of those that were read.
-        first_bad: first micro-batch after it with a failed assertion; None: none.
-        last_good_run, first_bad_run: runs that reported them; for batch runs, the runs that are judged.
+        last_good: latest micro-batch without failed assertions; None: no such micro-batch was read.
+        first_bad: first micro-batch after it with a failed assertion; None: there is none.
+        last_good_run, first_bad_run: runs that reported these micro-batches; for a batch job, its last good and first
+            bad run.
         failed: failed assertions of the first bad one.
-        looked_back: most micro-batches or runs that were read, the latest ones; None: all.
+        looked_back: maximum number of micro-batches or runs that were read, the latest ones; None: all.
     """
 
     query_id: str | None
@@ -425,10 +426,10 @@ class Turn:
 
     Attributes:
         of: the job or dataset.
-        last_good: latest COMPLETE run; None: none.
-        first_bad: first run after it that ended in FAIL or ABORT; None: none did.
-        quality: changes by assertions: of each streaming query of the job, or that wrote the dataset; and of batch runs
-            of the job, or of each job that read or wrote the dataset, as far as they are about it.
+        last_good: latest COMPLETE run; None: there is none.
+        first_bad: first run after it that ended in FAIL or ABORT; None: there is none.
+        quality: changes by assertions. For a job: of its streaming queries and batch runs. For a dataset: of the
+            queries that wrote it and of the jobs that read or wrote it, by assertions about it.
     """
 
     of: Asset

@@ -33,7 +33,7 @@ from headwater_schemas.events import Certainty
 MOST_SHOWN = 20
 """Most inputs, and most outputs, in a run's details."""
 MOST_USES = 10_000
-"""Most uses of datasets by one run to read."""
+"""Maximum number of a run's uses of datasets to read."""
 
 _CERTAINTIES = (Certainty.UNKNOWN, Certainty.UPPER_BOUND, Certainty.INFERRED, Certainty.EXACT)
 
@@ -46,7 +46,7 @@ def run(reader: Reader, run_id: str) -> RunDetails:
         run_id: id of the run, or its node's key.
 
     Raises:
-        NotFoundError: there is no such run.
+        NotFoundError: no run has this id.
     """
     return reader.read(lambda tx: details_of(tx, resolve_run(tx, run_id)))
 
@@ -129,7 +129,7 @@ def uses_of(tx: Transaction, item: RunItem, role: Role) -> list[Use]:
     own = tx.rows("runs/uses", run=item.key, use=type_, limit=MOST_USES)
     found = {_who(each): each for each in (use(row["dataset"], row["part"]) for row in own)}
     for spanned in _spans(tx, item, role):
-        # Micro-batches name a schema where writes inside foreachBatch have one of their own.
+        # Micro-batches name a schema only for writes inside foreachBatch.
         reported = found.get(_who(spanned))
         digest = spanned.schema_digest or (reported.schema_digest if reported is not None else None)
         found[_who(spanned)] = replace(spanned, schema_digest=digest)
@@ -203,7 +203,7 @@ def joined(first: Use, last: Use, batches: int) -> Use:
 
 
 def _versions(first: Use, last: Use, batches: int) -> Use:
-    """Versions of a table from one to another; versions by other writers in between can't be told apart.
+    """Range of a table's versions; it may include versions of other writers.
 
     Delta's versions are a range; ids of Iceberg's snapshots don't grow.
     """

@@ -1,6 +1,6 @@
 """Filter of runs by their context: script, user, service, campaign and others.
 
-where=["branch=main", "code=4f2c9e1"]    each has to hold; a code version, or a configuration's, by its prefix
+where=["branch=main", "code=4f2c9e1"]    all have to hold; code and configuration versions may be prefixes
 period=2026-11-23T00:00Z                 runs for a period with this time in it
 statement="insert into daily"            runs whose SQL statement has this text, in any case
 rejected=True                            runs that rejected rows
@@ -38,7 +38,7 @@ class RunFilter:
     """Filter of runs; the module's docstring shows each field.
 
     Attributes:
-        where: `name=value`, each of which has to hold.
+        where: conditions `name=value`, which all have to hold.
         period: a time in the nominal period of the runs; for a period without an end, its start.
         statement: text of their SQL statement.
         rejected: whether to keep only runs that rejected rows.

@@ -19,16 +19,16 @@ _KEY = re.compile(r"[0-9a-f]{32}")
 _SHORTEST = 4
 """Least characters of an id's prefix."""
 MOST_CANDIDATES = 20
-"""Most ids to list where several have a prefix."""
+"""Maximum number of ids to list if several have a prefix."""
 
 
 def resolve_run(tx: Transaction, text: str) -> RunItem:
     """Return the run with that id, or with that key; or the only one whose id has this prefix.
 
-    Case and dashes of a UUID don't matter. An id that its producer gave as another text is found by that, too.
+    Case and dashes of a UUID don't matter. An id that the producer spelled differently is found by that spelling, too.
 
     Raises:
-        NotFoundError: there is none.
+        NotFoundError: no run has this id or key.
         AmbiguousError: several ids have this prefix.
     """
     if (exact := _exact_run(tx, text)) is not None:
@@ -56,7 +56,7 @@ def resolve_run_or_job(tx: Transaction, text: str) -> RunItem | Asset:
     """Return the run with that id or key, else the job with this name, else the only run whose id has this prefix.
 
     Raises:
-        NotFoundError: there is neither; with the nearest names of jobs.
+        NotFoundError: no run or job has it; with the nearest names of jobs.
         AmbiguousError: several jobs have this name, or several ids have this prefix.
     """
     try:
@@ -70,7 +70,7 @@ def resolve_run_or_job(tx: Transaction, text: str) -> RunItem | Asset:
 
 
 def id_prefixes(text: str) -> list[str]:
-    """Prefixes of stored ids for a typed one: unchanged, and as a UUID is stored. Empty where it is too short."""
+    """Prefixes of stored ids for a typed one: unchanged, and as a UUID is stored. Empty if the prefix is too short."""
     digits = text.replace("-", "").lower()
     if len(digits) < _SHORTEST:
         return []
@@ -85,7 +85,7 @@ def resolve_owner(tx: Transaction, job: str | None, dataset: str | None) -> Asse
 
     Raises:
         QuestionError: neither is named, or both are.
-        NotFoundError: none has this name.
+        NotFoundError: no job or dataset has this name.
         AmbiguousError: several have this name.
     """
     if (job is None) == (dataset is None):
@@ -97,7 +97,7 @@ def resolve_either(tx: Transaction, text: str) -> Asset:
     """Return the job or dataset with this name, whichever it is.
 
     Raises:
-        NotFoundError: neither has this name; with the nearest names of both.
+        NotFoundError: no job or dataset has this name; with the nearest names of both.
         AmbiguousError: several have this name.
     """
     found: list[Asset] = []
@@ -114,7 +114,7 @@ def resolve_either(tx: Transaction, text: str) -> Asset:
         )
     if found:
         return found[0]
-    # Last: a job with this name goes before a dataset whose name only ends in it.
+    # Last: a job with exactly this name takes precedence over a dataset whose name only ends in it.
     try:
         return resolve_dataset(tx, text).asset
     except NotFoundError:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from neo4j import Record
 
 MOST_PRODUCERS = 10
-"""Most producers of one version to show."""
+"""Maximum number of a version's producers to show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class Producer:
         at: end of the run, or processing time of the micro-batch.
         job: job of the run or micro-batch.
         run_id: the run; None for a micro-batch that was reconciled.
-        query_id, batch_id: those of a micro-batch.
+        query_id, batch_id: for a micro-batch, its query and batch.
         code_version: version of its code.
         conflict: whether the micro-batch ran again later with other offsets.
     """
@@ -64,10 +64,10 @@ class VersionItem:
         parent_id: id of the snapshot before.
         operation: append, overwrite …
         partitions: partitions that it changed.
-        file_count, file_bytes: those of a manifest.
+        file_count, file_bytes: for a manifest, number and bytes of files.
         produced_at: time when it was first produced, as far as known.
         producers: runs and micro-batches that wrote it, the earliest first; at most 10.
-        producers_total: number of these.
+        producers_total: number of its producers.
         readers: number of runs and micro-batches that read it.
     """
 
@@ -135,7 +135,7 @@ def versions(reader: Reader, dataset: str, *, limit: int = 20, cursor: str | Non
 
 
 def latest_versions(tx: Transaction, of: Asset, most: int) -> tuple[VersionItem, ...]:
-    """Latest versions of a dataset, the latest first; `most` of them."""
+    """Latest versions of a dataset, the latest first; at most `most`."""
     page = {"made": None, "key": "", "limit": most, "epoch": EPOCH}
     return tuple(
         _items(tx, tx.rows("runs/versions", of=Identities.of(tx).members(of.key), producers=MOST_PRODUCERS, **page))

@@ -1,4 +1,4 @@
-"""Declared owners and tags: they aren't in the full-text index, which has those that events report.
+"""Declared owners and tags, which aren't in the full-text index: it has the reported ones.
 
 A search by owner or tag takes both: assets that the index finds, and those for which a declaration set states it.
 """
@@ -35,7 +35,7 @@ def declared_rows(
 
     Args:
         tx: read transaction.
-        kind: kind of asset; columns are found by their tags alone.
+        kind: kind of asset; columns are found only by tags.
         is_owner: filter of owners; None: any.
         is_tag: filter of tags, by key and value ('' for none); None: any.
         namespace: namespace of the dataset or job; None: any.
@@ -58,7 +58,7 @@ def declared_rows(
 
 
 def with_declared(tx: Transaction, rows: Sequence[Row]) -> list[Row]:
-    """Add declared owners and tags, by any name of the asset, to the rows, behind those that events report."""
+    """Add owners and tags declared under any name of the asset to the rows, after the reported ones."""
     if not tx.declarations or not rows:
         return list(rows)
     keys = [_subject(tx, row) for row in rows]

@@ -25,10 +25,10 @@ class Row:
         asset: asset of the node.
         score: Lucene's score, comparable within one kind.
         names: names, each of which may be asked for by itself.
-        owners: owners; for a column, those of its dataset.
-        tags: key, value ('' for none) and field ('' for the whole); for a column, those of its dataset.
+        owners: owners; for a column, its dataset's owners.
+        tags: key, value ('' for none) and field ('' for the whole); for a column, its dataset's tags.
         gone: whether the dataset was dropped, or the column isn't in the current schema.
-        sensitivity: as declared (`with_declared`).
+        sensitivity: declared sensitivity (`with_declared`).
     """
 
     id: int
@@ -51,7 +51,7 @@ def read_rows(
         kind: kind of asset.
         query: query made by `search.query`.
         looked_at: most nodes to take from the index.
-        limit: most rows to return of those in the namespace.
+        limit: maximum number of rows in the namespace to return.
         namespace: namespace of the dataset or job; None: any.
     """
     found = tx.rows(_STATEMENTS[kind], query=query, looked_at=looked_at, limit=limit, namespace=namespace)
@@ -64,14 +64,14 @@ def rows_of(kind: AssetKind, records: Iterable[Mapping[str, Any]]) -> list[Row]:
 
 
 def read_aliases(tx: Transaction, query: str, *, looked_at: int, limit: int, namespace: str | None = None) -> list[Row]:
-    """Datasets by their other names, which are among the rows' `names`; arguments as for `read_rows`."""
+    """Datasets by their other names, which are in the rows' `names`; for the arguments see `read_rows`."""
     found = tx.rows("search/aliases", query=query, looked_at=looked_at, limit=limit, namespace=namespace)
     rows = ((_row(AssetKind.DATASET, record), record["properties"]["aliases"]) for record in found)
     return [replace(row, names=(*row.names, *aliases)) for row, aliases in rows]
 
 
 def columns_of(tx: Transaction, datasets: list[str], words: list[str], *, limit: int) -> list[Row]:
-    """Columns of datasets, by their keys, that have a word with each of these as a prefix. Their scores are 0."""
+    """Columns of datasets (keys) whose names have a word beginning with each of these prefixes. Their scores are 0."""
     return rows_of(AssetKind.COLUMN, tx.rows("search/columns_of", keys=datasets, words=words, limit=limit))
 
 

@@ -1,7 +1,7 @@
 """Queries to the full-text index, in the language of Lucene's classic query parser.
 
 A text is cut into words by `graph.words`, as the names in the index were, so everything that a person types arrives
-here as letters and digits. Operators, fields and wildcards are only those written below.
+here as letters and digits. Queries use only the operators, fields and wildcards written below.
 
     +_words:t_fe98b07b1ba6b3a2^0 +_words:(n_9c35… (+(flights^4 flights*) +(dep^4 dep*)))
 """
@@ -35,7 +35,7 @@ def beginnings(tenant: str, text: str, *narrowed: str) -> str:
 
     Args:
         tenant: tenant of the nodes.
-        text: words of names; none of them: all nodes.
+        text: words of names; without words: all nodes.
         narrowed: further clauses.
     """
     asked = words(text)[:MOST_WORDS]
@@ -45,7 +45,7 @@ def beginnings(tenant: str, text: str, *narrowed: str) -> str:
 
 
 def similar(tenant: str, text: str, *narrowed: str) -> str | None:
-    """Query for nodes that have a word like each of the text, or like all of them joined; None for no words."""
+    """Query for nodes with words similar to the text's, or to all its words joined; None for a text without words."""
     asked = words(text)[:MOST_WORDS]
     if not asked:
         return None

@@ -1,4 +1,4 @@
-"""Lookup of one exact name, and of the names nearest to one, to turn names into nodes.
+"""Lookup of assets by exact name, and of the most similar names.
 
 Each is one look into the full-text index. At 100,000 datasets an exact name takes 2 ms and the nearest names 70 ms (on
 two busy cores), where comparing with every name takes seconds.
@@ -14,7 +14,7 @@ from headwater_analysis.search import lucene_query
 from headwater_analysis.search.found_rows import Row, read_aliases, read_rows
 
 MOST_EXACT = 1_000
-"""Most assets of one name that `exact` returns; there may be more."""
+"""Maximum number of assets of one name that `exact` returns; there may be more."""
 
 _LOOKED_AT = 10_000
 _COMPARED = 50
@@ -44,13 +44,13 @@ def known_as(tx: Transaction, name: str) -> list[tuple[int, Asset]]:
 
 
 def by_last_part(tx: Transaction, part: str, *, aliases: bool) -> list[tuple[int, Asset]]:
-    """Datasets whose dotted name ends with just this part: `orders` finds `default.orders` and `shop.sales.orders`.
+    """Datasets whose dotted name ends with this part: `orders` finds `default.orders` and `shop.sales.orders`.
 
     Only the best 10,000 datasets with these words anywhere in their names are considered.
 
     Args:
         tx: read transaction.
-        part: part of a name, capitals and all; with a dot or a slash in it, it finds nothing.
+        part: part of a name, in its exact case; a part with a dot or a slash finds nothing.
         aliases: look at other names of datasets, too.
 
     Returns:
@@ -66,10 +66,9 @@ def by_last_part(tx: Transaction, part: str, *, aliases: bool) -> list[tuple[int
 
 
 def nearest(tx: Transaction, kind: AssetKind, text: str, *, most: int = _MOST_NEAREST) -> list[Asset]:
-    """Assets with the most similar names, the most similar first; maybe none.
+    """Assets with similar names, the most similar first; may be empty.
 
-    Names that share a word with the text, or a prefix of one, or one with a letter or two amiss, are compared as
-    wholes.
+    Compared are names that share a word with the text, a prefix of a word, or a word with one or two wrong letters.
     """
     asked = lucene_query.any_similar(tx.tenant, text)
     if asked is None:

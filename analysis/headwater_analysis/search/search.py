@@ -19,9 +19,9 @@ from headwater_analysis.search.found_rows import Row, columns_of, read_aliases, 
 from headwater_graph.words import words
 
 MOST_HITS = 1_000
-"""Most hits of one kind to rank; where there are more, the answer is `truncated`."""
+"""Maximum number of hits of one kind to rank; if there are more, the answer is `truncated`."""
 
-# A filter by namespace comes after the index, which gives the best of this many.
+# A filter by namespace is applied after the index, which returns this many best hits.
 _LOOKED_AT = 10_000
 _KINDS = (AssetKind.DATASET, AssetKind.JOB, AssetKind.COLUMN)
 
@@ -36,7 +36,7 @@ class Match(StrEnum):
     BEGINNINGS = "BEGINNINGS"
     """The names have words that begin with those of the text."""
     ALIKE = "ALIKE"
-    """The names have words like those of the text, with one or two letters amiss."""
+    """The names have words like the text's, with one or two wrong letters."""
     FILTERS = "FILTERS"
     """No text was given; the asset passes the filters."""
 
@@ -63,11 +63,11 @@ class Hit:
     Attributes:
         asset: the asset.
         match: match with the text.
-        owners: owners, for a column those of its dataset: reported by events, then declared.
-        tags: tags reported by events, then declared; for a column, its own alone.
+        owners: owners (for a column, its dataset's): reported by events, then declared.
+        tags: tags reported by events, then declared; for a column, only its own.
         gone: whether the dataset was dropped, or the column left the schema.
-        sensitivity: as declared: for a dataset the greatest of it and its columns, for a column its own or its
-            dataset's.
+        sensitivity: declared sensitivity: for a dataset the greatest of its own and its columns', for a column its own
+            or else its dataset's.
     """
 
     asset: Asset
@@ -84,11 +84,11 @@ class SearchPage:
 
     Attributes:
         items: hits of this page.
-        total: hits in all; of each kind only the best 1,000 are counted.
+        total: number of hits; of each kind only the best 1,000 count.
         truncated: whether there are more than were counted.
         next_cursor: cursor of the next page; None on the last page.
-        consumers: declared consumers by words of their names, by owner and tag; at most 20, on the first page alone,
-            and none where the question names kinds, a column or a namespace. They aren't in `total`.
+        consumers: declared consumers by words of their names, by owner and tag; at most 20, only on the first page, and
+            none if the question names kinds, a column or a namespace. They aren't in `total`.
     """
 
     items: tuple[Hit, ...]
@@ -115,17 +115,18 @@ def search(
 
     A single letter is a word, not a prefix.
 
-    Where this finds nothing, or with `fuzzy`, words with a letter or two amiss match, too.
+    If this finds nothing, or with `fuzzy`, words with one or two wrong letters match, too.
 
     Args:
         reader: reader of the graph.
-        text: words of names, in any case, or a whole name. Without a text, all that pass the filters.
+        text: words of names, or a whole name; upper and lower case are alike. Without a text, all that pass the
+            filters.
         kinds: kinds of assets; by default all, without a text datasets and jobs.
-        owner: words of an owner's name, all of which it must have: `flights` finds what `team:flights` owns.
+        owner: words that the owner's name must all have: `flights` finds assets of `team:flights`.
         tag: words of a tag's key or value; or `key=value`, which must match except for capitals.
         column: words of a column: the hits are columns, and `text` is of their datasets.
         namespace: exact namespace of the dataset or job.
-        fuzzy: include words with a letter or two amiss, also where there are better ones.
+        fuzzy: whether to include words with one or two wrong letters even if there are exact hits.
         limit: most hits on a page.
         cursor: `next_cursor` of the page before.
 
@@ -150,7 +151,8 @@ def search(
         else:
             hits, truncated = _hits(partial(_read, tx, text=text, filters=filters), wanted, text, fuzzy=fuzzy)
             if not hits and text.count(".") > 1:
-                # A session's own name of the catalog: `lake.db.table` is `db.table` where a catalog has that.
+                # The first part may be a session's name of the catalog: `lake.db.table` is `db.table` if a catalog has
+                # that.
                 rest = text.partition(".")[2]
                 hits, truncated = _hits(partial(_read, tx, text=rest, filters=filters), wanted, rest, fuzzy=fuzzy)
         shown = with_declared(tx, [row for row, _ in hits[start:after]])
@@ -227,7 +229,7 @@ def _hits(
 def _read(
     tx: Transaction, kind: AssetKind, asking: Callable[..., str | None], text: str, filters: _Filters
 ) -> list[Row]:
-    # Columns have no owners and tags in the index: those of their datasets are looked at afterwards.
+    # Columns have no owners and tags in the index: those of their datasets are compared afterwards.
     clauses = [] if kind is AssetKind.COLUMN else filters.clauses()
     asked = asking(tx.tenant, text, *clauses)
     if asked is None:
@@ -243,7 +245,7 @@ def _read(
 
 
 def _with_aliases(tx: Transaction, rows: Sequence[Row], asked: str, filters: _Filters) -> list[Row]:
-    """Datasets by their own and their other names, each once, as the one that is shown for it."""
+    """Datasets by their own and their other names, each once, under its shown name."""
     named = read_aliases(tx, asked, looked_at=_LOOKED_AT, limit=MOST_HITS, namespace=filters.namespace)
     identities, found = Identities.of(tx), dict[str, Row]()
     identities.look_at(row.asset.key for row in (*rows, *named))
@@ -262,7 +264,7 @@ def _with_aliases(tx: Transaction, rows: Sequence[Row], asked: str, filters: _Fi
 def _columns(
     tx: Transaction, column: str, text: str, filters: _Filters, *, fuzzy: bool
 ) -> tuple[list[tuple[Row, Match]], bool]:
-    """Columns by their own words; where there is a text, those of the datasets that it finds."""
+    """Columns by their own words; with a text, only columns of the datasets that it finds."""
     if not text:
         return _hits(lambda kind, asking: _read(tx, kind, asking, column, filters), _KINDS[2:], column, fuzzy=fuzzy)
 

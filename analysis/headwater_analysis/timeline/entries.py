@@ -69,7 +69,7 @@ class TimelineInterval:
         query: key of its query.
         query_id: Spark's id of the query.
         batch_id: number in the query.
-        run_id: start of the query that it ran in; None where it was only reconstructed.
+        run_id: start of the query in which it ran; None if it was only reconstructed.
         provenance: OBSERVED, or RECONCILED from the checkpoint.
         processing_time: start of the micro-batch; None where it was only reconstructed.
         duration_ms: duration of the micro-batch.
@@ -81,9 +81,9 @@ class TimelineInterval:
         consumed: parts of datasets that it read.
         produced: parts of datasets that it wrote.
         missing_before: number of unknown micro-batches between the previous one and this.
-        gaps: offsets that neither the previous one nor this read.
+        gaps: offsets that neither this micro-batch nor the previous one read.
         overlaps: offsets that both read.
-        conflicts: number of other reports of it, with other offsets.
+        conflicts: number of other reports of the micro-batch, with other offsets.
     """
 
     key: str
@@ -117,10 +117,10 @@ class TimelineRun:
         state: START, RUNNING, COMPLETE, FAIL, ABORT, OTHER or UNKNOWN.
         processing_type: BATCH or STREAMING.
         started_at: start of the run.
-        ended_at: end of the run, if any; for an inferred end, when it was last seen.
+        ended_at: end of the run, if any; for an inferred end, the time when it was last seen.
         code_version: code version of the job.
         error_message: message of a run that failed.
-        inferred_because: reason why its end, ABORT, is inferred; None where it reported one, or has none.
+        inferred_because: reason why its end, ABORT, is inferred; None if its end was reported, or it has none.
     """
 
     key: str
@@ -136,14 +136,14 @@ class TimelineRun:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """Latest micro-batches and runs, one page of them.
+    """Page of the latest micro-batches and runs.
 
     Attributes:
-        asset: the job or dataset asked about.
+        asset: the job or dataset.
         job: the asset, if it is a job.
         queries: all its streaming queries.
         intervals: the latest micro-batches before the previous page, by query and batch id.
-        runs: the latest runs, the latest first; on the first page alone.
+        runs: latest runs, the latest first; only on the first page.
         total: number of micro-batches on all pages.
         next_cursor: cursor of the page further back in time; None at the beginning.
     """
@@ -165,7 +165,8 @@ class OverviewBar:
         query: key of the query.
         segments: number of segments; 0 for summarized days.
         batches: number of micro-batches.
-        summarized: number of these that are only in summaries of days; their faults, except missing ones, are unknown.
+        summarized: number of micro-batches that are only in summaries of days; of their faults only missing ones are
+            known.
         first_batch: lowest batch id.
         last_batch: highest batch id.
         first_time: lowest processing time; None where none is known.
@@ -204,10 +205,10 @@ class Overview:
     """Micro-batches of a span of time, counted in bars.
 
     Attributes:
-        asset: the job or dataset asked about.
+        asset: the job or dataset.
         job: the asset, if it is a job.
         queries: all its streaming queries.
-        bars: bars by query and batch id. Those at the ends of the span reach beyond it where segments do.
+        bars: bars by query and batch id. Segments at the ends of the span may reach beyond it.
         batches: number of micro-batches in the bars.
         truncated: whether the span has more than was read: earlier segments, or queries that ended earlier.
     """

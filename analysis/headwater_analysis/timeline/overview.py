@@ -20,7 +20,7 @@ from headwater_analysis.timeline.entries import Overview, OverviewBar
 from headwater_analysis.timeline.timelines import Span, ids_of, queries_of
 
 MOST_SEGMENTS = 50_000
-"""Most segments of an answer: eight years of one query that runs every ten seconds. Queries share them equally."""
+"""Maximum number of segments in an answer: eight years of a query that runs every ten seconds."""
 MOST_BARS = 1_000
 _ADDED = (
     "segments",
@@ -49,7 +49,7 @@ def merged(segments: Sequence[OverviewBar], most: int) -> list[OverviewBar]:
 
 
 def _sum(bars: Sequence[OverviewBar]) -> OverviewBar:
-    # Clocks may go back, and there may be none: the first segment needn't have the first time.
+    # Clocks may go back, and times may be missing: the first segment needn't have the first time.
     times = [time for bar in bars for time in (bar.first_time, bar.last_time) if time is not None]
     return OverviewBar(
         query=bars[0].query,
@@ -66,7 +66,7 @@ def in_bars(segments: Mapping[str, Sequence[OverviewBar]], most: int) -> tuple[l
 
     Args:
         segments: bars of each query's segments, by its key, as for `merged`.
-        most: at least 1. Of more queries than that, those with the latest micro-batches have a bar.
+        most: at least 1. If there are more queries than bars, the queries with the latest micro-batches get one.
     """
     keys = [key for key, own in segments.items() if own]
 
@@ -120,7 +120,7 @@ def _overview(
         queries = queries_of(tx, kind, ids_of(tx, kind, found))
         share = max(1, MOST_SEGMENTS // max(1, len(queries)))
         segments: dict[str, list[OverviewBar]] = {query.key: [] for query in queries}
-        # One more than are wanted of each shows whether there are more.
+        # Reading one more of each than wanted shows whether there are more.
         rows = tx.rows("timeline/overview", queries=list(segments), begin=span.begin, end=span.end, segments=share + 1)
         conflicts = _conflicts(tx, rows)
         for row in rows:
@@ -153,8 +153,9 @@ def _in_order(segments: Sequence[OverviewBar], summaries: Sequence[OverviewBar])
 def _conflicts(tx: Transaction, rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, int], int]:
     """Conflicting reports in each segment, by query and first batch id.
 
-    A segment also counts reports that differ only in the spelling of a dataset. So where datasets have several names,
-    these micro-batches are read: they are as many as a checkpoint held when it was read under another name.
+    A segment also counts reports as conflicts that differ only in the spelling of a dataset. So if datasets have
+    several names, the micro-batches with conflicts are read. They are few: those that a checkpoint held when it was
+    read under another name.
     """
     batches = {(row["query"], row["first_batch"]): row["contested"] for row in rows}
     if not Identities.of(tx).any:

@@ -135,9 +135,9 @@ class TimelinePage:
 
 
 def latest(tx: Transaction, before: Mapping[str, int], span: Span, limit: int) -> TimelinePage:
-    """Return the latest `limit` micro-batches; of each query only those before its batch in `before` (by query key)."""
+    """Return the latest `limit` micro-batches, of each query only those before `before[query key]`."""
     stretches = {key: Stretch(key, last=batch - 1, begin=span.begin, end=span.end) for key, batch in before.items()}
-    # Of many queries a few each make a page. One more than asked for shows whether there is a next page.
+    # Of many queries a few each make a page. Reading one more than wanted shows whether there is a next page.
     size = min(limit, 2 * limit // max(1, len(stretches))) + 1
     lists: dict[str, list[IntervalFacts]] = {}
     short = list(stretches)
@@ -147,7 +147,7 @@ def latest(tx: Transaction, before: Mapping[str, int], span: Span, limit: int) -
         lists |= dict(zip(short, found, strict=True))
         merged = heapq.merge(*map(_timed, lists.values()), key=lambda each: each[0], reverse=True)
         page = [each for _, each in islice(merged, limit)]
-        # The page has all rows read of these, and their next ones may belong on it.
+        # The page has all rows that were read of these queries, and their next rows may belong on it, too.
         taken = Counter(each.query for each in page)
         short = [key for key in short if size <= limit and taken[key] == len(lists[key]) == size]
         size = min(limit + 1, 4 * size)

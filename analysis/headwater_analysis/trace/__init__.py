@@ -1,7 +1,7 @@
 """Traces: the micro-batches and runs that a record went through, forwards or backwards.
 
 traced_parts  parts of datasets, steps, hops
-starts        the question: where a trace starts
+starts        question: where a trace starts
 arrivals      records by the time when they arrived in Kafka
 uses          stored CONSUMED and PRODUCED relationships ⇒ parts
 prefetch      batched look-up for the next hops
@@ -16,7 +16,7 @@ plans         plans that keep state
 state         micro-batches that a record can reach through a query's state
 steps         micro-batches ⇒ hops
 summarized    micro-batches that are no longer kept one by one
-drafts        a hop before it is numbered, and its micro-batches
+drafts        draft of a hop, which has no number yet, and its micro-batches
 follow        search hop by hop
 context       shared state of one trace
 """

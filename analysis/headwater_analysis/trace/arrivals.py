@@ -1,4 +1,4 @@
-"""Records of a topic by the time when they arrived in Kafka, which Kafka alone knows."""
+"""Records of a topic by the time when they arrived in Kafka, which only Kafka knows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ArrivedRecords:
 
     Attributes:
         ranges: range of each partition.
-        topic_id: Kafka's id of the topic's incarnation; None where the broker has none.
+        topic_id: Kafka's id of the topic's incarnation; None if the broker has no topic ids.
         by_broker: whether the broker sets timestamps when it appends records, rather than their producer.
     """
 
@@ -52,9 +52,9 @@ class Arrivals(Protocol):
 
         Args:
             names: all names of the topic, `kafka://` and its brokers or its cluster's name.
-            cluster_ids: ids that brokers have reported of its cluster; none where unknown.
+            cluster_ids: ids of its cluster, as brokers reported them; empty if unknown.
             start: a time.
-            end: a later one.
+            end: a later time.
 
         Raises:
             ArrivalsUnknownError: the cluster that holds the topic isn't known here, or doesn't answer.

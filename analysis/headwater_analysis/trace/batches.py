@@ -24,11 +24,11 @@ class Query:
     """A streaming query.
 
     Attributes:
-        key, query_id, name, job: those of the query.
+        key, query_id, name, job: key, id, name and job of the query.
         first_batch, last_batch: lowest and highest known micro-batch.
         summarized: whether some of its micro-batches are no longer kept one by one.
         contested: whether other positions were reported for some micro-batches.
-        rewinds: first batch after each point where its offsets don't go on upwards, ascending.
+        rewinds: first batch after each point where its offsets went back, in ascending order.
     """
 
     key: str
@@ -50,10 +50,10 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A micro-batch from an Interval or Conflict; one that covers several batches has them from first to last.
+    """A micro-batch from an Interval or Conflict, or several consecutive ones from `first` to `last`.
 
     Attributes:
-        conflict: whether it is a report that lost to one with other positions.
+        conflict: whether it is a report that lost to another report with other positions.
         query: key of its query.
         first, last: batch ids.
         started_at, ended_at: times of the trigger, where known.
@@ -85,7 +85,7 @@ class Batch:
 
     @property
     def run(self) -> RunBrief | None:
-        """Start of the query that the micro-batch belongs to."""
+        """Start of the query in which the micro-batch ran."""
         stored = self.properties
         if (run_id := stored.get("run_id")) is None:
             return None
@@ -130,7 +130,7 @@ class Run:
 
 
 def read_query(stored: Mapping[str, Any]) -> Query | None:
-    """Build a query; None where no batch of it is known."""
+    """Build a query; None if none of its batches is known."""
     if stored["first_batch"] is None:
         return None
     job = stored["job"]
@@ -181,7 +181,7 @@ def _ended(started: datetime | None, millis: int | None) -> datetime | None:
 
 
 def _uses(rows: Iterable[tuple[str, str, Mapping[str, Any]]]) -> tuple[StoredUse, ...]:
-    """Inputs, and committed outputs: a failed run mostly has none."""
+    """Inputs and committed outputs. A failed run mostly has no outputs."""
     committed = (row for row in rows if not row[2].get("uncommitted"))
     ordered = sorted(committed, key=lambda row: (row[0], row[1], row[2].get("ordinal", 0)))
     return tuple(read_use(*row) for row in ordered)
@@ -199,7 +199,7 @@ class RangesByPartition(Mapping[int, tuple[int, int]]):
         return self._from[place], self._to[place]
 
     def end(self, partition: int) -> int:
-        """End of a partition's range: mostly only this is needed, and it takes half the time."""
+        """End of a partition's range; takes half the time of the whole range."""
         end: int = self._to[self._places[partition]]
         return end
 
@@ -214,7 +214,7 @@ class RangesByPartition(Mapping[int, tuple[int, int]]):
 
 
 def listed(position: Any) -> Mapping[int, tuple[int, int]]:
-    """Range of each listed partition, empty ones too, of a Kafka position; of a table's, under `VERSIONS`."""
+    """Range of each partition of a Kafka position, empty ranges included; for a table, under `VERSIONS`."""
     if position.get("position") == "kafka":
         return RangesByPartition(position)
     if position.get("position") == "table_range" and (bounds := version_range(position)) is not None:

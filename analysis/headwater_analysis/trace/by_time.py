@@ -1,4 +1,4 @@
-"""Hops over micro-batches that only time bounds, because no record shows which part of a dataset they used."""
+"""Hops over micro-batches bounded only by time, because no record shows which part of a dataset they used."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from headwater_schemas.events import Certainty
 
 
 def whole_drafts(context: Context, asked: Sequence[tuple[Query, PendingPart, str]]) -> list[HopDraft]:
-    """Build a hop for each query, over its micro-batches since the part was written; backwards, until it was used."""
+    """Build a hop for each query, over its micro-batches since the part was written (backwards: until it was used)."""
     times = [pending.part.until if context.backward else pending.part.since for _, pending, _ in asked]
     bounds = iter(
         first_after(context, [(query, time) for (query, _, _), time in zip(asked, times, strict=True) if time])
@@ -63,7 +63,7 @@ def first_after(
 def running_at(context: Context, query: Query, after: int | None, time: datetime) -> int:
     """Find the first batch that may have been running at a time.
 
-    It is the last batch known to have begun by then, or the first of those after it whose time isn't known.
+    It is the last batch known to have begun by then, or the first batch after it whose time is unknown.
 
     Args:
         context: context of the trace.
@@ -80,7 +80,7 @@ def running_at(context: Context, query: Query, after: int | None, time: datetime
 def _back_to(context: Context, query: Query, after: int | None, time: datetime) -> Iterator[Batch]:
     """Batches before `after`, the latest first, down to and including the last one known to have begun by `time`."""
     first = query.last_batch + 1 if after is None else after
-    limit = 1  # Mostly one is enough: only reconciled batches may lack the time at which they began.
+    limit = 1  # Mostly one batch is enough: only reconciled batches may lack their start time.
     while True:
         [earlier] = before(context.tx, [(query.key, first)], limit)
         for batch in earlier:
@@ -114,7 +114,7 @@ def _draft(context: Context, query: Query, pending: PendingPart, first: int, las
 
 
 def ends(context: Context, query: Query, first: int, last: int) -> tuple[list[Batch], bool]:
-    """Read the micro-batches from `first` to `last`, and True; if they are many, only these two, and False."""
+    """Read the micro-batches from `first` to `last`, and True; if there are many, only the two, and False."""
     [batches] = stretches(context.tx, [(query.key, first, last)], STRETCH)
     if len(batches) < STRETCH or batches[-1].last >= last:
         return batches, True

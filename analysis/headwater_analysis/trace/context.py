@@ -29,9 +29,9 @@ class Context:
         datasets: cache of datasets.
         backward: whether the trace goes backwards.
         horizon: longest time that a query's state keeps a record, as the question states it.
-        limit: most runs and micro-batches that one look-up returns.
-        archive: archive of micro-batches that are no longer kept one by one; None: there is none.
-        arrivals: asks Kafka when records arrived; None: Kafka can't be asked.
+        limit: maximum number of runs and micro-batches that one look-up returns.
+        archive: archive of micro-batches that are no longer kept one by one; None: no archive.
+        arrivals: looks up in Kafka when records arrived; None: no access to Kafka.
         notes: further remarks for the answer.
         cut: whether something was left out.
         goes_on: whether there may be a hop after the current one.
@@ -67,11 +67,11 @@ class Context:
         wants: Iterable[tuple[str, Spans]] = (),
         plans: Iterable[WritingPlan] = (),
     ) -> None:
-        """Look up at once what the next steps would ask for one by one.
+        """Look up in one statement the data that the next steps need.
 
         Args:
             datasets: keys of the next parts' datasets.
-            wants: offsets of these.
+            wants: wanted offsets of these datasets.
             plans: plans that the state of their queries depends on.
         """
         names, unknown = self.datasets.unknown(datasets), unknown_plans(self.tx, plans)

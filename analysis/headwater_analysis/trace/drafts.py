@@ -13,24 +13,24 @@ from headwater_analysis.trace.traced_parts import Hop, Part, RunBrief, Step, Ste
 from headwater_graph.facts.spans import Spans, flat, intersection, union
 from headwater_schemas.events import Certainty
 
-# Micro-batches this far apart are one step: those between used none of the wanted offsets.
+# Micro-batches this far apart still form one step: those between used none of the wanted offsets.
 _NEAR = 16
 _MOST_RUNS = 10
 BY_TIME = " by time"
-"""Suffix of a draft's key where only time bounds its micro-batches."""
+"""Suffix of a draft's key if its micro-batches are bounded only by time."""
 _CERTAIN = (Certainty.EXACT, Certainty.INFERRED)
 _SUREST = (Certainty.EXACT, Certainty.INFERRED, Certainty.UPPER_BOUND, Certainty.UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
 class PendingPart:
-    """A part where the trace continues.
+    """A part from which the trace continues.
 
     Attributes:
         number: number among the parts of its level.
-        name: key of the dataset under one of its names: the graph has its uses under each of them.
+        name: key of the dataset under one of its names: the graph has uses under each name.
         part: the part.
-        after: hop that wrote it (backwards: read it); 0 where the trace begins.
+        after: hop that wrote it (backwards: read it); 0 at the trace's start.
         overall: weakest certainty on the path, the part's own included.
     """
 
@@ -52,7 +52,7 @@ class PartUse:
         certainty: certainty of the use.
         why: reason, a sentence.
         pending: the wanted part.
-        piece: piece of the query's batches; offsets go back between two pieces.
+        piece: number of the piece of the query's batches; offsets go back between two pieces.
     """
 
     query: Query
@@ -115,9 +115,9 @@ class HopDraft:
 
 
 def groups(taken: Iterable[PartUse]) -> list[list[PartUse]]:
-    """Group by query and run, and by batches that are near to each other; each conflict by itself.
+    """Group by query, run and nearby batches; each conflict is a group of its own.
 
-    Offsets that were used twice are in two groups: each of the micro-batches used them, whatever the other did.
+    Offsets that were used twice are in two groups, one for each micro-batch.
     """
     out: list[list[PartUse]] = []
     ordered = sorted(taken, key=lambda each: (each.query.key, each.batch.conflict, each.batch.first, each.batch.key))
@@ -172,7 +172,7 @@ def micro_batches(
     Args:
         query: query of the micro-batches.
         batches: at least one, by batch.
-        count: number of those that used the part in question.
+        count: number of batches that used the part.
         keeps: whether the query keeps state.
         spread: first and last batch over which it spreads.
     """
@@ -195,7 +195,7 @@ def micro_batches(
 
 
 def _runs(batches: Sequence[Batch]) -> tuple[RunBrief, ...]:
-    """Runs that the micro-batches were observed in, each with its first and last of them."""
+    """Runs in which the micro-batches were observed, each with its first and last micro-batch."""
     of: dict[RunBrief, list[Batch]] = {}
     for batch in batches:
         if batch.run is not None:
@@ -228,6 +228,6 @@ def merged(drafts: Iterable[HopDraft]) -> list[HopDraft]:
 
 
 def overall(certainty: Certainty, pendings: Iterable[PendingPart]) -> Certainty:
-    """Weakest certainty on the path; of several paths to a step, the surest one counts."""
+    """Weakest certainty on the path; with several paths to a step, the greatest of these."""
     ways = [weakest(certainty, pending.overall) for pending in pendings]
     return next(sure for sure in _SUREST if sure in ways)

@@ -164,7 +164,7 @@ def _shown(context: Context, hop: Hop) -> Hop:
 def _pendings(
     context: Context, followed: _Followed, parts: Iterable[tuple[Part, int, Certainty]]
 ) -> tuple[list[PendingPart], dict[int, range]]:
-    """New parts among these, under each name of their dataset; and for each number, the numbers of the same part."""
+    """New parts among these, under each name of their dataset; and for each number, the numbers of equal parts."""
     out: list[PendingPart] = []
     same_part: dict[int, range] = {}
     for part, after, worst in parts:
@@ -184,7 +184,7 @@ def _goes_on(context: Context, pendings: Sequence[PendingPart]) -> set[str]:
 
 
 def expand(context: Context, pendings: Sequence[PendingPart]) -> list[HopDraft]:
-    """Find the steps that read these parts, with their outputs; backwards, those that wrote them, with their inputs."""
+    """Find the steps that read these parts, with outputs (backwards: that wrote these parts, with inputs)."""
     queries = context.queries_of(pending.name for pending in pendings)
     taken: list[PartUse] = []
     missing: list[PossibleUse] = []
@@ -213,7 +213,7 @@ def _by_offsets(
     for pending in pendings:
         if spans := spans_of_part(pending.part):
             for query in queries[pending.name]:
-                # Once, where a query has the dataset under several names.
+                # Once, if a query has the dataset under several names.
                 if (query.key, pending.part, pending.after) not in asked:
                     asked.add((query.key, pending.part, pending.after))
                     key = pending.part.dataset.key
@@ -241,7 +241,8 @@ def _take(
 ) -> None:
     query, verb = located.want.query, "wrote" if context.backward else "read"
     if not located.recorded:
-        # No batch records offsets of this dataset, so time alone bounds the batches. Versions are found by index.
+        # No batch records offsets of this dataset, so the batches are bounded only by time. Versions are found by
+        # index.
         if pending.part.kind is PartKind.OFFSETS and located.left:
             if query.summarized:
                 context.notes[_not_summarized(query, narrowed(pending.part, located.left), verb)] = None
@@ -295,7 +296,7 @@ def _rewound(located: Located, piece: int) -> str:
 
 
 def _not_used(context: Context, query: Query, left: Part, verb: str) -> str:
-    """Note on offsets that a query didn't use: it hasn't reached them yet, or it skipped them."""
+    """Note on offsets that a query didn't use, because it hasn't reached or has skipped them."""
     name, done = query.name or query.query_id, "written" if context.backward else "read"
     last = context.last_batch(query)
     ends: dict[int, int] = {}

@@ -1,7 +1,7 @@
 """Incarnations of a topic: deleted and created again, it has other records at the same offsets.
 
-A question by offsets alone means records of any incarnation. So as soon as several are known, the answer names the
-incarnation of each hit, and the offsets of the latest one that no known step used.
+A question by offsets alone means records of any incarnation. So if several incarnations are known, the answer names the
+incarnation of each hit, and the offsets of the latest incarnation that no known step used.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from headwater_analysis.trace.traced_parts import Part, PartKind
 from headwater_graph.facts.spans import Spans, difference, flat, union
 
 _MOST_REWINDS = 8
-"""Most examined rewinds of a query, the latest ones."""
+"""Maximum number of a query's rewinds to examine, the latest ones."""
 
 
 class Incarnations:
-    """Incarnations of the topics that a trace was asked about by offsets alone.
+    """Incarnations of topics for which a trace gives offsets without an incarnation.
 
     Args:
         context: context of the trace.
@@ -50,14 +50,14 @@ class Incarnations:
                 self._latest[key] = max(last)[2]
 
     def _before_rewinds(self, key: str, found: Sequence[Located]) -> set[str]:
-        """Topic ids that queries used before each point where their offsets don't go on upwards."""
+        """Topic ids that queries used before each point where their offsets went back."""
         places = [(each.want.query.key, first) for each in found for first in each.rewinds[-_MOST_REWINDS:]]
         batches = [batch for those in before(self._context.tx, places) for batch in those] if places else []
         uses = [use for each in batches for use in (each.writes if self._context.backward else each.reads)(key)]
         return {use.topic_id for use in uses if use.topic_id is not None}
 
     def why(self, located: Located, hit: OffsetHit) -> str | None:
-        """Sentence about a hit; None where no other incarnation of its topic is known."""
+        """Sentence about a hit; None if no other incarnation of its topic is known."""
         latest = self._latest.get(located.want.dataset)
         found = sorted(ids(located, hit))
         if latest is None or not found:
@@ -98,7 +98,7 @@ def ids(located: Located, hit: OffsetHit) -> set[str]:
 
 
 def _last_used(context: Context, key: str, queries: Iterable[Query]) -> list[tuple[bool, datetime | int, str]]:
-    """Incarnation that the last micro-batch of each query used, by time; those without a time first."""
+    """Incarnation that the last micro-batch of each query used, in order of time; batches without a time first."""
     out: list[tuple[bool, datetime | int, str]] = []
     for query in queries:
         last = context.last_batch(query)

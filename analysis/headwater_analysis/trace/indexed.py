@@ -19,13 +19,13 @@ from headwater_graph.words import path_mark
 # Lucene takes 1,024 words in one query.
 MOST_MARKS = 1_000
 _FEW_MARKS = 16
-"""Most marks to search for in the texts of a micro-batch before it is decoded."""
+"""Maximum number of marks to search for in a micro-batch's texts before it is decoded."""
 _AT_ONCE = 16
 """Segments that one statement reads."""
 
 
 def indexed_users(context: Context, pendings: Sequence[PendingPart]) -> list[list[Batch]]:
-    """Micro-batches that may have used some of each part; to be matched with their recorded uses."""
+    """Candidates: micro-batches that may have used some of each part. Callers match them with their recorded uses."""
     batches: dict[tuple[str, int], Batch] = {}
     by_dataset: dict[str, list[Batch]] = defaultdict(list)
     found, _ = _users(context, pendings)

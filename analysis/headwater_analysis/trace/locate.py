@@ -1,8 +1,8 @@
 """Search for the micro-batches that read or wrote given offsets.
 
-- A query's offsets grow from batch to batch. So a search finds the first batch that reaches an offset, and the batches
+- A query's offsets grow from batch to batch. So a search finds the first batch that reaches an offset. The batches
   after it are read until one begins behind the wanted offsets.
-- Where offsets go back (`rewinds`), each piece of the query between two rewinds is searched by itself.
+- Where offsets go back (`rewinds`), each piece of the query between two rewinds is searched separately.
 - Batches whose inputs or outputs aren't recorded are skipped. If no other batch has the offsets, such a batch
   becomes a guess: it may have read them.
 - Missing batch ids become a hole in the same way.
@@ -42,7 +42,7 @@ WINDOW = 16
 MOST_SPANS = 16
 """Ranges of offsets without a batch, per partition, for which guesses and holes are searched."""
 MOST_BATCHES = 1_000
-"""Batches that a hop reads one by one; of a longer range it reads these and the last one."""
+"""Maximum number of batches that a hop reads one by one; of a longer range it reads these and the last one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class WantedOffsets:
 
 @dataclass(frozen=True, slots=True)
 class OffsetHit:
-    """A micro-batch that read (or wrote) wanted offsets; `spans` are those."""
+    """A micro-batch that read (or wrote) wanted offsets, `spans`."""
 
     batch: Batch
     spans: Spans
@@ -96,11 +96,11 @@ class Located:
         recorded: whether any micro-batch of the query records its offsets of the dataset.
         met_unknown: whether the search read a micro-batch that doesn't record them.
         seen: micro-batches that were read, by their first id.
-        earlier: last known micro-batch before some of these, by their first id.
+        earlier: last known micro-batch before some of the hits, by the hit's first id.
         unreached: pairs of a piece and a partition such that no batch of the piece reaches a wanted offset.
         rewinds: first batch of each piece after the first piece.
-        cut: whether a range of more than MOST_BATCHES was read only in part: then its last batch is a hit, and batches
-            in between are missing.
+        cut: whether a range of more than MOST_BATCHES was read only in part: its last batch is then a hit, and batches
+            in between are left out.
     """
 
     want: WantedOffsets
@@ -124,7 +124,7 @@ def locate(tx: Transaction, wants: Sequence[WantedOffsets]) -> list[Located]:
         return out
     for located in out:
         located.rewinds = located.want.query.rewinds
-    # All partitions at once: mostly the same batches have them. The rest is searched partition by partition.
+    # All partitions at once: mostly the same batches use them. The rest is searched partition by partition.
     _find(tx, [(located, piece, located.want.spans) for located in out for piece in located.want.query.pieces])
     again = [
         (located, piece, {partition: spans})
@@ -191,7 +191,7 @@ def _find_long(tx: Transaction, jobs: Sequence[tuple[Job, int, int]], window: in
 def _guess(tx: Transaction, jobs: Sequence[tuple[Located, tuple[int, int]]]) -> None:
     """Add guesses and holes for the offsets that are left: batches without a record, and missing ids.
 
-    These lie between the first batch that reaches the offsets and the last batch before it that has a record.
+    The offsets lie between the first batch that reaches them and the last recorded batch before it.
     """
     single: list[Job] = [
         (located, piece, {partition: [span]})
@@ -235,11 +235,11 @@ def _left(located: Located, partition: int) -> list[tuple[int, int]]:
 
 
 Neighbours = tuple[int, list[Batch], bool]
-"""First batch that reaches an offset; batches before it, the latest first; whether these are all there are."""
+"""First batch that reaches an offset; batches before it, the latest first; whether these are all earlier batches."""
 
 
 def _neighbours(tx: Transaction, jobs: Sequence[Job]) -> list[Neighbours]:
-    """Find the batches around the one range of each job; searches only where those read already don't show them."""
+    """Find the batches around the range of each job; searches only if the batches already read don't show them."""
     out: dict[int, Neighbours] = {}
     ends = {n: end for n, job in enumerate(jobs) if (end := _seen_end(job)) is not None}
     for n, end in ends.items():
@@ -259,7 +259,7 @@ def _neighbours(tx: Transaction, jobs: Sequence[Job]) -> list[Neighbours]:
 
 
 def _seen_end(job: Job) -> int | None:
-    """Id of the first seen batch that reaches a range; the id after the piece if no batch does; None if unknown."""
+    """Id of the first batch read that reaches a range; the id after the piece if none does; None if unknown."""
     located, piece, spans = job
     [partition] = spans
     if (piece, partition) in located.unreached:
@@ -297,7 +297,7 @@ def _settled(job: Job, around: Neighbours) -> bool:
 
 
 def _reaches_wanted(job: Job, batch: Batch) -> bool | None:
-    """Return whether a batch reaches the wanted offsets; None if it has no record of them."""
+    """Return whether a batch reaches the wanted offsets; None if the batch doesn't record offsets."""
     located, _, spans = job
     uses = batch.writes(located.want.dataset) if located.want.produced else batch.reads(located.want.dataset)
     ranges = [listed(use.properties) for use in uses if same_topic(located.want.topic_id, use.topic_id)]
@@ -306,7 +306,7 @@ def _reaches_wanted(job: Job, batch: Batch) -> bool | None:
 
 
 def _name(tx: Transaction, holes: Sequence[tuple[Job, int, int, Batch | None]]) -> None:
-    """Add each hole to the result that it was found for, with the batch after it and the wanted offsets in it."""
+    """Add each hole to its result, with the batch after the hole and the wanted offsets in it."""
     beyond = stretches(tx, [(job[0].want.query.key, last + 1, last + 1) for job, _, last, _ in holes], 1)
     for (job, first, last, earlier), later in zip(holes, beyond, strict=True):
         located, _, spans = job
@@ -331,7 +331,7 @@ def holes_among(
         batches: all known batches from `first` to `last`, in order.
         first: first batch id.
         last: last batch id, included.
-        retired: batch ids that aren't kept one by one, which are no holes.
+        retired: batch ids whose micro-batches aren't kept one by one; these are no holes.
     """
     known = sorted([*((batch.first, batch.last) for batch in batches), *((start, end - 1) for start, end in retired)])
     bounds = [(first - 1, first - 1), *known, (last + 1, last + 1)]
@@ -360,7 +360,8 @@ def _search(located: Located, piece: tuple[int, int], spans: Spans, test: Test) 
                 reached_each.append(test(ranges, spans))
         if not reached_each:
             return None
-        # Two sources may read one topic at their own pace: one that reaches is enough, but both must be past.
+        # Two sources may read one topic at different speeds: one source suffices to reach an offset; to be past it,
+        # both must be.
         return all(reached_each) if test is _is_past else any(reached_each)
 
     near = None
@@ -388,7 +389,7 @@ def _is_past(ranges: Mapping[int, tuple[int, int]], spans: Spans) -> bool:
 
 
 def _collect(job: Job, batches: Sequence[Batch]) -> bool:
-    """Add the consecutive batches that have wanted offsets to the hits; True once a batch is past all of them."""
+    """Add the consecutive batches with wanted offsets to the hits; True once a batch is past all wanted offsets."""
     located, _, spans = job
     located.seen |= {batch.first: batch for batch in batches}
     located.earlier |= {later.first: earlier for earlier, later in pairwise(batches)}
@@ -414,7 +415,7 @@ def _collect(job: Job, batches: Sequence[Batch]) -> bool:
 
 
 def _all_past(job: Job, uses: Sequence[StoredUse]) -> bool:
-    """Return whether all offsets that a batch used of the dataset begin behind the wanted ones."""
+    """Return whether all offsets of the dataset that a batch used are behind the wanted ones."""
     located, _, spans = job
     ranges: dict[int, tuple[int, int]] = {}
     for use in uses:

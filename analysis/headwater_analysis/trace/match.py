@@ -45,12 +45,12 @@ def spans_of_part(part: Part) -> Spans:
 
 
 def narrowed(part: Part, spans: Spans) -> Part:
-    """Reduce a part of a topic to these offsets; any other part stays as it is."""
+    """Reduce a part of a topic to these offsets; any other part stays unchanged."""
     return replace(part, offsets=offsets(spans), rows=None) if part.kind is PartKind.OFFSETS else part
 
 
 def matched(part: Part, use: StoredUse, owner: Run | Batch, *, verb: str = "read") -> PartMatch | None:
-    """Return the overlap of `use` and `part`; None where there certainly is none.
+    """Return the overlap of `use` and `part`; None if they certainly don't overlap.
 
     Args:
         part: a part of the use's dataset.
@@ -93,7 +93,7 @@ def _is_apart(part: Part, use: StoredUse) -> bool:
 
 
 def _added_others(part: Part, use: StoredUse) -> bool:
-    """Check whether a version added other files than those meant: a recreated table has versions with the same ids."""
+    """Check whether a version added other files than the wanted ones: a recreated table may reuse version ids."""
     if part.kind is not PartKind.SNAPSHOT or use.kind is not PartKind.SNAPSHOT or not use.produced or not part.files:
         return False
     lists_all = bool(use.files) and len(use.files) == use.properties.get("file_count")
@@ -135,7 +135,7 @@ _VERSIONED = frozenset({PartKind.SNAPSHOT, PartKind.CHANGES})
 
 
 def _unordered(part: Part, use: StoredUse, verb: str) -> PartMatch:
-    """Match snapshots whose ids don't grow: a range includes the last one; its others are unknown."""
+    """Match snapshots whose ids don't grow: a range includes its last snapshot; its other snapshots are unknown."""
     theirs = use.properties.get("to_version") or use.properties["snapshot_id"]
     if part.version is not None and bare_version(theirs) == bare_version(part.version):
         within = ":" in theirs or ":" in part.version

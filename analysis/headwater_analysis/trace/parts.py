@@ -1,4 +1,4 @@
-"""Merge of the parts that several runs or micro-batches used: an answer has a part for each dataset, not each batch."""
+"""Merge of the parts that several runs or micro-batches used, so that an answer has few parts for each dataset."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from headwater_graph.facts.spans import union
 from headwater_schemas.events import Certainty
 
 MOST_FILES = 1_000
-"""Most files listed in one part; the rest is counted."""
+"""Maximum number of files listed in one part; further files are counted."""
 
 
 class Datasets:
@@ -40,7 +40,7 @@ class Datasets:
             self.learn(prefetch(self._tx, datasets=missing).datasets)
 
     def unknown(self, keys: Iterable[str]) -> list[str]:
-        """Keys among these that are still to be looked up."""
+        """Keys that haven't been looked up yet."""
         missing = sorted(set(keys) - self._known.keys())
         self._identities.look_at(missing)
         return missing
@@ -70,7 +70,7 @@ class Datasets:
         return self._identities.members(key)
 
     def shown_key(self, key: str) -> str:
-        """Key of the dataset that is shown for the one with this key."""
+        """Key of the shown dataset for this dataset's key."""
         return self._identities.shown(key)
 
     def names_of(self, part: Part, *, backward: bool) -> list[tuple[str, Part]]:
@@ -102,7 +102,7 @@ def is_empty(part: Part) -> bool:
 def given(
     used: Iterable[tuple[Batch | Run, frozenset[str]]], datasets: Datasets, *, backward: bool
 ) -> tuple[Part, ...]:
-    """Outputs of runs or micro-batches that may have been made from the datasets named beside each.
+    """Outputs of runs or micro-batches that may be derived from the datasets paired with each.
 
     Backwards: inputs that may have gone into these datasets.
     """
@@ -124,12 +124,12 @@ def _part(owner: Batch | Run, use: StoredUse, datasets: Datasets) -> Part:
 
 
 def possible(part: Part) -> Part:
-    """Mark a part as only possibly made from the inputs of its step."""
+    """Mark a part as only possibly derived from the inputs of its step."""
     return replace(part, possible=True, certainty=weakest(part.certainty, Certainty.UPPER_BOUND))
 
 
 def join(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Merge parts of one dataset and kind, where that loses nothing."""
+    """Merge parts of one dataset and kind, if that loses nothing."""
     groups: dict[tuple[str, PartKind, str | None], list[Part]] = defaultdict(list)
     for part in parts:
         groups[part.dataset.key, part.kind, part.topic_id].append(part)
@@ -181,7 +181,7 @@ def _common_partitions(group: Iterable[Part]) -> tuple[str, ...]:
 
 
 def between(first: Batch, last: Batch, *, produced: bool, datasets: Datasets) -> tuple[Part, ...]:
-    """Upper bound of the parts from one micro-batch of a query to another, without a look at those in between.
+    """Upper bound of the parts from one micro-batch of a query to another, without reading those in between.
 
     Offsets only grow within a piece of a query: from the start of the first to the end of the last is an upper bound.
     """

@@ -43,7 +43,7 @@ def asked_of_drops(job: Asset | None, used: Iterable[Batch | Run]) -> list[Writi
 
 
 def dropping(tx: Transaction, job: Asset | None, used: Collection[Batch | Run]) -> tuple[frozenset[str], str]:
-    """Datasets written by plans that may have left out a record that was read, and a sentence; none and none.
+    """Datasets written by plans that may have dropped a record that was read, and a sentence on it; else empty.
 
     An unknown plan is assumed to drop nothing.
     """
@@ -66,7 +66,7 @@ def unknown_plans(tx: Transaction, plans: Iterable[WritingPlan]) -> list[Writing
 def learn_plans(
     tx: Transaction, asked: Sequence[WritingPlan], found: Iterable[tuple[int, bool | None, Sequence[str]]]
 ) -> None:
-    """Cache looked-up plans: the number among the wanted ones, and the steps, of each that is known."""
+    """Cache looked-up plans: for each known plan its number among the wanted ones, and its steps."""
     known = _known(tx)
     known |= dict.fromkeys(asked)
     for n, complete, kinds in found:

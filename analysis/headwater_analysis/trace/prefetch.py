@@ -1,7 +1,7 @@
 """Batched look-up for the next hops: a statement takes a millisecond or two, whatever its size.
 
-Results go to the caches that the parts of a trace use: datasets, queries and plans to those of their callers, segments
-to those that were read whole (`micro_batches.load`), and offsets within segments to the guides of searches.
+Results go to caches: datasets, queries and plans to the caller's, whole segments to `micro_batches.load`'s, and offsets
+within segments to the guides of searches.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ KEEP_STATE: Final = frozenset({"AGGREGATE", "GROUP_DEPENDENCY", "WINDOW_DEPENDEN
 DROP_RECORDS: Final = {"FILTER_DEPENDENCY": "filter", "JOIN_DEPENDENCY": "join"}
 """Steps of plans that may leave a record out, and their names in sentences."""
 _MOST_LOOKED_AT: Final = 32
-"""Most segments of a query to read; if it has more, they are searched instead."""
+"""Maximum number of a query's segments to read whole; if it has more, they are searched instead."""
 _MOST_SEGMENTS: Final = 64
 _MOST_OFFSETS: Final = 16
 
@@ -33,7 +33,7 @@ class Prefetched(NamedTuple):
 
     Attributes:
         datasets: properties, and whether anything reads and writes it, of each dataset.
-        plans: number, whether it is complete, and the asked kinds of steps that it has, of each plan.
+        plans: for each known plan its number, whether it is complete, and which of the requested kinds of steps it has.
         users: key of the dataset, whether batch runs read it (backwards: write it), and the queries that do, of each.
     """
 
@@ -87,7 +87,7 @@ def prefetch(
 
 
 def _wants(wants: Iterable[tuple[str, Spans]]) -> list[dict[str, Any]]:
-    """One partition for each dataset is enough: mostly the same micro-batches have them all."""
+    """One partition for each dataset is enough: mostly the same micro-batches use all partitions."""
     offsets: dict[tuple[str, int], set[int]] = defaultdict(set)
     for dataset, spans in wants:
         if spans:

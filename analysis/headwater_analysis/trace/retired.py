@@ -1,4 +1,4 @@
-"""Micro-batches that aren't kept one by one: the total use of a day's micro-batches, where a summary is kept."""
+"""Micro-batches that aren't kept one by one: total use of a day's micro-batches, if a summary is kept."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Retired:
 
     Attributes:
         summarized: batch ids with a summary.
-        dropped: batch ids without one.
-        parts: outputs (backwards: inputs) of the summarized ones; of a day, those of all its micro-batches.
-        why: sentences on them.
+        dropped: batch ids without a summary.
+        parts: outputs (backwards: inputs) of the summarized micro-batches, for whole days.
+        why: sentences on these micro-batches.
     """
 
     summarized: Ranges
@@ -38,7 +38,7 @@ class Retired:
 
     @property
     def batches(self) -> Ranges:
-        """All batch ids of the range that aren't kept one by one."""
+        """Batch ids of the range whose micro-batches aren't kept one by one."""
         return ranges_of([*self.summarized, *self.dropped])
 
 
@@ -46,7 +46,7 @@ NONE: Final = Retired([], [], (), "")
 
 
 def retired_among(context: Context, query: Query, first: int, last: int) -> Retired:
-    """Find the micro-batches from one batch id to another, both included, that aren't kept one by one."""
+    """Find micro-batches that aren't kept one by one between two batch ids, both included."""
     if not query.summarized:
         return NONE
     gone = retired(context.tx, [query.key]).get(query.key, [])

@@ -1,6 +1,7 @@
 """32-ary search by batch id: finds the first interval of a query that meets a condition.
 
-The condition must be monotone: false up to some interval, true from it on. Each round reads 31 intervals by the index
+The condition must be monotone: false before some interval, and true for it and all later ones. Each round reads 31
+    intervals by the index
 on (query, batch id), for all searches at once. Among a million intervals this takes four rounds, even if ids are
 missing.
 """
@@ -25,7 +26,7 @@ Row = Mapping[str, Any]
 
 FAN_OUT = 32
 _WIDE = 256
-"""Consecutive intervals that a probe reads until one has a time; reconciled ones may have none."""
+"""Number of consecutive intervals that a probe reads to find one with a time: reconciled intervals may lack it."""
 
 
 @dataclass(slots=True)
@@ -38,7 +39,7 @@ class Search:
         reached: the condition on an interval's row; None if the row doesn't have the value, which counts as false.
         dataset: key of the dataset whose positions the rows have.
         by: property that the rows have, when the search is by time or watermark.
-        near: a partition and an offset: mostly the search ends near the interval that has it; None: unknown.
+        near: a partition and an offset: the search probably ends near the interval with this offset; None: unknown.
         found: first batch of the first interval that meets the condition; None if none does.
         met_unknown: whether some row didn't have the value.
     """
@@ -81,15 +82,15 @@ class Search:
 
     @property
     def left(self) -> tuple[int, int]:
-        """First and last batch id that may still be it."""
+        """First and last batch id among which the result may still be."""
         return self._low + 1, self._high - 1
 
     def take(self, answers: Sequence[tuple[int, Sequence[Row]]], window: int) -> None:
         """Narrow the search by the results of a round.
 
         Args:
-            answers: batch ids in ascending order, each with the first intervals from there on.
-            window: most intervals of each.
+            answers: batch ids in ascending order, each with the first intervals at or after it.
+            window: maximum number of intervals in each answer.
         """
         for at, all_rows in answers:
             rows = [row for row in all_rows if row["batch"] <= self.last]
@@ -98,7 +99,7 @@ class Search:
                 return
             batch, holds = self._first_known(rows)
             if holds is None and len(rows) < window:
-                # These are the last ones, and none of them has the value.
+                # These are the last intervals, and none has the value.
                 self._high = min(self._high, at)
                 return
             if holds:
@@ -108,7 +109,7 @@ class Search:
             self._low = max(self._low, batch)
 
     def see(self, batch: int, row: Row) -> None:
-        """Narrow the search by one interval; not at all where it doesn't have the value."""
+        """Narrow the search by one interval; an interval without the value changes nothing."""
         if holds := self.reached(row):
             self.found = self._high = batch
         elif holds is not None:
@@ -204,9 +205,9 @@ def _guides(tx: Transaction) -> dict[tuple[str, str, str], list[Guide]]:
 
 
 def look_near(tx: Transaction, searches: Sequence[Search], type_: str, read: Read) -> None:
-    """Look first where segments' properties show that the search will end: mostly one block is left to search.
+    """Narrow searches by the properties of segments to mostly one block.
 
-    That only chooses where to look. The search goes on wherever it didn't end.
+    Searches whose result lies elsewhere simply continue.
     """
     guides = _guides(tx)
     for search in searches:
@@ -253,15 +254,15 @@ def _narrow(
     asked: Mapping[str, Any],
     rows_of: Callable[[Record], Iterable[Row]],
 ) -> None:
-    """Narrow searches by the properties of segments, until two segments of each search are left, or no more follow.
+    """Narrow searches by the properties of segments, until at most two segments of each search are left.
 
     Args:
         tx: read transaction.
         searches: searches to narrow.
-        name: statement that finds the first segment from a batch id on.
+        name: statement that finds the first segment at or after a batch id.
         asked: further parameters of each probe.
-        rows_of: returns a segment's properties as rows for `reached`: where it holds, it holds for a micro-batch of the
-            segment, and where it doesn't, for none but the last ones.
+        rows_of: returns a segment's properties as rows for `reached`. If `reached` holds for the segment, it holds for
+            some micro-batch of it; otherwise only the last ones may meet it.
     """
     open_ = {
         n: [segment.at(first).segment, segment.at(last).segment]

@@ -1,4 +1,4 @@
-"""Trace question: offsets, files or versions; or a time, for the part of a topic that arrived or was used around it."""
+"""Trace question: offsets, files or versions; or a time, for records of a topic that arrived or were used then."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SECOND = timedelta(seconds=1)
 _BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 # A dataset of another or unknown type may have offsets.
 _WITHOUT_OFFSETS = ("FILE", "TABLE", "VIEW")
-# Formats whose versions have names of their own; a manifest's is its digest.
+# Formats with version ids of their own; a manifest's version is its digest.
 _FORMATS = ("delta", "iceberg", "hudi", "files")
 
 
@@ -68,8 +68,8 @@ class Times:
         partition: number of the partition; None: all of them.
         start: a time.
         end: a later time, exclusive; if equal to `start`, one second from that time.
-        read: whether the times are those when micro-batches and batch runs read the records (backwards: wrote them); if
-            both are equal, records that were being read at that time.
+        read: whether the times are when micro-batches and batch runs read the records (backwards: wrote them); if both
+            times are equal, records that were being read at that time.
     """
 
     topic: str
@@ -88,7 +88,7 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class VersionOf:
-    """A version of a table, by snapshot id or version number; `format` where it isn't delta, iceberg or hudi."""
+    """A version of a table, by snapshot id or version number; `format` unless it is delta, iceberg or hudi."""
 
     dataset: str
     version: str
@@ -133,10 +133,10 @@ def trace(
         direction: FORWARD or BACKWARD.
         depth: most hops from the part; None: all.
         limit: most steps.
-        horizon: longest time behind its watermark that the state of a query keeps a record: the watermark's delay and
-            the length of a window together; the graph may not have it. None: as long as there are batches.
+        horizon: longest time behind the watermark for which a query's state keeps a record, if the graph doesn't have
+            it: the watermark's delay plus the length of a window. None: as long as there are batches.
         archive: archive of micro-batches that are no longer kept one by one; None: their summaries are used.
-        arrivals: asks Kafka when records arrived, for `Times`; None: Kafka can't be asked.
+        arrivals: looks up in Kafka when records arrived, for `Times`; None: no access to Kafka.
 
     Raises:
         NotFoundError: no such dataset, file or version.
@@ -277,7 +277,8 @@ def _path_parts(context: Context, path: str) -> list[Part]:
         context.notes[
             f"{path} is listed among the files that were written: trace it backwards (--back) for its run."
         ] = None
-    # As a writer takes it, else as a reader does: with globs. A file of a table by the folder of the table.
+    # As a path without globs, as writers take it, else as one with globs, as readers do. A file of a table by the
+    # folder of the table.
     named = dict.fromkeys((naming.path(path), naming.path_pattern(path), *map(naming.path, _folders(path))))
     keys = (dataset_key(context.tx.tenant, ref.namespace, ref.name) for ref in named)
     known = next((key for key in keys if prefetch(context.tx, datasets=[key]).datasets), None)
@@ -361,7 +362,8 @@ def _arrived_parts(context: Context, topic: Asset, partition: int | None, start:
     for each in found.ranges:
         if partition is not None and each.partition != partition:
             continue
-        # Kafka has no timestamps of deleted records: if its first record is in the time or after, so may those be.
+        # Kafka has no timestamps of deleted records: if its first record is not before `start`, deleted ones may be in
+        # the range, too.
         gone = 0 < each.begins >= each.start
         lost += [each] if gone else []
         spans = offsets(union([(each.partition, 0 if gone else each.start, max(each.end, each.begins if gone else 0))]))
@@ -399,8 +401,8 @@ def _names(context: Context, topic: Asset) -> tuple[list[DatasetRef], frozenset[
 def parts_at(context: Context, topic: Asset, partition: int | None, start: datetime, end: datetime) -> list[Part]:
     """Parts of a topic that steps running from `start` to `end` read (backwards: wrote).
 
-    The last batch that began before `start` counts if it hadn't ended by then, or its end is unknown; so do batches
-    around that time whose times are unknown, reconciled ones.
+    The last batch that began before `start` counts if it hadn't ended by then, or if its end is unknown. Nearby batches
+    without times (reconciled ones) count, too.
     """
     names = context.datasets.keys_of(topic.key)
     parts = [part for key in names for part in _of_runs(context, context.datasets[key], start, end)]

@@ -1,14 +1,14 @@
 """State that a query keeps from batch to batch, and the batches that a record can reach through it.
 
-A query without state outputs in each batch what it read in this batch. One with state (an aggregation, a join of two
-streams, the removal of duplicates) may output in any later batch what a record changed, until its watermark has passed
-the record's time by the state's horizon, the delay of its watermark and the length of its windows together, or its
-state was seen empty. Two facts bound that:
+A query without state outputs in each batch what it read in this batch. A query with state (an aggregation, a join of
+two streams, the removal of duplicates) may output a record's effect in any later batch, until its watermark has passed
+the record's time by the state's horizon, or until its state was seen empty. The horizon is the watermark's delay plus
+the length of the windows. Two facts bound that:
 
 - a record of batch n is no later than `watermark_after(n)` + delay; so its changes have left the state once a batch
   ran with `watermark_before` >= `watermark_after(n)` + horizon;
-- the output of batch m had its window's end after the watermark of the batch before it; so a batch k contributed to it
-  only if `watermark_after(k)` > that - horizon.
+- the output of batch m has a window that ends after the watermark of batch m - 1; so a batch k contributed to it only
+  if `watermark_after(k)` > that - horizon.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _horizon(text: str | None) -> timedelta | None:
 
 
 LOOK_FOR_EMPTY = 256
-"""Batches on either side among which one is sought after which the state was empty."""
+"""Number of batches on either side that are searched for one after which the state was empty."""
 # Spark cuts event times to milliseconds before it takes the greatest.
 _ROUNDED = timedelta(milliseconds=1)
 _NOTHING_KNOWN = "Nothing shows that the query keeps state."
@@ -60,7 +60,7 @@ class State:
     """State of a query, as far as known.
 
     Attributes:
-        keeps: whether the query keeps any; None where unknown.
+        keeps: whether the query keeps state; None if unknown.
         spreads: whether an answer has to assume that records spread through state.
         certainty: certainty of this.
         why: reason, as a sentence.
@@ -79,7 +79,7 @@ NO_STATE = State(keeps=None, spreads=False, certainty=Certainty.INFERRED, why=_N
 
 @dataclass(frozen=True, slots=True)
 class StateSpread:
-    """Batches that a record spreads over; `bounded` is False where only the known batches end it."""
+    """Batches that a record may affect; `bounded` is False if they end only because later batches aren't known."""
 
     first: int
     last: int
@@ -94,7 +94,7 @@ def state_of(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: t
         tx: read transaction.
         query: the query.
         batches: at least one.
-        horizon: horizon in the question; None: the one that the query's starts reported.
+        horizon: horizon given in the question; None: the horizon that the query's starts reported.
     """
     rows = [batch.properties.get("state_rows") for batch in batches]
     known = [row for row in rows if row is not None]
@@ -186,7 +186,7 @@ def _at_least(time: datetime, *, more: bool = False) -> Any:
 
 
 def _is_ours(batch: Batch) -> bool:
-    """Return whether our own capture observed the batch: it reports the state of every query that has one."""
+    """Return whether Headwater's capture observed the batch: it reports the state of every query with state."""
     stored = batch.properties
     return stored.get("provenance") == "OBSERVED" and stored.get("capture_version") is not None
 

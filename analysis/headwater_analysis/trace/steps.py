@@ -143,9 +143,10 @@ def _not_known(context: Context, missing: PossibleUse) -> str:
 
 
 def missing_parts(context: Context, hole: MissingBatches) -> tuple[Part, ...]:
-    """Possible outputs (backwards: inputs) of missing batches, by the known ones around them.
+    """Possible outputs (backwards: inputs) of missing batches, by the known batches around them.
 
-    Offsets of a topic are bounded, as they are used in order. Any other dataset gives an unknown part within the time.
+    Offsets of a topic are bounded, as they are used in order. Datasets without offsets give an unknown part within the
+    time.
     """
     sides: list[dict[str, StoredUse]] = []
     for batch in (hole.before, hole.after):
@@ -168,7 +169,7 @@ def missing_parts(context: Context, hole: MissingBatches) -> tuple[Part, ...]:
 
 
 def _between(earlier: StoredUse | None, later: StoredUse | None) -> Spans | None:
-    """Offsets between two uses of a topic; all of a use that is only a bound. None where unknown."""
+    """Offsets between two uses of a topic; all offsets of a use that is only a bound. None if unknown."""
     if earlier is None or later is None or {earlier.kind, later.kind} != {PartKind.OFFSETS}:
         return None
     ends, starts = listed(earlier.properties), listed(later.properties)
@@ -230,7 +231,7 @@ def _draft(context: Context, group: Sequence[PartUse], again: Sequence[str]) -> 
 def without_drops(
     context: Context, job: Asset | None, used: Collection[Batch | Run], others: tuple[Part, ...]
 ) -> tuple[tuple[Part, ...], str]:
-    """Mark outputs as only possibly made from the inputs where the plan may drop records; also return a sentence."""
+    """Mark outputs as only possibly derived from the inputs if the plan may drop records; also return a sentence."""
     if context.backward:
         return others, ""
     datasets, why = dropping(context.tx, job, used)
@@ -259,7 +260,7 @@ def _given(
         used: batches, and keys of the datasets whose parts they used.
         first: first batch id.
         last: last batch id.
-        spread: whether all from `first` to `last` may have contributed, by way of the state.
+        spread: whether all batches from `first` to `last` may have contributed, through the state.
         gone: micro-batches among them that aren't kept one by one.
     """
     if not spread:
@@ -276,7 +277,7 @@ def given_by_all(
     Args:
         context: context of the trace.
         query: key of the query.
-        used: keys of the datasets whose parts some of them used.
+        used: keys of the datasets of which some batches used parts.
         first: first batch id.
         last: last batch id.
         gone: micro-batches among them that aren't kept one by one.
@@ -291,7 +292,7 @@ def given_by_all(
 
 
 def _at_rest(context: Context, used: Sequence[tuple[Batch, frozenset[str]]]) -> list[Part]:
-    """Backwards: inputs of the query's starts besides its streams, such as static tables of a join."""
+    """Inputs (when tracing backwards) of the query's starts besides its streams, such as static tables of a join."""
     batches = [batch for batch, _ in used]
     keys = {run_key(b.properties["tenant"], b.run.run_id) for b in batches if b.run is not None}
     if not context.backward or not keys:

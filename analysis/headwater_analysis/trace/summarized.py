@@ -1,6 +1,6 @@
-"""Micro-batches that are no longer kept one by one: days that used a part, by their summaries, or by an archive.
+"""Micro-batches that are no longer kept one by one: days that used a part, from their summaries or an archive.
 
-A summary has only the exact offsets of a day: a record went into some part of that day's outputs.
+A summary has exact offsets only for a whole day: a record went into some part of that day's outputs.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ class Summarized:
 
 
 def summarized(context: Context, asked: Sequence[tuple[PendingPart, Located]]) -> list[Summarized]:
-    """Find the summaries with wanted offsets, and remove these offsets from those left.
+    """Find the summaries with wanted offsets, and remove these from the offsets left to find.
 
-    Offsets of a micro-batch that is kept are searched, too: the query may have gone back, and used them twice.
+    Offsets of kept micro-batches are searched, too: the query may have gone back and used them twice.
     """
     type_ = "PRODUCED" if context.backward else "CONSUMED"
     open_ = [(pending, located) for pending, located in asked if located.want.query.summarized]
@@ -98,7 +98,7 @@ def summarized(context: Context, asked: Sequence[tuple[PendingPart, Located]]) -
 
 
 def taken_from_archive(context: Context, found: Sequence[Summarized]) -> tuple[list[PartUse], list[Summarized]]:
-    """Read the micro-batches themselves, where the archive has them; also return the summaries that it lacks."""
+    """Read the micro-batches that the archive has; also return the summaries that it lacks."""
     archive = context.archive
     if archive is None:
         return [], list(found)

@@ -20,7 +20,7 @@ class TraceDirection(StrEnum):
 
 
 class PartKind(StrEnum):
-    """Form in which a part of a dataset is described: see `Part`."""
+    """Form of a part's description: see `Part`."""
 
     OFFSETS = "OFFSETS"
     FILES = "FILES"
@@ -73,7 +73,7 @@ class Part:
     | SNAPSHOT | `format`, `version`, `partitions`                                         |
     | CHANGES  | of a table's stream: `format`, `from_version` (exclusive), `version`      |
     | OTHER    | `text`: a position that only its source understands                       |
-    | UNKNOWN  | none: some part of it, written after `since` or before `until`             |
+    | UNKNOWN  | none: some part, written after `since` or before `until`             |
 
     Attributes:
         dataset: the dataset.
@@ -85,13 +85,13 @@ class Part:
         file_count: number of files.
         format: `iceberg`, `delta`, `files`.
         version: snapshot id, or the last version of a range.
-        from_version: version before the first one.
+        from_version: version before the first version.
         partitions: partitions of a table or of files, as `key=value` paths; empty where unknown.
         text: the position as text.
         rows: number of rows, where known.
         since: the earliest time at which it can have been written.
         until: the latest time at which it can have been written.
-        possible: whether the step only possibly made it from its inputs (backwards: made its outputs from it). Either
+        possible: whether the derivation from the step's inputs (backwards: of its outputs) is only possible. Either
             the producer doesn't record which inputs went into which output, or the job filters or joins rows, and those
             that passed aren't recorded. The certainty is UPPER_BOUND at most.
     """
@@ -119,7 +119,7 @@ class RunBrief:
     """A run, in short.
 
     Attributes:
-        run_id: id of the run; for a streaming query, the id of one start.
+        run_id: id of the run; for a streaming query, the id of a start.
         code_version, config_version: versions of its code and configuration.
         state: COMPLETE, FAIL …; None for a streaming run.
         first_batch, last_batch: the first and the last of the step's micro-batches that were observed in it.
@@ -144,10 +144,10 @@ class Step:
             most ten, if only time bounds the step or if the query keeps state.
         query_id, query_name: id and name of the streaming query.
         first_batch, last_batch: the first and last micro-batch that used the part, both included.
-        batches: number of these that are known to have used it; None where that wasn't counted.
-        spread_first_batch, spread_last_batch: the range of micro-batches extended by the query's state. Forwards it
-            goes up to the last micro-batch whose output may depend on the part, backwards down to the first whose input
-            may have contributed. Equal to `first_batch` and `last_batch` if the query keeps no state.
+        batches: number of micro-batches that are known to have used it; None if not counted.
+        spread_first_batch, spread_last_batch: the range of micro-batches extended by the query's state. Forwards, the
+            range ends at the last micro-batch whose output may depend on the part. Backwards, it begins at the first
+            whose input may have contributed. Equal to `first_batch` and `last_batch` if the query keeps no state.
         started_at, ended_at: start of the first and end of the last micro-batch, or of the run.
         keeps_state: whether the query keeps state between micro-batches; None where unknown.
     """
@@ -196,7 +196,7 @@ class Hop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """Steps that used a part of a dataset, or made it.
+    """Steps that used or wrote a part of a dataset.
 
     Attributes:
         direction: FORWARD or BACKWARD.

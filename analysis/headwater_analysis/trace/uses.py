@@ -27,7 +27,7 @@ class StoredUse:
     Attributes:
         produced: whether it was written.
         dataset: key of the dataset.
-        kind: form of the position; UNKNOWN without one.
+        kind: form of the position; UNKNOWN without a position.
         certainty: certainty of the position.
         topic_id: topic id of a Kafka position.
         spans: offsets; for a table's stream, versions under the partition `VERSIONS`.
@@ -49,7 +49,7 @@ class StoredUse:
 
     @property
     def inputs(self) -> frozenset[str] | None:
-        """Keys of the datasets that went into an output; None where it may be any input."""
+        """Keys of the datasets that went into an output; None if any input may have."""
         found = self.properties.get("inputs")
         return None if found is None else frozenset(found)
 
@@ -60,7 +60,7 @@ class StoredUse:
 
     @property
     def partitions(self) -> frozenset[str]:
-        """Partitions that contain all of it, as `key=value` paths; empty where unknown."""
+        """Partitions that contain the whole use, as `key=value` paths; empty if unknown."""
         if self.lists_all:
             return frozenset(map(partition_of, self.files))
         return frozenset(partitions_used(self.properties))
@@ -75,7 +75,7 @@ class StoredUse:
 
     @property
     def lifecycle(self) -> str | None:
-        """OpenLineage's facet `lifecycleStateChange`, where the use has it."""
+        """OpenLineage's facet `lifecycleStateChange`, if the use has it."""
         facets = dict(zip(self.properties.get("facet_names") or (), self.properties.get("facets") or (), strict=True))
         try:
             return str(json.loads(facets["lifecycleStateChange"])["lifecycleStateChange"])
@@ -115,7 +115,7 @@ def read_use(type_: str, dataset: str, properties: Mapping[str, Any]) -> StoredU
         bounds = version_range(properties)
         spans = union([(VERSIONS, *bounds)]) if bounds is not None else {}
     elif kind is PartKind.SNAPSHOT:
-        # A Delta version is a number, and a stream's range of them holds it.
+        # A Delta version is a number, which a stream's range of versions contains.
         spans = version_spans(properties.get("snapshot_id"), properties["snapshot_id"], inclusive=True)
     return StoredUse(
         produced=type_ == "PRODUCED",
@@ -129,14 +129,14 @@ def read_use(type_: str, dataset: str, properties: Mapping[str, Any]) -> StoredU
 
 
 def partitions_of(part: Part) -> frozenset[str]:
-    """Partitions that contain all of a part, as `key=value` paths; empty where unknown."""
+    """Partitions that contain the whole part, as `key=value` paths; empty if unknown."""
     if part.kind is PartKind.FILES and len(part.files) == part.file_count:
         return frozenset(map(partition_of, part.files))
     return frozenset(part.partitions)
 
 
 def made_from(uses: Iterable[StoredUse], read: frozenset[str]) -> list[StoredUse]:
-    """Outputs that may have been made from one of these datasets."""
+    """Outputs that may be derived from one of these datasets."""
     return [use for use in uses if use.produced and (use.inputs is None or use.inputs & read)]
 
 
@@ -147,13 +147,13 @@ def made_into(uses: Collection[StoredUse], written: frozenset[str]) -> list[Stor
 
 
 def sources_of(uses: Iterable[StoredUse], written: frozenset[str]) -> frozenset[str] | None:
-    """Keys of the datasets that went into these outputs; None where it may be any input."""
+    """Keys of the datasets that went into these outputs; None if any input may have."""
     listed = [use.inputs for use in uses if use.produced and use.dataset in written]
     return union_of_known(listed) if listed else None
 
 
 def is_possible(use: StoredUse, uses: Iterable[StoredUse], used: frozenset[str]) -> bool:
-    """Return whether an output was only possibly made from the used inputs; for an input, whether used outputs were.
+    """Return whether an output is only possibly derived from the used inputs (or the used outputs from an input).
 
     Args:
         use: the input or output.
@@ -180,9 +180,9 @@ def kafka_spans(properties: Mapping[str, Any]) -> Spans:
 
 
 def version_range(stored: Mapping[str, Any]) -> tuple[int, int] | None:
-    """A `table_range` as half-open range of versions; None where they don't grow: Iceberg's ids are random.
+    """A `table_range` as half-open range of versions; None if versions don't grow, as Iceberg's random ids.
 
-    A bound `5:2` is within a version, behind its first two files: so that version is in the range.
+    A bound `5:2` lies within version 5, behind its first two files, so this version is in the range.
     """
     if stored.get("format") != "delta":
         return None
@@ -200,7 +200,7 @@ def bare_version(bound: str) -> str:
 
 
 def version_spans(first: str | None, last: str, *, inclusive: bool = False) -> Spans:
-    """Versions after `first` up to and with `last`, where versions are numbers that grow, as Delta's are."""
+    """Versions after `first` up to and including `last`, if versions are growing numbers, as Delta's."""
     try:
         start = 0 if first is None else int(first) + (0 if inclusive else 1)
         return union([(VERSIONS, start, int(last) + 1)])
@@ -245,7 +245,7 @@ def part_of(use: StoredUse, dataset: Asset, *, since: datetime | None = None, un
 
 
 def common_files(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
-    """Files of the first list that the second has too, however they are spelled."""
+    """Files of the first list that the second list also has, whatever their spelling."""
     known = {canonical_path(path) for path in other}
     return tuple(path for path in one if canonical_path(path) in known)
 

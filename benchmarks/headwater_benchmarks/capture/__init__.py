@@ -1,7 +1,7 @@
-"""`bench capture`: what capturing costs a Spark driver, and what it sends.
+"""`bench capture`: overhead of capture in a Spark driver, and its events.
 
-Each contestant has a Spark driver of its own. All drivers run the whole time, but only one works: they take turns at
-blocks of micro-batches and at batch writes, within seconds. So other load on the machine is nearly the same for all.
+Each contestant has a Spark driver of its own. All drivers run all the time, but only one works: they alternate in
+blocks of micro-batches and in batch writes, within seconds. So other load on the machine is nearly the same for all.
 
 benchmark  contestants in turn, and the report
 driver     the Spark process: a streaming query and batch writes, as requested over a socket

@@ -58,10 +58,10 @@ class CaptureOptions:
         rounds: rounds that count, of micro-batches and of writes.
         micro_batches: micro-batches of each contestant in each round.
         records: records in a micro-batch.
-        rows, columns: size of what a batch job writes.
+        rows, columns: size of a batch job's output.
         writes: batch writes of each contestant in each round.
         plan_columns: columns of the large plan.
-        warm_up: rounds before the first. A JVM that has just started takes ten times as long.
+        warm_up: rounds before the first. A new JVM takes ten times as long.
         seed: decides the records.
     """
 
@@ -78,7 +78,7 @@ class CaptureOptions:
 
 @dataclass(slots=True)
 class CaptureContestant:
-    """One way to run the same jobs, in one driver.
+    """Contestant: one way to run the same jobs, in one driver.
 
     Attributes:
         number: part of the names of its topics.
@@ -99,7 +99,7 @@ class CaptureContestant:
     filled: int = 0
 
     def ask(self, task: str, **arguments: Any) -> dict[str, Any]:
-        """Have its driver do a task; its answer.
+        """Have the driver run a task; return its answer.
 
         Raises:
             HeadwaterError: it failed, or the driver is gone.
@@ -247,7 +247,7 @@ def _connect(listening: socket.socket, contestants: list[CaptureContestant], sta
 
 
 def _environment(name: str, number: int, folder: Path, broker: str, inherited: Mapping[str, str]) -> dict[str, str]:
-    """The driver's environment: Java, Spark's properties, capture's settings; nothing of the caller's own for these."""
+    """Environment of the driver: Java, Spark's properties, capture's settings; never the caller's."""
     kept = {name: value for name, value in inherited.items() if not name.startswith(_NOT_INHERITED)}
     cache = {name: inherited[name] for name in ("HEADWATER_CACHE_DIR",) if name in inherited}
     return {

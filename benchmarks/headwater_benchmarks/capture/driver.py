@@ -40,12 +40,12 @@ class DriverConnection:
         self._file.flush()
 
     def receive(self) -> dict[str, Any] | None:
-        """The next document; None when the other end has gone."""
+        """Receive the next document; None when the other end is gone."""
         line = self._file.readline()
         return json.loads(line) if line else None
 
     def ask(self, task: str, **arguments: Any) -> dict[str, Any]:
-        """Have a driver do a task; its answer.
+        """Have a driver run a task; return its answer.
 
         Raises:
             HeadwaterError: it failed, or the driver is gone.
@@ -65,7 +65,7 @@ class DriverConnection:
 
 
 class BenchmarkedDriver:
-    """The session, its streaming query, and the capture if there is one. Each public method is a task."""
+    """The session, its streaming query, and the capture, if any. Each public method is a task."""
 
     def __init__(self, spark: SparkSession, capture: Capture | None, folder: Path) -> None:
         self._spark = spark
@@ -132,7 +132,7 @@ class BenchmarkedDriver:
         return self._flush()
 
     def write(self, rows: int, columns: int, projections: int, times: int) -> dict[str, Any]:
-        """Write a frame as Parquet, so many times in a row; the seconds of each, and those until all was delivered.
+        """Write a frame as Parquet several times; return the seconds of each, and until all events were delivered.
 
         It has columns of numbers, each derived from two others in each of several projections.
         """

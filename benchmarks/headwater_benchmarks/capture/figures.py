@@ -41,7 +41,7 @@ class DriverMeasurements:
 
 
 def measurement(name: str, ours: DriverMeasurements, base: DriverMeasurements) -> dict[str, Any]:
-    """One contestant's figures, each over rounds; ratios are to `base`, round by round."""
+    """Figures of a contestant over the rounds; ratios are to `base`, round by round."""
     counted, writes = sum(map(len, ours.triggers)), sum(map(len, ours.writes))
     return {
         "name": name,

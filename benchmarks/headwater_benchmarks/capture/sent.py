@@ -30,7 +30,7 @@ class SentEvents:
 
 
 def on_topic(broker: str, prefix: str) -> SentEvents:
-    """Count what is on the events topic."""
+    """Count events and bytes on the events topic."""
     topic = TopicNames(prefix).events
     consumer = Consumer({**quiet({"bootstrap.servers": broker}), "group.id": f"{prefix}-count"})
     kinds: Counter[str] = Counter()

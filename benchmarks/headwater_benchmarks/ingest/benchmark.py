@@ -1,8 +1,9 @@
 """`bench ingest`: contestants in turn, each with a fresh server, and the report.
 
-Naive and sink use one statement that merges raw events as they come, committed event by event, or 1,000 at a time. It
-is what a person who knows Cypher writes for a sink connector: composite constraints, so that every MERGE has an index;
-the last event wins. It keeps no stamps, so late and repeated events can spoil its graph. They get what Headwater gets:
+Naive and sink use one statement that merges raw events as they come, committed event by event, or 1,000 at a time. The
+statement is typical of a sink connector by somebody who knows Cypher: composite constraints, so that every MERGE has an
+index; the last event wins. It keeps no stamps, so late and repeated events can spoil its graph. They get what Headwater
+gets:
 the same records, encoded, on a server that was warmed up with as many, and `replan=skip`.
 """
 
@@ -65,9 +66,9 @@ class IngestOptions:
         events: records on the topic, repeated ones included; as many micro-batches are on the topic of packs.
         rounds: rounds that count.
         warm_up: records that a contestant writes into a fresh database first, and that are then deleted.
-        latency_seconds: how long events arrive at half the rate; 0 leaves latency out.
+        latency_seconds: duration of events at half the rate; 0: no latencies.
         by_hand: records that naive and sink get; 0 for all. With fewer, their ratios to Headwater compare unlike work.
-        baselines: whether floor, naive and sink take part.
+        baselines: whether to include floor, naive and sink.
         seed: decides the events.
     """
 
@@ -125,7 +126,7 @@ def bench_ingest(options: IngestOptions) -> dict[str, Any]:
 
 
 def _packs(options: IngestOptions) -> Iterator[LineageEvent]:
-    # As many micro-batches, and as many of them late.
+    # Equal numbers of micro-batches, and of late ones.
     proportions = Proportions(intervals=1.0, runs=0.0, pack=PACK, late_by=Proportions().late_by // PACK)
     return Mixture(options.seed, proportions).take(options.events // PACK)
 

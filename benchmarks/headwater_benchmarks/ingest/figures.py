@@ -26,8 +26,8 @@ def measurements(turns: Mapping[str, Sequence[Mapping[str, Any]]], events: Mappi
     """Each contestant's figures over the rounds.
 
     Args:
-        turns: by contestant, a report for each round; the consumer's have more than time and processor time.
-        events: by contestant, how many distinct events it wrote; of packs their micro-batches.
+        turns: by contestant, a report for each round; the consumer's reports have more than time and processor time.
+        events: by contestant, number of distinct events written; for packs, of micro-batches.
     """
     rates = {name: [events[name] / turn["seconds"] for turn in each] for name, each in turns.items()}
     found = []
@@ -76,7 +76,7 @@ def _consumer(rounds: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def latency(rate: float, measured: Mapping[str, Any]) -> dict[str, Any]:
     """Milliseconds from producing an event to the commit that includes it.
 
-    The first fifth of the time doesn't count: the consumer has just started.
+    The first fifth of the time doesn't count, because the consumer has just started.
 
     Args:
         rate: events per second that were sent.

@@ -1,4 +1,4 @@
-"""The floor: what the database takes at best. The same driver writes the same final graph, made beforehand in memory.
+"""Floor: maximum throughput of the database. The same driver writes the same final graph, made beforehand in memory.
 
 No Kafka, no decoding, no merging, no reading, nothing written twice: `CREATE` of everything, with a node for each
 micro-batch. A statement for each label creates nodes together with their relationships to nodes of labels before it,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _ROWS = 500
 _SESSIONS = 2
-# Nearly every relationship ties a node to one of a label before it.
+# Nearly every relationship connects a node to a node of an earlier label.
 _ORDER = (
     *(Label.JOB, Label.DATASET, Label.QUERY, Label.PLAN, Label.VERSION, Label.SCHEMA_VERSION),
     *(Label.ALIAS, Label.COLUMN, Label.RUN, Label.INTERVAL, Label.CONFLICT),
@@ -46,7 +46,7 @@ class RelationshipKind(NamedTuple):
     end: Label
 
     def owner(self) -> Label:
-        """The later one of both labels, whose nodes are created with these relationships."""
+        """The later of both labels, whose nodes are created with these relationships."""
         return max(self.start, self.end, key=_ORDER.index)
 
     def other(self) -> Label:
@@ -65,7 +65,7 @@ class FinalGraph:
     """Every node and relationship of a graph (`graph.oracle.GraphVisitor`).
 
     Attributes:
-        nodes: properties, `key` among them, by label.
+        nodes: properties including `key`, by label.
     """
 
     def __init__(self, events: Iterable[LineageEvent]) -> None:
@@ -87,7 +87,7 @@ class FinalGraph:
         self._relationships.append((type_, start, end, _sent(properties)))
 
     def by_kind(self) -> dict[RelationshipKind, list[tuple[str, str, Properties]]]:
-        """Keys of both ends and properties of each relationship; what leaves one node is together."""
+        """Keys of both ends and properties of each relationship, grouped by start node."""
         found: dict[RelationshipKind, list[tuple[str, str, Properties]]] = defaultdict(list)
         for type_, start, end, properties in sorted(self._relationships, key=lambda each: each[1]):
             found[RelationshipKind(type_, self._labels[start], self._labels[end])].append((start, end, properties))
@@ -95,7 +95,7 @@ class FinalGraph:
 
 
 def phases(graph: FinalGraph) -> list[list[Commit]]:
-    """The graph's transactions. What a phase needs is there when the one before is committed.
+    """The graph's transactions. A phase only needs data of committed earlier phases.
 
     A phase for each label, then one for each kind of relationship between nodes of one label.
     """

@@ -61,7 +61,7 @@ class IntakeOptions:
         rounds: rounds that count.
         warm_up: events of each turn before those that are measured, of the same jobs.
         batch: events in a request over HTTP; 1: one by one.
-        rentgen: Python of an environment with Data.Rentgen; None: where the docs install it.
+        rentgen: Python of an environment with Data.Rentgen; None: the location in the docs.
         seed: decides the events.
     """
 
@@ -75,13 +75,13 @@ class IntakeOptions:
 
 @dataclass(slots=True)
 class IntakeTurn:
-    """One turn of one way.
+    """Measurements of one turn.
 
     Attributes:
         events: documents that were sent.
-        seconds: from the first of them to the last commit.
+        seconds: time from the first document to the last commit.
         processor: seconds of processor time by process.
-        accepted_seconds: to the last answer; None where nothing is posted.
+        accepted_seconds: time to the last answer; None if nothing is posted.
     """
 
     events: int
@@ -92,7 +92,7 @@ class IntakeTurn:
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """Documents of a turn: those that are sent first and don't count, and those that do."""
+    """Documents of a turn: unmeasured ones, which are sent first, and measured ones."""
 
     before: list[ClientDocument]
     counted: list[ClientDocument]
@@ -205,7 +205,7 @@ def _rentgen(broker: str, name: str, rentgen: RunningRentgen, wanted: Documents)
 def _consuming(
     broker: str, name: str, variables: Mapping[str, str]
 ) -> Iterator[tuple[ConsumerProcess, Callable[[int], None]]]:
-    """`headwater consume`, and a function that waits until it has committed so many events.
+    """Run `headwater consume`; yields a function that waits until it has committed a number of events.
 
     Kafka is asked, since reading the consumer's metrics would cost the consumer time.
     """
@@ -324,10 +324,10 @@ def times_headwater(ours: Sequence[IntakeTurn], theirs: Sequence[IntakeTurn]) ->
 
 
 def goals(measurements: Sequence[Mapping[str, Any]], *, batch: int) -> list[Goal]:
-    """The goals, with what was measured.
+    """Goals, with the measured values.
 
     Args:
-        measurements: one for each way.
+        measurements: one for each contestant.
         batch: documents in a request over HTTP.
     """
     by_name = {each["name"]: each for each in measurements}

@@ -34,7 +34,7 @@ class ClientDocument:
     Attributes:
         data: its bytes.
         run: id of its run.
-        events: how many events it becomes.
+        events: number of its events.
     """
 
     data: bytes
@@ -46,9 +46,9 @@ def documents(count: int, *, seed: int, after: int = 0) -> list[ClientDocument]:
     """Documents of jobs that take turns; one seed, one list.
 
     Args:
-        count: how many.
+        count: number of documents.
         seed: decides all that is drawn.
-        after: how many documents were sent before. They are those of the same seed, so that most jobs are known.
+        after: number of earlier documents. They are those of the same seed, so that most jobs are known.
     """
     dice = random.Random(seed)  # noqa: S311  no secret
     jobs = [job_among(number, dice, _TABLES) for number in range(_JOBS)]

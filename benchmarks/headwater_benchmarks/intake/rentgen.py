@@ -56,7 +56,7 @@ class InstalledRentgen:
 
 
 def installed(python: Path | None = None) -> InstalledRentgen | str:
-    """Data.Rentgen, or what is missing of it.
+    """Data.Rentgen's installation, or its missing parts.
 
     Args:
         python: interpreter of its environment; by default in the cache, as the docs install it.
@@ -81,7 +81,7 @@ class RunningRentgen:
     """Data.Rentgen's tables in a PostgreSQL, a database for each turn; and its consumer, while it runs.
 
     Args:
-        peer: what is installed.
+        peer: installed parts.
         postgres: PostgreSQL's first process.
         port: PostgreSQL's, on the loopback address.
         folder: for logs.
@@ -130,7 +130,7 @@ class RunningRentgen:
             self.consumer.stop()
 
     def until_saved(self, count: int, seconds: float = _START_SECONDS) -> None:
-        """Wait until so many records are in the database.
+        """Wait until the database has a number of records.
 
         Raises:
             HeadwaterError: the consumer refused some or ended, or the time is over; with the end of its log.
@@ -166,7 +166,7 @@ class RunningRentgen:
         return _checked([*command, self._url(database)]).strip()
 
     def _url(self, database: str, driver: str = "postgresql") -> str:
-        """URL of a database; any password is taken."""
+        """URL of a database; any password is accepted."""
         return f"{driver}://{_USER}:{_USER}@{_HOST}:{self._port}/{database}"
 
     def _variables(self, database: str) -> dict[str, str]:
@@ -178,7 +178,7 @@ def rentgen_up(peer: InstalledRentgen) -> Iterator[RunningRentgen]:
     """Data.Rentgen with a PostgreSQL of its own, inside the block.
 
     Raises:
-        HeadwaterError: the server doesn't come up, or its tables can't be made.
+        HeadwaterError: the server doesn't start, or its tables can't be created.
     """
     with tempfile.TemporaryDirectory(prefix="headwater-bench-", ignore_cleanup_errors=True) as name:
         folder, account = Path(name), _account()

@@ -1,1 +1,1 @@
-"""One file per command; `headwater.command_list.COMMANDS` is the list of them."""
+"""One file per command; `headwater.command_list.COMMANDS` lists them."""

@@ -76,7 +76,7 @@ def command(
             rules=rules,
             exemptions=[each for each in accepted if each.rule in {one.name for one in rules}],
             **({} if after is None else {"open_after": after}),
-            # People get findings of one kind as one line: --limit is of what programs get one by one.
+            # People get findings of one kind as one line: --limit applies to programs, which get each finding.
             limit=limit if console.json_mode or junit or cursor else max(limit, _READ_FOR_PEOPLE),
             cursor=cursor,
         )
@@ -160,7 +160,7 @@ def _findings(rule: CheckedRule) -> Table:
 
 
 def _row(kind: str, found: Sequence[Finding]) -> Iterator[str]:
-    """Yield a row's cells: subjects (several: their count, too), message, time of the first finding, owners."""
+    """Yield a row's cells: subjects (with their number if several), message, time of the first finding, owners."""
     names = list(dict.fromkeys(map(_subject, found)))
     more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
     count = f"{len(found):,} × " if len(found) > 1 else ""
@@ -179,7 +179,7 @@ def _subject(finding: Finding) -> str:
 def junit_report(found: Checks) -> str:
     """Format the checks as JUnit XML: a suite for each rule, a case for each finding; a passing case for none.
 
-    Those beyond the limit are one case together. The case of a rule that wasn't checked, or of which not all is known,
+    Findings beyond the limit share one case. The case of a rule that wasn't checked, or of which not all is known,
     is an error.
     """
     more = {rule.rule: rule.total - len(rule.findings) for rule in found.rules}

@@ -292,7 +292,7 @@ def view(results: Sequence[SetResult]) -> str:
 
 
 def warnings(results: Sequence[SetResult]) -> str:
-    """Format warnings, a line each: unknown datasets, cycles, contradictions; empty if there are none."""
+    """Format warnings, one per line: unknown datasets, cycles, contradictions; empty without any."""
     return "\n".join(line for result in results for line in _warnings(result))
 
 
@@ -324,7 +324,7 @@ def _lines(result: SetResult) -> Iterator[str]:
 
 
 def _is_shown(value: ChangedValue) -> bool:
-    """Not where what stands beside owners or tags is empty before and after: no owner has a type, no tag a value."""
+    """Left out if owners' types or tags' values are empty before and after."""
     return value.property not in BESIDE.values() or any(map(any, (value.before or (), value.after or ())))
 
 

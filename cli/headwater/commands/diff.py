@@ -62,7 +62,7 @@ _SIGNS = {DiffChange.ADDED: ("+ ", "green"), DiffChange.REMOVED: ("- ", "red"), 
 
 
 def view(answer: Diff) -> RenderableType:
-    """Datasets, schemas, then column lineage by what is made."""
+    """Tables of datasets, schemas, then column lineage by target."""
     root = Tree(f"{_side(answer.before)} → {_side(answer.after)}", guide_style="dim")
     if answer.datasets:
         branch = root.add("datasets")
@@ -114,7 +114,7 @@ def _side(side: Side) -> str:
 
 
 def _by_dataset(columns: Iterable[ColumnChange]) -> dict[tuple[str, DiffChange, str], list[str]]:
-    """Names of columns that came, went or are of another type in one schema."""
+    """Names of added, removed and changed columns of one schema."""
     out: dict[tuple[str, DiffChange, str], list[str]] = {}
     for one in columns:
         who = spelling(one.column.namespace, one.column.name)

@@ -226,7 +226,7 @@ class _Selected:
     """
 
     def __init__(self, topics: _Topics, settings: Settings, choice: LetterFilter) -> None:
-        # Read first, so that a letter that came since, and wasn't read, isn't acknowledged.
+        # Read first, so that a later, unread letter isn't acknowledged.
         self.acknowledged = acknowledged(
             topics.client, group=settings.materializer.group, dead_letters=topics.dead_letters
         )
@@ -250,7 +250,7 @@ class _Selected:
 
     @property
     def settled(self) -> frozenset[str]:
-        """Locations of letters that nobody has to look at, once the selected ones are sent."""
+        """Locations of letters that need no attention once the selected ones are sent."""
         return frozenset(self._places | self._overtaken)
 
 
@@ -263,8 +263,8 @@ def _find(topics: _Topics, place: str) -> StoredDeadLetter:
     """Return the letter at a location or with an event id, as `letter_named` finds it.
 
     Raises:
-        SubjectNotFoundError: there is none.
-        InputError: the ids of several events begin so.
+        SubjectNotFoundError: there is no such letter.
+        InputError: several events have ids with this beginning.
     """
     letter = letter_named(place, letters(topics.client, topics.dead_letters))
     if letter is None:
@@ -275,10 +275,10 @@ def _find(topics: _Topics, place: str) -> StoredDeadLetter:
 
 
 def letter_named(place: str, among: Iterable[StoredDeadLetter]) -> StoredDeadLetter | None:
-    """Find the letter at a location; else the last one of the event with that id, or with that beginning of its id.
+    """Find the letter at a location; else the last letter of the event with that id or unique beginning of its id.
 
     Raises:
-        InputError: the ids of several events begin so.
+        InputError: several events have ids with this beginning.
     """
     named = _PLACE.fullmatch(place)
     where = None if named is None else f"{named[1] or 0}@{named[2]}"
@@ -392,7 +392,7 @@ def letter_document(letter: StoredDeadLetter, content: Content) -> dict[str, Any
 
 
 def letter_view(document: dict[str, Any]) -> RenderableType:
-    """The letter, then what is in it."""
+    """Show the letter, then its content."""
     value = document["value"]
     table = plain_table()
     for name in ("at", "source", "published", "job", "reason", "stage", "error", "message", "event_id", "attempt"):

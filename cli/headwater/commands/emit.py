@@ -45,7 +45,7 @@ _STALLED_SECONDS: Final = 60.0
 _FLUSH_SECONDS: Final = 60.0
 _INTERRUPTED_SECONDS: Final = 10.0
 _WAIT_SECONDS: Final = 0.2
-# Bounds on the refusals that are kept, and on those shown to people.
+# Maximum number of refusals that are kept, and of those shown to people.
 _MOST_LISTED: Final = 1_000
 _MOST_SHOWN: Final = 20
 _LONGEST_LINE: Final = 64 * 1024 * 1024
@@ -100,12 +100,12 @@ class EmissionCounts:
 
     Attributes:
         read: documents read.
-        taken: Headwater's events made from them.
+        taken: Headwater's events from these documents.
         sent: events that Kafka has acknowledged.
         refused: documents refused.
-        too_large: events that are too large for Kafka; their documents are among the refused.
+        too_large: events that are too large for Kafka; their documents count as refused.
         noted: documents accepted although they don't follow the specification.
-        failed: events that Kafka didn't take though nothing is wrong with them; `failure` has the reason.
+        failed: valid events that Kafka didn't accept; `failure` has the reason.
     """
 
     read: int = 0
@@ -121,7 +121,7 @@ class EmissionCounts:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def refuse(self, file: str, line: int, refusal: Refusal) -> None:
-        """Count a document that isn't taken."""
+        """Count a refused document."""
         with self.lock:
             self.refused += 1
             if len(self.refusals) < _MOST_LISTED:
@@ -217,16 +217,17 @@ class _Nowhere:
     """Takes every event and forgets it."""
 
     def send(self, events: Sequence[LineageEvent], settled: Settled) -> None:
-        """Forget them."""
+        """Forget the documents."""
 
     def problem(self) -> None:
-        """There is none."""
+        """There is nothing to send."""
 
 
 def _publish(files: list[str], settings: Settings, done: EmissionCounts, correct: str | None) -> None:
     servers, names = require_servers(settings.kafka), settings.topic.names()
     with asking_kafka(servers, doing=f"publishing to {names.events}"):
-        # Nothing is created by it. It ends at once, and with the right status, where there is no broker.
+        # Opening it creates nothing. Checked first, so that the command ends at once with the right status if no broker
+        # answers.
         ensure_topics(client_config(settings.kafka), [], timeout_seconds=_CONNECT_SECONDS)
         publisher = Publisher(publisher_settings(settings), names)
         try:
@@ -333,7 +334,7 @@ def _mapped(file: IO[bytes]) -> Iterator[SplitDocument]:
 
 
 def _streamed(stream: BinaryIO) -> Iterator[SplitDocument]:
-    """Documents of a stream: lines as they come; an array or a single document once it is whole, by a file."""
+    """Documents of a stream: lines as they come; an array or a single document once complete, through a file."""
     first, skipped = b"", 0
     for line in iter(lambda: stream.readline(_LONGEST_LINE), b""):
         first = line
@@ -351,7 +352,7 @@ def _streamed(stream: BinaryIO) -> Iterator[SplitDocument]:
 
 
 def _is_whole(line: bytes) -> bool:
-    """Return True if a line is a document by itself, so that other lines are others."""
+    """Return True if a line is a whole document, so that each line is one."""
     return layout(line.rstrip() + b"\n{}") is Layout.LINES
 
 

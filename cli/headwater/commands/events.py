@@ -67,7 +67,7 @@ def _decoded(records: Iterable[FetchedRecord], decoder: Decoder) -> Iterator[Rea
 
 
 def _chosen(read: Iterable[Read], job: str | None, kinds: frozenset[EventKind]) -> Iterator[Read]:
-    """Filter for the events asked for. A record that can't be decoded is shown only without a filter."""
+    """Filter of events. A record that can't be decoded is shown only without a filter."""
     for record, event in read:
         if isinstance(event, DecodeError):
             if job is None and not kinds:
@@ -86,7 +86,7 @@ def _published(read: Read) -> tuple[int, int, int]:
 
 
 def document(read: Sequence[tuple[FetchedRecord, LineageEvent | DecodeError]]) -> dict[str, Any]:
-    """`events --json`: each with its place on the topic, and the event, or why there is none."""
+    """`events --json`: each record's location on the topic, and its event, or the reason why it has none."""
     return {
         "events": [
             {

@@ -186,7 +186,7 @@ def _topic(settings: Settings, where: str, option: str) -> KafkaCollector:
 
 @contextlib.contextmanager
 def _served(forwarder: Forwarder, metrics: ForwardMetrics, host: str, port: int | None) -> Iterator[str]:
-    """Metrics and health, if a port is given; where, for the log."""
+    """Serve metrics and health, if a port is given; yields the address, for the log."""
     if port is None:
         yield ""
         return

@@ -281,14 +281,14 @@ def _rebuilt(settings: Settings, archive: str | None, *, yes: bool) -> tuple[dic
     source = _opened(archive) if archive is not None else None
     with asking_kafka(require_servers(settings.kafka), doing=f"looking at group {group}"):
         with graph_driver(settings.neo4j) as driver:
-            # A group may be named wrong; who writes this graph is known.
+            # A group's name may be wrong, but the graph knows its writers.
             for each in {group, *writing_groups(driver, settings.neo4j.database)}:
                 require_stopped(client, each)
         confirm(
             f"Delete the graph in {settings.neo4j.require_uri()} and make it again from {redact(archive or topic)}?",
             yes=yes,
         )
-        # In this order, an end half-way leaves a graph that the next consumer of the topic completes.
+        # In this order, an interruption leaves a graph that the next consumer of the topic completes.
         forget(client, group)
         with graph_driver(settings.neo4j) as driver, console.status("Deleting the graph"):
             deleted = wipe(driver, settings.neo4j.database)

@@ -215,7 +215,7 @@ def view(impact: Impact, *, why: bool) -> RenderableType:
 
     Args:
         impact: the answer.
-        why: with the way to each asset, the reason and what to do.
+        why: whether to show the path to each asset, the reason and the advice.
     """
     head = Text(headline(impact.change, impact.type, impact.start) + ": ", style="bold")
     head.append(impact.severity, _STYLES[impact.severity])

@@ -47,7 +47,7 @@ class LineageFormat(StrEnum):
 
 
 def lineage_command(direction: LineageDirection, help_text: str) -> Callable[..., None]:
-    """Make the function of which Typer makes the command."""
+    """Create the function for Typer's command."""
 
     def command(
         ask: Ask,
@@ -120,10 +120,9 @@ _MOST_CONSUMERS = 20
 
 
 def tree(answer: Lineage) -> FittedView:
-    """The page along its hops, siblings by name; dim is what is only passed through.
+    """Tree of the page along its hops, siblings by name; assets that are only passed through are dim.
 
-    Of columns, those of DIRECT influence; the others of the page are a line with their number. A page without DIRECT
-    ones shows them.
+    For columns, those of DIRECT influence; the others are counted in a line. A page without DIRECT columns shows all.
     """
     start = asset_text(answer.start).append(" (gone)" if answer.gone else "", "red")
     root = Tree(start.append(_itself(answer, answer.start.key), "dim"), guide_style="dim")
@@ -183,7 +182,7 @@ def _loops(answer: Lineage) -> Iterator[tuple[LineageEdge, Asset]]:
 
 
 def summary(answer: Lineage) -> str:
-    """Summarize the number of items, those left out, and how to get them."""
+    """Summarize the number of items, and how to get the ones left out."""
     direction = answer.direction.value.lower()
     if answer.unknown_until is not None and answer.as_of is not None:
         name, first = shortened(answer.start.spelling), moment_text(answer.unknown_until)
@@ -198,7 +197,7 @@ def summary(answer: Lineage) -> str:
         words.append(f"{len(answer.items):,} of them here")
     counted = ", ".join(words) + "."
     notes = _notes(answer)
-    # A count that may be too low doesn't stand alone.
+    # A count that may be too low gets a note.
     lines = [counted] if answer.complete else [" ".join([counted, *notes])]
     if answer.known_as:
         lines.append(f"Known as {', '.join(map(shortened, answer.known_as))}, too.")
@@ -249,7 +248,7 @@ def _hops(number: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Hop:
-    """A hop to a place that is drawn, and who makes it."""
+    """A hop to a drawn node, with its jobs."""
 
     place: Place
     via: tuple[Via, ...]
@@ -257,10 +256,10 @@ class _Hop:
 
 
 class _Branches:
-    """Every hop between the items of a page; of one influence, with what lies between them and the start.
+    """Every hop between the items of a page and the start.
 
-    Each place is drawn whole below the first that it is found from on a shortest path; where another hop leads to it,
-    there stand its name and who makes that hop.
+    Each node is drawn completely below its first predecessor on a shortest path; for other hops to it, only its name
+    and the hop's jobs are shown.
 
     Args:
         answer: the page.
@@ -288,7 +287,7 @@ class _Branches:
             self._add_edge(edge)
 
     def _add_edge(self, edge: LineageEdge) -> None:
-        """Add a hop with an unknown target place: from each place of its one end to each of the other."""
+        """Add a hop between all nodes of its two ends, because the exact nodes are unknown."""
         downstream = self._answer.direction is LineageDirection.DOWNSTREAM
         near, far = (edge.source, edge.target) if downstream else (edge.target, edge.source)
         if near == far:
@@ -316,7 +315,7 @@ class _Branches:
                 waiting += self._leaving(grown, hop.place, drawn)
 
     def _leaving(self, branch: Tree, place: Place, drawn: set[Place]) -> list[tuple[Tree, _Hop, Place]]:
-        """The hops from a place, the last one first; columns that nothing comes from are one line."""
+        """Hops from a node, the last one first; columns without successors share one line."""
         hops = sorted(self._hops.get(place, {}).values(), key=lambda hop: (self._spelling(hop.place), hop.place))
         # Columns of a dataset that is the target as a whole.
         members = [hop.place for hop in hops if not hop.via and not self._hops.get(hop.place)]
@@ -333,7 +332,7 @@ class _Branches:
         return self._answer.start.spelling if place == self._start else self._items[place].asset.spelling
 
     def _add(self, branch: Tree, hop: _Hop, where: str) -> Tree:
-        """A node, or where it is drawn whole."""
+        """A node, or a reference to its complete drawing."""
         if hop.place == self._start:
             label, item = asset_text(self._answer.start), None
         else:
@@ -342,14 +341,14 @@ class _Branches:
         if where or hop.place not in self._listed:
             label.stylize("dim")
         if item is not None and item.influence is not self._influence:
-            # On the way to what is INDIRECT.
+            # On the path to an INDIRECT item.
             return branch.add(label.append("  DIRECT", style="dim"))
         itself = "" if where else _itself(self._answer, hop.place[0])
         label.append(f"{_by(hop)}{itself}{f'  see {where}' if where else ''}", style="dim")
         grown = branch.add(label)
         done: set[tuple[str, Transformation]] = set()
         for via in hop.via:
-            # Several plans of one job may do the same.
+            # Several plans of a job may have the same hop.
             own = [each for each in via.transformations if (via.job.key, each) not in done]
             done.update((via.job.key, each) for each in own)
             for each in own[:_MOST_TRANSFORMATIONS]:
@@ -362,7 +361,7 @@ class _Branches:
 
 
 def _by_influence(vias: Iterable[Via], near: Influence | None, far: Influence | None) -> tuple[Via, ...]:
-    """Filter the jobs of a hop by influence: none if the hop doesn't lead from one place to the other."""
+    """Filter the jobs of a hop by influence; empty if the hop doesn't connect the two nodes."""
     if far is None:
         return tuple(vias)
     if near is Influence.INDIRECT:
@@ -393,7 +392,7 @@ def _by(hop: _Hop) -> str:
 
 
 def _itself(answer: Lineage, key: str) -> str:
-    """Describe a loop of an asset to itself, with its jobs; empty if there is none."""
+    """Describe a loop of an asset to itself, with its jobs; empty without a loop."""
     for loop in answer.loops:
         if loop.source == key:
             more = f" and {loop.via_total - 1:,} more" if loop.via_total > 1 else ""

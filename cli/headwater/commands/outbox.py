@@ -1,4 +1,4 @@
-"""`headwater outbox`: events that ended jobs left on this machine, since Kafka hadn't acknowledged them."""
+"""`headwater outbox`: unacknowledged events that ended jobs left on this machine."""
 
 from __future__ import annotations
 
@@ -84,7 +84,8 @@ def relay(
     done = _Relayed()
     if files:
         with asking_kafka(servers, doing=f"publishing to {names.events}"):
-            # Nothing is created by it. It ends at once, and with the right status, where there is no broker.
+            # Opening it creates nothing. Checked first, so that the command ends at once with the right status if no
+            # broker answers.
             ensure_topics(client_config(settings.kafka), [], timeout_seconds=_CONNECT_SECONDS)
             publisher = Publisher(publisher_settings(settings), names)
             try:
@@ -148,12 +149,12 @@ def _relay(files: Sequence[Path], publisher: Publisher, done: _Relayed) -> None:
 
 
 def _sent(batch: Sequence[Numbered], publisher: Publisher, done: _Relayed) -> list[int]:
-    """Publishes a batch; the numbers of what Kafka has acknowledged, as far as that is known."""
+    """Publish a batch; return the numbers of the events that Kafka has acknowledged, as far as known."""
     for _, record in batch:
         publisher.publish_record(record)
     report = publisher.flush(_BATCH_SECONDS)
     if report.outstanding:
-        # The acknowledged ones are unknown, so all stay.
+        # The acknowledged events are unknown, so all stay.
         done.unreachable = report.problem or "Kafka took too long"
         return []
     refused = {failure.event_id for failure in report.failed}
@@ -260,6 +261,6 @@ def _note_in_use(files: int) -> None:
 
 
 def _remove(file: Path) -> None:
-    """Removes a file that can't be read, with SQLite's log of it."""
+    """Removes a file that can't be read, and its SQLite log."""
     for name in (file.name, f"{file.name}-wal", f"{file.name}-shm"):
         file.with_name(name).unlink(missing_ok=True)

@@ -104,7 +104,7 @@ def view(found: Privacy, *, why: bool) -> RenderableType:
 
     Args:
         found: the answer.
-        why: with the way to each column.
+        why: whether to show the path to each column.
     """
     parts: list[RenderableType] = [_sources(found), Text(_counted(found))]
     parts += [Text(shortened(note), style="dim") for note in found.notes]

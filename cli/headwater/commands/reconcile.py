@@ -187,7 +187,7 @@ def tables_view(documents: Sequence[dict[str, Any]]) -> Table:
 
 
 def gaps_text(gaps: Iterable[dict[str, int]] | None) -> str:
-    """`0..12, 14`; none where there is none."""
+    """Format batch ids as ranges: `0..12, 14`; "none" without any."""
     if gaps is None:
         return "not asked"
     return ", ".join(range_text(each["first"], each["last"] + 1) for each in gaps) or "none"

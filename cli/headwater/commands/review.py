@@ -44,7 +44,7 @@ _OPTIONS: Final = {"rename": "--rename", "at": "--at", "policy": "--policy", "ol
 
 
 class FailOn(StrEnum):
-    """Best verdict that ends the command with exit status 5; every worse one does, too."""
+    """Least severe verdict that ends the command with exit status 5."""
 
     BREAKING = "BREAKING"
     DEGRADED = "DEGRADED"
@@ -176,7 +176,7 @@ class _Versions:
 
     Attributes:
         files: the scripts and their arguments.
-        against: revision of the old one; None: it is the first file.
+        against: revision of the old file; None: the first file is the old one.
         tables: file of schemas.
         libraries: folders and archives for imports.
         seconds: time limit of each script.
@@ -189,10 +189,10 @@ class _Versions:
     seconds: float
 
     def review(self, reader: Reader | None, policy: Policy | None) -> JobReview:
-        """Both run, and what differs.
+        """Run both versions, and compare them.
 
         Raises:
-            InputError: a script isn't there.
+            InputError: a script doesn't exist.
         """
         count = 1 if self.against else 2
         scripts, arguments = self.files[:count], self.files[count:]
@@ -254,7 +254,7 @@ def _policy(path: Path | None) -> Policy | None:
 
 
 def _print(found: Any, wanted: dict[str, str | None], show: Any, graph: GraphState) -> None:
-    """Write the requested files, and the answer to stdout unless one of them goes there."""
+    """Write the requested files, and the answer to stdout unless one of the files is stdout."""
     for name, file in wanted.items():
         if file is None:
             continue

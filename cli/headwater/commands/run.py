@@ -108,7 +108,7 @@ def command(  # noqa: PLR0917  Typer's options are parameters
 
 def bootstrap_file() -> Path:
     """Path of the bootstrap file, which `spark-submit` is given before the script."""
-    # Nothing of it is imported: where Spark brings its own PySpark, only `spark-submit` knows it.
+    # PySpark isn't imported: if Spark has its own PySpark, only `spark-submit` knows its location.
     path = Path(headwater_producers.__path__[0], _BOOTSTRAP)
     if not path.is_file():
         raise InputError(f"{path} is missing from this installation.")
@@ -128,7 +128,7 @@ def connection() -> dict[str, str]:
     found: dict[str, str] = {}
     for section in _SECTIONS:
         values = getattr(settings, section)
-        # Only what somebody has set: Spark's properties may have the rest, such as where Kafka is.
+        # Only explicitly set values: Spark's properties may have others, such as Kafka's address.
         found |= {
             environment_name(f"{section}.{field}"): text(getattr(values, field)) for field in values.model_fields_set
         }
@@ -139,7 +139,7 @@ def connection() -> dict[str, str]:
 
 
 def text(value: Any) -> str:
-    """Format a setting's value for its variable; '' if it isn't set."""
+    """Format a setting's value for its environment variable; '' if it isn't set."""
     if isinstance(value, SecretStr):
         return value.get_secret_value()
     if isinstance(value, dict):
@@ -148,7 +148,7 @@ def text(value: Any) -> str:
 
 
 def _java() -> dict[str, str]:
-    """The Java that comes along, where there is no other."""
+    """Use the bundled Java, if there is no other."""
     if os.environ.get("JAVA_HOME") or shutil.which("java"):
         return {}
     from headwater.stack import java_runtime
@@ -168,7 +168,7 @@ def submit_arguments(wanted: Sequence[str]) -> dict[str, str]:
 
 
 def jars_added(arguments: str, jars: Sequence[str]) -> str:
-    """Put jars before those in the arguments of spark-submit, which would take only the last `--jars`."""
+    """Merge jars with those in the arguments of spark-submit, which would only use the last `--jars`."""
     given = shlex.split(arguments) or ["pyspark-shell"]
     named = list(jars)
     kept: list[str] = []

@@ -240,7 +240,7 @@ def _shown(
 
 
 def _named(reader: Reader, of: str, kind: AssetKind | None) -> tuple[str | None, str | None]:
-    """Key or name of a job, and of a dataset, one of which is None."""
+    """Key or name of a job, and of a dataset; one of them is None."""
     if kind is AssetKind.COLUMN:
         raise typer.BadParameter("--kind is JOB or DATASET: columns have no runs of their own")
     if kind is not None:

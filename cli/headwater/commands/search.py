@@ -56,7 +56,7 @@ def command(
 
 
 def table(page: SearchPage) -> Table:
-    """A row for each hit; what is gone is dim."""
+    """Table with a row for each hit; dropped assets are dim."""
     out = plain_table("match", "kind", "asset", "type", "owners", "tags")
     for hit in page.items:
         asset = hit.asset
@@ -81,7 +81,7 @@ def consumers(page: SearchPage) -> Table:
 
 
 def view(page: SearchPage) -> RenderableType:
-    """The hits, then the declared consumers; nothing where there are none."""
+    """Show the hits, then the declared consumers, if any."""
     parts: list[RenderableType] = [table(page)] if page.items else []
     if page.consumers:
         parts += [*([""] if parts else []), consumers(page)]

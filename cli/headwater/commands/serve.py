@@ -39,7 +39,7 @@ from headwater_server.settings import ServeSettings
 _MINUTE_SECONDS = 60
 # A sender waits for it. Events that come at the same time still share a request to the broker.
 _LINGER_MILLISECONDS = 2
-# After that nobody waits for an event any more, and its sender has sent it again.
+# After this time no client waits for the event, and its sender has sent it again.
 _DELIVERY_SECONDS = 60.0
 _CLOSE_SECONDS = 5.0
 
@@ -164,7 +164,7 @@ def _publisher(settings: Settings) -> Publisher:
 
 @contextlib.contextmanager
 def _closed_at_end(publisher: Publisher | None) -> Iterator[None]:
-    """Close the publisher at the end, sending queued events as far as Kafka takes them."""
+    """Close the publisher at the end, after sending queued events if Kafka accepts them."""
     try:
         yield
     finally:
@@ -194,9 +194,9 @@ def _log_doors(settings: Settings, url: str) -> None:
 
 
 class RepeatLimit(logging.Filter):
-    """Lets a message through so many times a minute; the first one after that reports how many were left out.
+    """Log filter that passes a message a limited number of times a minute; the next one reports how many were left out.
 
-    Messages count as the same where logger and text are, whatever the values in them. Whoever reaches the port can
+    Messages are equal if their logger and format text are, whatever their values. Whoever reaches the port can
     cause warnings as fast as the network is; they are not to fill the disk.
 
     Args:
@@ -243,7 +243,7 @@ def _check_senders(serve: ServeSettings) -> None:
 
 
 def _check_names(serve: ServeSettings) -> None:
-    """Refuse to listen where others reach it with no word on what they may call it."""
+    """Refuse to listen on a reachable address without configured host names."""
     if serve.allowed_hosts.strip(", "):
         if serve.hosts() is None and not serve.loopback:
             console.warning(

@@ -270,7 +270,7 @@ def _type(column: KnownColumn) -> str:
 
 
 def _history(column: KnownColumn) -> str:
-    """Since when the schema has it, or from when to when it had it."""
+    """Format the time since which the schema has the column, or the span in which it had it."""
     if column.current or column.last_seen is not None:
         return span_text(column.first_seen, column.last_seen)
     return "in none"

@@ -62,7 +62,7 @@ def command(json_output: JsonOption = False) -> None:
 
 
 def _events(info: StackInfo) -> EventsTopicState | None:
-    """The events topic as configured, on this stack whatever other one is; None where it isn't there."""
+    """Events topic on this stack; None if it doesn't exist."""
     settings = load_settings()
     try:
         return topic_state(

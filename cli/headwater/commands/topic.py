@@ -37,7 +37,7 @@ def create(
     ] = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Create missing topics on the Kafka of the settings. Existing ones stay as they are.
+    """Create missing topics on the Kafka of the settings. Existing topics stay unchanged.
 
     Headwater's own topics are created by whoever publishes first, and need no command.
     """
@@ -78,11 +78,11 @@ def _refusal(error: TopicsUnusableError, replication_factor: int | None) -> Exce
 
 
 def _partitions(client: Mapping[str, Any], names: Sequence[str]) -> dict[str, int | None]:
-    """Read the number of partitions of each topic; None if the broker doesn't know it yet, or doesn't show it."""
+    """Read the number of partitions of each topic; None if the broker doesn't know or show it."""
     admin = AdminClient({"log_level": 2, **client})
     deadline = time.monotonic() + _SECONDS
     while True:
-        # All, because asking for one by name may create it.
+        # All topics are listed, because a request for one by name may create it.
         topics = admin.list_topics(timeout=_SECONDS).topics
         found = {name: len(topics[name].partitions) or None if name in topics else None for name in names}
         if None not in found.values() or time.monotonic() > deadline:

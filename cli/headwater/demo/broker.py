@@ -1,4 +1,4 @@
-"""The demo's topics, and how far producers and consumer have come on them."""
+"""Topics of the demo, and progress of producers and consumer."""
 
 from __future__ import annotations
 
@@ -80,9 +80,9 @@ class Broker:
         return {partition.partition: answer(future, _REQUEST_SECONDS).offset for partition, future in futures.items()}
 
     def progress(self, reader: OffsetReader) -> EventProgress | None:
-        """Read the progress of the lineage events; None while the broker can't be asked.
+        """Read the progress of the lineage events; None while the broker doesn't answer.
 
-        A young broker has no coordinator for the group yet, and a busy one takes its time: no reason to end a demo.
+        A new broker has no coordinator for the group yet, and a busy one is slow: the demo continues.
         """
         try:
             positions = reader.positions(TOPICS.events, timeout_seconds=_REQUEST_SECONDS)
@@ -95,7 +95,7 @@ class Broker:
             return None
 
     def reader(self) -> OffsetReader:
-        """Reads what the consumer's group has committed."""
+        """Reads the committed offsets of the consumer's group."""
         from headwater_consumers.kafka.offsets import OffsetReader
 
         return OffsetReader(self.client, group=self._group)

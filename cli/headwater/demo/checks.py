@@ -15,7 +15,7 @@ class DemoCheck:
 
     Attributes:
         claim: Claim that should be true.
-        problems: How it is not; empty if it is.
+        problems: Reasons why it doesn't hold; empty if it holds.
     """
 
     claim: str

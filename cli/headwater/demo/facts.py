@@ -38,7 +38,7 @@ class DeadLetterSummary:
 
     Attributes:
         reason: Why the consumer put it there.
-        source: Where it had been read, as `topic[partition]@offset`.
+        source: Location of the original record, as `topic[partition]@offset`.
         size_bytes: Size of its value, which is the original's.
     """
 
@@ -53,7 +53,7 @@ class Facts:
 
     Attributes:
         acknowledged: Records on the events topic.
-        applied: Those whose effect is in the graph.
+        applied: Records whose effect is in the graph.
         dead_lettered: Those on the dead-letter topic.
         chains: By query, as the graph has them.
         committed_batches: By query, how many micro-batches are committed by its checkpoint.
@@ -61,7 +61,7 @@ class Facts:
         consumed: By partition, the ranges of flights.departed that query 1's intervals consumed.
         runs: The state of each run, by its name.
         report_columns: Columns of the daily report.
-        untraceable_columns: Those of them that don't lead back to flights.departed.
+        untraceable_columns: Columns that don't lead back to flights.departed.
         nodes: How many, by label.
         relationships: How many, by type.
     """
@@ -117,7 +117,7 @@ def rows(driver: Driver, named: str, **parameters: Any) -> list[dict[str, Any]]:
 
 
 def _in_order(chains: Sequence[Chain], names: Sequence[str]) -> dict[str, Chain]:
-    """Sort by name, as data flows; unexpected names come last."""
+    """Sort by name in the order of the data flow; unexpected names come last."""
     place = {name: number for number, name in enumerate(names)}
     return {
         chain.name: chain for chain in sorted(chains, key=lambda chain: (place.get(chain.name, len(place)), chain.name))
@@ -170,7 +170,7 @@ def dead_letters(broker: Broker) -> tuple[DeadLetterSummary, ...]:
 
     Raises:
         KafkaException: The broker does not answer.
-        TimeoutError: It answers, but does not give the records that it should have.
+        TimeoutError: It answers, but doesn't return the expected records.
     """
     ends = {number: end for number, end in broker.ends(TOPICS.dead_letters).items() if end}
     wanted = sum(ends.values())
@@ -225,7 +225,7 @@ class ColumnGraph:
     Attributes:
         datasets: The dataset of each column.
         derives: Pairs of source and target, each a column or a dataset: value dependencies.
-        influences: Pairs of source and target: dependencies that decide which rows there are, or where they go.
+        influences: Pairs of source and target: dependencies that decide which rows exist, or which target they have.
     """
 
     datasets: Mapping[str, str]
@@ -255,7 +255,7 @@ class ColumnGraph:
         ]
 
     def _shares_source(self, column: str, origin: str) -> bool:
-        """Return True if the column has a source in common with the origin, and so may have bypassed it."""
+        """Return True if the column shares a source with the origin, and so may have bypassed the origin."""
         upstream = {self._dataset(root) for own in self._columns()[origin] for root in self._made_from(own)}
         return any(self._dataset(root) in upstream for root in self._made_from(column))
 
@@ -281,7 +281,7 @@ class ColumnGraph:
         for source, target in edges:
             targets[source].append(target)
 
-        # Forwards from the origin: what it reaches is what can be traced back to it.
+        # Forwards from the origin: exactly the reached columns can be traced back to it.
         reached: set[str] = set()
         waiting = [origin, *columns[origin]]
         while waiting:

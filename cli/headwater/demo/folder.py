@@ -2,10 +2,10 @@
 
     kafka/ neo4j/ …      the stack's data
     flights/             inputs and outputs of the Spark jobs, and their checkpoints
-    logs/                one file a process
-    work/                Spark's scratch space, and the markers for a query that its topic is complete
+    logs/                one file per process
+    work/                Spark's scratch space, and markers that a query's topic is complete
 
-The next demo replaces all of it but the remembered ports, so that the addresses stay the same.
+The next demo replaces everything except the remembered ports, so that the addresses stay the same.
 """
 
 from __future__ import annotations
@@ -55,15 +55,15 @@ class DemoFolder:
         return self.work / "headwater.toml"
 
     def marker(self, job: str) -> Path:
-        """The file by which a streaming query sees that its topic is complete."""
+        """Marker file that shows a streaming query that its topic is complete."""
         return self.work / f"{job}.complete"
 
     @contextlib.contextmanager
     def taken(self) -> Iterator[None]:
-        """Hold the folder against other demos.
+        """Lock the folder against other demos.
 
         Raises:
-            ConfigurationError: Another demo has it.
+            ConfigurationError: another demo uses it.
         """
         paths.private_folder(self.root)
         with (self.root / "demo.lock").open("w") as lock:
@@ -77,7 +77,7 @@ class DemoFolder:
             yield
 
     def empty(self) -> None:
-        """Remove what the last demo left. Its stack must be down."""
+        """Remove the last demo's files. Its stack must be down."""
         for entry in self.root.iterdir():
             if entry.name in _KEPT:
                 continue

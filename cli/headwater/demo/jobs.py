@@ -15,7 +15,7 @@ YEAR_DAYS = 365
 
 # A year has 336,776 flights.
 FLIGHTS_PER_DAY = 923
-# Per query. Enough for chains worth looking at; each micro-batch costs about half a second of a core.
+# Per query. Enough for interesting chains; each micro-batch costs about half a second of a core.
 MICRO_BATCHES = 24
 SLICES = 8
 
@@ -27,8 +27,8 @@ class DemoJob:
     Attributes:
         name: Name of the script and of its streaming query.
         title: For people.
-        after: The jobs that fill what it reads. A batch job begins when they are done; a streaming query begins at
-            once, follows its topic meanwhile, and is then asked to finish.
+        after: Jobs that write its inputs. A batch job begins when they are done; a streaming query begins at once,
+            follows its topic, and is asked to finish when they are done.
         streaming: It is a streaming query.
         arguments: Its own flags.
     """
@@ -57,7 +57,7 @@ def flights_jobs(folder: DemoFolder, days: int) -> tuple[DemoJob, ...]:
 
 
 def records_per_batch(days: int) -> int:
-    """The largest micro-batch with which `days` days make about `MICRO_BATCHES` of them."""
+    """Maximum size of a micro-batch with which `days` days give about `MICRO_BATCHES` micro-batches."""
     return math.ceil(days * FLIGHTS_PER_DAY / MICRO_BATCHES)
 
 

@@ -20,7 +20,7 @@ from headwater.stack.process import GuardedProcess
 from headwater_consumers.materializer.settings import MaterializerSettings
 
 GROUP = MaterializerSettings().group
-"""Consumer group of `headwater consume` by default: what the demo's consumer has read, no later one reads again."""
+"""Default consumer group of `headwater consume`, so that a later consumer doesn't read the demo's records again."""
 
 # Measured on query 2 over one month: 20 s of CPU with these, 40 s without. The jobs are too short for the optimizing
 # compiler to earn back its cost, and the heaps too small for a concurrent collector to.
@@ -72,7 +72,7 @@ def environment(folder: DemoFolder, info: StackInfo) -> dict[str, str]:
 
 
 def submit_arguments(jars: list[Path]) -> str:
-    """`PYSPARK_SUBMIT_ARGS`: what one would give spark-submit on its command line."""
+    """`PYSPARK_SUBMIT_ARGS`: arguments of spark-submit."""
     options = {
         "--master": "local[1]",
         "--driver-memory": _DRIVER_HEAP,
@@ -88,7 +88,7 @@ class Running:
     """A job's process.
 
     Attributes:
-        seconds: How long it took; None while it runs.
+        seconds: Duration; None while it runs.
     """
 
     job: DemoJob
@@ -120,7 +120,7 @@ class Running:
 
 
 class DemoConsumer:
-    """Process of the consumer. It is started again if it was killed from outside, as a real one would be."""
+    """Process of the consumer. It is restarted if it was killed from outside, as in production."""
 
     def __init__(self, folder: DemoFolder, variables: Mapping[str, str]) -> None:
         self._folder = folder
@@ -199,7 +199,7 @@ class Pipeline:
         self._done: set[str] = set()
 
     def step(self) -> bool:
-        """Start what can start, mark what should finish; whether all are done.
+        """Start jobs that can start, mark topics of jobs that should finish; return whether all are done.
 
         Raises:
             HeadwaterError: A job failed; the message has the end of its log.

@@ -24,8 +24,8 @@ def demo_stack(folder: DemoFolder, *, keep: bool) -> Iterator[StackInfo]:
     """A fresh stack for the block.
 
     Args:
-        folder: Taken by the caller; emptied here, after a stack that the last demo kept was ended.
-        keep: Leave it up after the block, unless the block raises or this process is killed.
+        folder: Locked by the caller; emptied here, after ending a stack that the last demo kept.
+        keep: Whether to leave the stack up after the block, unless the block raises or this process is killed.
     """
     bring_down(folder.root)
     folder.empty()
@@ -51,7 +51,7 @@ class DemoResult:
     """Result of a demo.
 
     Attributes:
-        info: The stack; up only if it was to be kept.
+        info: The stack, which is only up if it was to be kept.
         days: How many days of flights.
         seconds: How long each phase took, and all together.
     """
@@ -83,11 +83,11 @@ class PhaseTimes:
 
 
 def run(folder: DemoFolder, view: View, *, days: int, keep: bool) -> DemoResult:
-    """Run the whole pipeline on a fresh stack and look at what became of it.
+    """Run the whole pipeline on a fresh stack and collect the results.
 
     Args:
         folder: Folder of the demo; its contents are replaced.
-        view: Where to show how it goes.
+        view: Display of the progress.
         days: How many days of 2013.
         keep: Leave the stack up, unless this raises.
 
@@ -133,7 +133,7 @@ def _run_jobs(
     running.callback(pipeline.stop)
     reader = broker.reader()
     done = pipeline.step()
-    # Among good events, as in life: the consumer must set them apart without stopping.
+    # Sent among good events, as in production: the consumer must dead-letter them without stopping.
     broken.send(info.bootstrap_servers, TOPICS.events)
     looked = time.monotonic()
     while not done:
@@ -151,7 +151,7 @@ def _run_jobs(
 
 
 def _caught_up(broker: Broker, consumer: DemoConsumer, view: View) -> bool:
-    """Wait until the consumer is through; False, with a warning, if it is stuck."""
+    """Wait until the consumer has caught up; False, with a warning, if it is stuck."""
     reader = broker.reader()
     before, moved = -1, time.monotonic()
     while (events := broker.progress(reader)) is None or not events.caught_up:

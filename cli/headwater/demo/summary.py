@@ -96,8 +96,8 @@ def _checks(outcome: DemoResult) -> Table:
 
 def _next_steps(outcome: DemoResult, *, kept: bool) -> RenderableType:
     info = outcome.info
-    # The demo's folder is a data folder like any other, and its ports are remembered.
-    # Commands find a stack that was kept by the same data folder as this one did.
+    # The demo's folder is a normal data folder, and its ports are remembered.
+    # Commands find a kept stack by the same data folder.
     folder = paths.demo_dir() if not kept else os.environ.get("HEADWATER_DATA_DIR")
     command = f"HEADWATER_DATA_DIR={shlex.quote(str(folder))} {program()}" if folder else program()
     browser = Table.grid(padding=(0, 2))
@@ -127,7 +127,7 @@ def _line(command: str, what: str) -> Text:
 
 
 def _to_copy(text: str) -> Text:
-    # Never wrapped, so that what is copied is what was written.
+    # Never wrapped, so that it can be copied.
     return Text(text, no_wrap=True, overflow="ignore")
 
 

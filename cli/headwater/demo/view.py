@@ -1,4 +1,4 @@
-"""The live picture of a demo on a terminal; a few plain lines where there is none; nothing with `--json`."""
+"""Live display of a demo on a terminal; a few plain lines without a terminal; nothing with `--json`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class JobView:
 
     Attributes:
         seconds: Since it began, or how long it took.
-        batches: Micro-batches that it has committed; None for a batch job.
+        batches: Number of committed micro-batches; None for a batch job.
     """
 
     job: DemoJob
@@ -62,7 +62,7 @@ class View:
     _reported: set[str] = field(default_factory=set)
 
     def __enter__(self) -> Self:
-        """Begin to draw, if there is a terminal."""
+        """Begin drawing, if there is a terminal."""
         err = console.err
         if err.is_terminal and not console.json_mode:
             self._live = Live(
@@ -92,7 +92,7 @@ class View:
                 self._say(f"  {shown.job.name}: done in {shown.seconds:.0f} s{batches}")
 
     def warn(self, text: str) -> None:
-        """Show a problem in spite of which the demo goes on; above the live view, if there is one."""
+        """Show a problem that doesn't end the demo, above the live display if there is one."""
         console.warning(text, on=None if self._live is None else self._live.console)
 
     def render(self) -> RenderableType:

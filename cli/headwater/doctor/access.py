@@ -32,7 +32,7 @@ class SeenRule:
 
     Attributes:
         topic: name of the topic.
-        principal: user that the rule is for.
+        principal: user of the rule.
         operation: operation, by Kafka's name.
     """
 
@@ -43,12 +43,12 @@ class SeenRule:
 
 @dataclass(frozen=True, slots=True)
 class SeenAccess:
-    """Access rules as the brokers show them.
+    """Access rules that the brokers show.
 
     Attributes:
-        own: operations that the user of these settings may do, by topic; None if the brokers don't report them.
-        rules: operations that ACLs allow; None: the brokers don't show them.
-        enforced: the brokers check ACLs; None: it isn't known.
+        own: allowed operations of the user of these settings, by topic; None if the brokers don't report them.
+        rules: operations that ACLs allow; None if the brokers don't show them.
+        enforced: whether the brokers check ACLs; None if unknown.
     """
 
     own: Mapping[str, frozenset[str] | None]
@@ -57,7 +57,7 @@ class SeenAccess:
 
 
 def look(client: Mapping[str, Any], topics: Sequence[str]) -> SeenAccess:
-    """Ask the brokers about topics that are there.
+    """Ask the brokers about existing topics.
 
     Raises:
         KafkaException: they don't answer.
@@ -98,7 +98,7 @@ def look(client: Mapping[str, Any], topics: Sequence[str]) -> SeenAccess:
 
 
 def _authorizer(admin: AdminClient) -> str:
-    """The class that checks ACLs, by a broker's own configuration; empty where there is none."""
+    """Class that checks ACLs, from a broker's configuration; empty without one."""
     broker = next(iter(admin.list_topics(timeout=_SECONDS).brokers))
     resource = ConfigResource(ResourceType.BROKER, str(broker))
     config = answer(admin.describe_configs([resource], request_timeout=_SECONDS)[resource], _SECONDS)
@@ -106,7 +106,7 @@ def _authorizer(admin: AdminClient) -> str:
 
 
 def judge(seen: SeenAccess, names: TopicNames) -> Iterator[DoctorFinding]:
-    """Findings on what the user of these settings needs, and on what everybody may do."""
+    """Findings on missing permissions of the user of these settings, and on permissions of everybody."""
     needed = {names.events: {"READ", "DESCRIBE"}, names.dead_letters: {"READ", "WRITE"}, names.schemas: {"READ"}}
     for topic, operations in needed.items():
         if topic not in seen.own:

@@ -17,9 +17,9 @@ class SeenArchive:
     Attributes:
         location: path or URI of the archive.
         records: number of its records.
-        missing: offsets within what it has, of which it has no record.
-        lost: offsets between where it ends and where the topic begins now, of all partitions.
-        waiting: offsets that only the topic has yet.
+        missing: offsets within its range without a record.
+        lost: offsets between its end and the topic's current beginning, of all partitions.
+        waiting: offsets that only the topic has.
     """
 
     location: str
@@ -33,7 +33,7 @@ def look(location: str, positions: Sequence[PartitionOffsets]) -> SeenArchive:
     """Compare an archive with the topic.
 
     Raises:
-        ArchiveError: there is none, or it can't be read.
+        ArchiveError: the archive doesn't exist or can't be read.
     """
     kept = {(each.partition.number, each.partition.topic_id): each for each in Archive(location).kept()}
     found = {each: kept.get((each.partition.number, each.partition.topic_id)) for each in positions}
@@ -48,12 +48,12 @@ def look(location: str, positions: Sequence[PartitionOffsets]) -> SeenArchive:
 
 
 def judge(archive: SeenArchive | None, *, topic: str, begins: int, expires: bool) -> Iterator[DoctorFinding]:
-    """Findings on what a rebuild could use.
+    """Findings on the sources of a rebuild.
 
     Args:
-        archive: beside the topic; None: none was named.
+        archive: archive of the topic; None if not named.
         topic: the events topic.
-        begins: records that the topic has had and has no more.
+        begins: number of expired records of the topic.
         expires: the topic's records expire.
     """
     if archive is None:

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from headwater_schemas.codec import Decoder
 
 MOST_SKEW_SECONDS = 5.0
-"""Answers, `1h` ago say, are off by as much; above this it is worth a warning."""
+"""Answers about `1h` ago are wrong by as much; above this a warning is given."""
 NEWEST = 500
 """Newest events of each partition whose own time is compared: a record's timestamp may be the broker's."""
 MOST_AHEAD_SECONDS = 60.0
-"""Largest tolerated lead of a producer's clock: for so long its reports win over later ones of others."""
+"""Largest tolerated lead of a producer's clock: for this time its reports override later ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class SeenClock:
     Attributes:
         whose: the database's, say.
         time: reported time.
-        asked, answered: our time before and after.
+        asked, answered: local time before and after.
     """
 
     whose: str
@@ -42,7 +42,7 @@ class SeenClock:
 
     @property
     def skew_seconds(self) -> float:
-        """Seconds by which the clock is ahead; negative: behind; 0 within the duration of the request."""
+        """Seconds by which the clock is ahead (negative: behind); 0 if within the duration of the request."""
         if self.time > self.answered:
             return (self.time - self.answered).total_seconds()
         return min(0.0, (self.time - self.asked).total_seconds())
@@ -77,7 +77,7 @@ def judge(clock: SeenClock) -> DoctorFinding:
 
 
 def latest_event(client: Mapping[str, Any], topic: str, decoder: Decoder) -> datetime | None:
-    """The latest time that one of the newest events of each partition states; None: none of them can be read.
+    """Latest time in the newest events of the partitions; None if none of them can be read.
 
     Raises:
         KafkaException, BrokerUnavailableError: the brokers don't answer, or refuse.
@@ -92,10 +92,10 @@ def latest_event(client: Mapping[str, Any], topic: str, decoder: Decoder) -> dat
 
 
 def judge_events(times: Iterable[datetime | None], topic: str, now: datetime) -> Iterator[DoctorFinding]:
-    """A finding on producers: the latest time that one states.
+    """Finding on producers' clocks, from the latest time of an event.
 
     Args:
-        times: times of the newest events, and the latest timestamp of a record; None: there is none.
+        times: times of the newest events, and the latest timestamp of a record; None without events.
         topic: name of the topic.
         now: time of this machine.
     """

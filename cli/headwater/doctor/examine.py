@@ -1,4 +1,4 @@
-"""The whole checklist: each check on its own, so that one that can't be made leaves the others."""
+"""Whole checklist: checks are independent, so that a failed one doesn't affect the others."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def examine(settings: Settings, *, folder: Path, budget_seconds: float, archive:
         settings: settings of Kafka and Neo4j.
         folder: folder of outboxes on this machine.
         budget_seconds: longest time that consumers may be away.
-        archive: archive of the events topic; None: there is none.
+        archive: archive of the events topic, if any.
     """
     now = datetime.now(UTC)
     found = [*_kafka(settings, now, budget_seconds, archive), *_neo4j(settings)]
@@ -135,7 +135,7 @@ def _away(server: str, error: Exception, setting: str) -> Iterator[DoctorFinding
 
 
 def _tried(check: str, subject: str, judged: Callable[[], Iterable[DoctorFinding]]) -> list[DoctorFinding]:
-    """Return the findings of a check; if it can't be made, a finding that says so."""
+    """Return the findings of a check; if the check fails, a finding about that."""
     try:
         return list(judged())
     except ArchiveError as error:

@@ -28,7 +28,7 @@ class DoctorFinding:
         severity: severity of the finding.
         subject: the topic, setting or folder.
         message: the finding, as a sentence.
-        fix: advice; empty if there is nothing to do.
+        fix: advice; empty if nothing needs to be done.
     """
 
     check: str
@@ -44,12 +44,12 @@ def ok(check: str, subject: str, message: str) -> DoctorFinding:
 
 
 def unseen(check: str, subject: str, message: str, fix: str) -> DoctorFinding:
-    """Finding of a check that can't be made from here; the fix says how to make it, or what to do without it."""
+    """Finding of a check that can't be made from here; the fix describes how to check, or what to do instead."""
     return DoctorFinding(check, FindingSeverity.UNKNOWN, subject, message, fix)
 
 
 def duration_text(seconds: float) -> str:
-    """`3 d`, `5 h`, `90 s`: the largest unit of which there is at least one and a half."""
+    """Format a duration in the largest unit with a value of at least 1.5: `3 d`, `5 h`, `90 s`."""
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds >= 1.5 * size:
             return f"{seconds / size:.3g} {unit}"

@@ -22,7 +22,7 @@ class SeenGraph:
     """Version, constraints and indexes of the database.
 
     Attributes:
-        version: version of the graph's model; None: no consumer has prepared the graph.
+        version: version of the graph's model; None if no consumer has prepared the graph.
         constraints: names of all constraints.
         indexes: names of all indexes, and their state: ONLINE, POPULATING or FAILED.
     """

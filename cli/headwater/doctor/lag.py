@@ -25,8 +25,8 @@ class SeenLag:
     Attributes:
         members: consumers in the group.
         pending: records that it hasn't committed, of all partitions.
-        expired: records that were deleted before it read them.
-        oldest: timestamp of the oldest pending record; None: nothing is pending, or it can't be read.
+        expired: number of records that were deleted before it read them.
+        oldest: timestamp of the oldest pending record; None if nothing is pending, or if it can't be read.
     """
 
     members: int

@@ -17,7 +17,7 @@ _OLD_SECONDS = 7 * 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class SeenLetters:
-    """Dead letters that wait: each record's last, and neither replayed nor acknowledged since.
+    """Pending dead letters: the last letter of each record, if it was neither replayed nor acknowledged.
 
     Attributes:
         count: number of letters.
@@ -33,12 +33,12 @@ class SeenLetters:
 
 
 def look(client: Mapping[str, Any], topic: str, group: str) -> SeenLetters:
-    """Read all that are on the topic, twice; one is in memory at a time.
+    """Read all letters of the topic, twice, with one in memory at a time.
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
         topic: the dead-letter topic.
-        group: the materializer's.
+        group: consumer group of the materializer.
 
     Raises:
         KafkaException, BrokerUnavailableError: the brokers don't answer.

@@ -20,19 +20,19 @@ _MOUNTS = Path("/proc/self/mounts")
 
 @dataclass(frozen=True, slots=True)
 class SeenOutbox:
-    """The folder, and what waits in the files that no live process holds.
+    """The folder, and pending events in the files of dead processes.
 
     Attributes:
         folder: path of the folder.
         there: the folder exists.
         writable: the user of this process could write into it, or make it.
-        filesystem: its file system, as the system calls it; None if it isn't known.
+        filesystem: type of its file system; None if unknown.
         files: number of outboxes of ended jobs that hold events, or can't be read.
-        events: number of events that wait in them, as far as they can be read.
-        oldest: last change of the oldest of `files`; None: there is none.
+        events: number of pending events in them, as far as they can be read.
+        oldest: last change of the oldest of `files`; None without files.
         in_use: number of further outboxes that a live process holds; only that process can count their events.
         damaged: number of further outboxes that the job that took them over couldn't read.
-        problem: why the folder, or one of `files`, can't be read; None: all could be.
+        problem: reason why the folder, or one of `files`, can't be read; None if all could be read.
     """
 
     folder: Path
@@ -48,7 +48,7 @@ class SeenOutbox:
 
 
 def look(folder: Path, mounts: Path = _MOUNTS) -> SeenOutbox:
-    """Look at the folder, or where it would be made, and into its files as `headwater outbox list` does.
+    """Examine the folder (or its future location), and its files like `headwater outbox list`.
 
     Never raises for a folder that can't be read.
     """
@@ -92,7 +92,7 @@ def filesystem_of(folder: Path, mounts: Path = _MOUNTS) -> str | None:
 
 
 def judge(seen: SeenOutbox, now: datetime) -> Iterator[DoctorFinding]:
-    """Findings on the folder and on what waits in it."""
+    """Findings on the folder and its pending events."""
     subject = str(seen.folder)
     if not seen.writable:
         yield DoctorFinding(

@@ -23,7 +23,7 @@ class SeenTopic:
 
     Attributes:
         name: name of the topic.
-        config: its settings by Kafka's names; empty where the brokers don't show them.
+        config: its settings by Kafka's names; empty if the brokers don't show them.
         replicas: number of replicas of each partition.
         in_sync: number of in-sync replicas of each partition.
     """
@@ -41,7 +41,7 @@ def look(client: Mapping[str, Any], names: Iterable[str]) -> tuple[dict[str, See
         KafkaException: they don't answer, or refuse.
     """
     admin = AdminClient(quiet(client))
-    # All, because asking for one by name may create it.
+    # All topics are listed, because a request for one by name may create it.
     cluster = admin.list_topics(timeout=_SECONDS)
     present = [name for name in names if name in cluster.topics]
     if not present:
@@ -78,7 +78,7 @@ def judge(
     """Findings on every topic that there should be.
 
     Args:
-        seen: those that are there, by name.
+        seen: existing topics, by name.
         wanted: all that there should be, the events topic first.
         brokers: number of brokers of the cluster.
         budget_seconds: longest time that consumers may be away before unread records expire.
@@ -216,7 +216,7 @@ def _replication(topic: SeenTopic, brokers: int) -> DoctorFinding:
 
 
 def _size(topic: SeenTopic, wanted: int, record_max_bytes: int) -> DoctorFinding:
-    # The topic's own, or else the brokers' message.max.bytes, which they show here too.
+    # The topic's own value, or else the brokers' message.max.bytes, which is also shown here.
     largest = int(topic.config.get("max.message.bytes", wanted))
     if largest > record_max_bytes:
         return DoctorFinding(

@@ -17,13 +17,13 @@ _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 def location(text: str) -> str:
-    """A checkpoint as Spark resolves it: `cp` ⇒ `file:/work/cp`; a URI stays what it is."""
+    """Resolve a checkpoint like Spark: `cp` ⇒ `file:/work/cp`; a URI stays unchanged."""
     return text.rstrip("/") if _URI.match(text) else f"file:{Path(text).absolute()}"
 
 
 @contextlib.contextmanager
 def reading(locations: Sequence[str]) -> Iterator[TextFiles]:
-    """Open file access that reads all of these. A Spark session is only started if one isn't local.
+    """Open file access that can read all of these checkpoints. Starts a Spark session if one isn't local.
 
     It is set up as any other: `spark-defaults.conf`, `PYSPARK_SUBMIT_ARGS` with packages and `spark.hadoop.…`.
     """
@@ -61,7 +61,7 @@ def unreadable_as_errors(location: str) -> Iterator[None]:
     """Turn what reading a checkpoint raises within the block into errors of the command.
 
     Raises:
-        InputError: it is a file, may not be read, or Spark lacks what reads such a location.
+        InputError: it is a file, may not be read, or Spark lacks a library for such locations.
         UnreachableError: the host doesn't answer.
     """
     try:

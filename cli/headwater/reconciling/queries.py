@@ -1,4 +1,4 @@
-"""The events of one checkpoint, what is missing for good, and what is known of its query. The command line wins."""
+"""Events of one checkpoint, permanent gaps, and known facts about its query. The command line wins."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Knowledge:
         name: name that the job gave the query.
         writes_itself: its sink is known to write each micro-batch. Code inside foreachBatch may not, nor may a
             query whose sink is unknown.
-        batches: provenance of each micro-batch that the graph has; None: the graph wasn't asked.
+        batches: provenance of each micro-batch in the graph; None without a graph.
     """
 
     job: JobRef
@@ -118,13 +118,13 @@ class Reconciled:
 
     Attributes:
         location, query_id: checkpoint and id of the query.
-        events: events to send, one a micro-batch.
+        events: events to send, one for each micro-batch.
         batches: ids of the rebuilt micro-batches.
-        not_emitted: those of them that the graph doesn't have; None: it wasn't asked.
-        uncommitted: planned and not committed: no event is sent for them.
-        unreadable: committed ones that can't be rebuilt, each with the reason.
+        not_emitted: micro-batches that the graph doesn't have; None without a graph.
+        uncommitted: planned but uncommitted micro-batches: no event is sent for them.
+        unreadable: committed micro-batches that can't be rebuilt, each with the reason.
         purged: number of micro-batches that the checkpoint has forgotten.
-        gaps: those of them that the graph doesn't have either, as first and last; None: it wasn't asked.
+        gaps: purged micro-batches that the graph doesn't have either, as first and last; None without a graph.
     """
 
     location: str
@@ -144,7 +144,7 @@ def reconcile(
     """Rebuild the events of a checkpoint.
 
     Raises:
-        CheckpointError: which datasets it is about is unknown, or its logs can't be read.
+        CheckpointError: its datasets are unknown, or its logs can't be read.
     """
     inputs, count = origins(log, known.reads, sources)
     output = known.writes[0] if len(known.writes) == 1 else None
@@ -153,7 +153,7 @@ def reconcile(
         files,
         inputs=inputs,
         sources=count,
-        # A micro-batch with several outputs may have written only some; so may one of a foreachBatch function.
+        # A micro-batch with several outputs, or of a foreachBatch function, may have written only some outputs.
         outputs=() if output is None else (PlanOutput(dataset=output, kind=SourceKind.UNKNOWN),),
         proven=not known.writes_itself,
         commits=None if output is None else SinkCommits(sink_at(files, location(output)), query_id, files),
@@ -180,7 +180,7 @@ def reconcile(
     return Reconciled(
         location=log.location,
         query_id=query_id,
-        # One a micro-batch: each has the very id of the event that was, or wasn't, observed.
+        # One event for each micro-batch, so that it has the id of the observed event, if there was one.
         events=tuple(interval_events(identity, entries, per_event=1, now=datetime.now(UTC))),
         batches=batches,
         not_emitted=None if known_batches is None else tuple(batch for batch in batches if batch not in known_batches),

@@ -1,4 +1,4 @@
-"""Batch writes that the graph has as open: what became of each, by the log of the table that it was to write."""
+"""Open batch writes of the graph, and their outcomes from the logs of their target tables."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _METADATA: Final = re.compile(r".*\.metadata\.json")
 _HEARTBEAT_SECONDS: Final = 60.0
 """Heartbeat interval assumed for a run without a recorded one: capture's own default."""
 RUNNING: Final = "RUNNING"
-"""State shown for a write that has committed nothing yet, and whose driver has a heartbeat: it stays open."""
+"""State of a write without a commit whose driver still sends heartbeats: it stays open."""
 
 
 def is_name(text: str) -> bool:
@@ -63,7 +63,7 @@ class Left:
 
     @cached_property
     def _writes(self) -> list[tuple[OpenWrite, LeftWrite]]:
-        """All open writes, with what is known of each.
+        """All open writes, with their known facts.
 
         Raises:
             InputError: the graph isn't to be asked.
@@ -84,7 +84,7 @@ class Left:
         return found
 
     def locations(self, names: Sequence[str]) -> Iterator[str]:
-        """List the locations of the tables with these names, as far as an open write is about them."""
+        """List the locations of those tables with these names that have open writes."""
         for name in names:
             for _, write in self._about(name):
                 yield location(write.targets[0].dataset)

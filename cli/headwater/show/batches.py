@@ -19,7 +19,7 @@ _SHORT_DIGEST = 12
 
 
 def table(batches: Sequence[IntervalItem]) -> Table:
-    """A row for each micro-batch; what is wrong with it is red."""
+    """Table with a row for each micro-batch; faults are red."""
     out = plain_table("batch", "at", "took", "rows in", "rows out", "read", "faults", "quality", numbers=_NUMBERS)
     for batch in batches:
         out.add_row(
@@ -60,7 +60,7 @@ def uses(found: Sequence[Use]) -> Table:
 
 
 def schema_text(use: Use) -> str:
-    """Format the schema that it was read or written with: time of its first report, else its digest."""
+    """Format the schema of a read or write: time of its first report, else its digest."""
     if use.schema_digest is None:
         return ""
     if use.schema_since is None:
@@ -69,7 +69,7 @@ def schema_text(use: Use) -> str:
 
 
 def partitions_text(use: Use) -> str:
-    """Branch and partitions of an output: `branch audit, by day: day=1, day=2`; whether nothing of it is committed."""
+    """Branch and partitions of an output: `branch audit, by day: day=1, day=2`; and whether nothing was committed."""
     texts = ["not committed"] if use.uncommitted else []
     if use.branch is not None:
         texts.append(f"branch {shortened(use.branch)}")
@@ -103,7 +103,7 @@ def part_text(use: Use) -> str:
 
 
 def _within(dataset: str, path: str) -> str:
-    """The path below the dataset, which is named beside it; of a file that is the dataset, its own name."""
+    """Path of a file below its dataset; for a file that is the dataset, its own name."""
     name = f"/{dataset.strip('/')}"
     if path.endswith(name):
         return path.rpartition("/")[2]
@@ -111,7 +111,7 @@ def _within(dataset: str, path: str) -> str:
 
 
 def faults_text(batch: IntervalItem) -> str:
-    """Describe the faults between a micro-batch and the one before."""
+    """Describe the faults between a micro-batch and the previous one."""
     texts = []
     if batch.missing:
         texts.append(f"{batch.missing:,} missing before")

@@ -14,7 +14,7 @@ from headwater_analysis.declared import Contradiction, Declared, ReadingConsumer
 
 _LONGEST: Final = 300
 BESIDE: Final = {"owners": "owner_types", "tags": "tag_values"}
-"""Properties that are shown with what stands beside each of their values."""
+"""Properties whose values are shown with the values of a parallel property."""
 
 
 def declared_table(found: Declared) -> Table:
@@ -31,7 +31,7 @@ def declared_table(found: Declared) -> Table:
 
 
 def stated(values: Mapping[str, Any]) -> str:
-    """Properties in one line."""
+    """Format properties in one line."""
     return shortened(", ".join(f"{name} {value}" for name, value in _properties(values)), _LONGEST)
 
 
@@ -55,7 +55,7 @@ def _pairs(names: list[str], others: list[str]) -> list[str]:
 
 
 def contradiction_text(each: Contradiction) -> str:
-    """The values that sets give a property, behind the property and its column, and which of them is shown."""
+    """Describe a contradiction: property and column, the sets' values, and the shown value."""
     column = "" if each.column is None else f"column {shortened(each.column)}, "
     of = f"{column}{shortened(each.property)}"
     values = "; ".join(f"{shortened(set_)}: {value_text(value)}" for set_, value in each.values.items())
@@ -63,7 +63,7 @@ def contradiction_text(each: Contradiction) -> str:
 
 
 def value_text(value: Any) -> str:
-    """A value of a property; of a list all, none where there is none."""
+    """Format a value of a property; a list as all its items."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list | tuple):
@@ -76,7 +76,7 @@ _MOST_READS = 3
 
 
 def consumers_table(consumers: Sequence[ReadingConsumer]) -> Table:
-    """Each with what it is, what it reads of what is shown, and how its people are reached."""
+    """Table of consumers: type, which of the shown assets they read, and contacts."""
     table = plain_table("consumer", "", "reads", "notice", "owner", "reached by")
     for consumer in consumers[:_MOST]:
         about = [text for text in (consumer.type, consumer.criticality) if text]

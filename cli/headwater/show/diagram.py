@@ -1,7 +1,7 @@
 """Answers as text that other programs draw: Mermaid and Graphviz. Arrows point the way that data flows.
 
-Lineage is nodes of assets; a trace the parts of datasets and the steps between them; an impact what a change hits,
-coloured by how badly.
+Diagrams of lineage have assets as nodes; of a trace, parts of datasets and the steps between them; of an impact, the
+hit assets, coloured by severity.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class DiagramFormat(StrEnum):
 
 
 class DiagramShape(StrEnum):
-    """Kind of a node: an ASSET, or a STEP that makes one of another."""
+    """Kind of a node: an ASSET, or a STEP that derives an asset from another."""
 
     ASSET = "ASSET"
     STEP = "STEP"
@@ -70,7 +70,7 @@ class DiagramNode:
 
 @dataclass(frozen=True, slots=True)
 class DiagramEdge:
-    """An arrow, by the keys of its ends; dotted where nothing but a decision flows."""
+    """An arrow, by the keys of its ends; dotted if only decisions flow."""
 
     source: str
     target: str
@@ -140,7 +140,7 @@ def dot(diagram: Diagram) -> str:
 
 
 def _entities(text: str) -> str:
-    """Mermaid's own escapes, of all but letters, digits and what can mean nothing to it."""
+    """Escape a text for Mermaid, except letters, digits and harmless characters."""
     return "".join(char if char.isalnum() or char in " .,_-/:" else f"#{ord(char)};" for char in visible(text))
 
 
@@ -174,11 +174,11 @@ def _dotted(edge: LineageEdge) -> bool:
 
 
 _MOST_PART = 120
-_LONGEST_NAME = 24  # of a file; an arrow has room for no more
+_LONGEST_NAME = 24  # of a file, so that the arrow's label stays short
 
 
 def trace_diagram(found: Trace) -> Diagram:
-    """Whichever way was asked, data flows from left to right; dotted what is only a bound, or not known."""
+    """Data flows from left to right in both directions of a trace; bounds and unknown parts are dotted."""
     nodes = {part.dataset.key: DiagramNode(label=asset_label(part.dataset), start=True) for part in found.start}
     edges: dict[DiagramEdge, None] = {}
     for hop in found.hops:

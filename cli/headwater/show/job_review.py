@@ -21,7 +21,7 @@ from headwater_schemas.visible import visible
 _UNKNOWN: Final = "Not all of the change is known, so nothing is promised."
 _RULE: Final = "headwater/incomplete"
 _MOST_NOTE: Final = 600
-# GitHub takes comments of 65,536 characters; each of the texts around the outputs is cut by itself.
+# GitHub accepts comments of 65,536 characters; each text around the outputs is cut separately.
 _MOST_OF_OUTPUTS: Final = 45_000
 _MOST_PROBLEMS: Final = 10
 _MOST_NAMED: Final = 20
@@ -85,7 +85,7 @@ def _lines(review: JobReview) -> Iterator[str]:
 
 
 def sarif(review: JobReview, version: str) -> dict[str, Any]:
-    """The findings as SARIF 2.1.0, of all outputs in one run.
+    """Findings of all outputs as one SARIF 2.1.0 run.
 
     Args:
         review: the answer.
@@ -142,7 +142,7 @@ def gitlab(review: JobReview) -> list[dict[str, Any]]:
 
 
 def _named(output: Review) -> Review:
-    """With the output's name in each text: all stand in one list."""
+    """With the output's name in each text, because all outputs share one list."""
     name = output.dataset.title or output.dataset.name
     return replace(output, differences=tuple(replace(each, text=f"{name}: {each.text}") for each in output.differences))
 

@@ -15,7 +15,7 @@ _MOST_EXPRESSION = 80
 SHORT_VERSION = 12
 """Characters of a digest that distinguish it from others."""
 LONGEST_PATH = 4_096
-"""Characters of the longest path that Linux takes: a shorter one is never cut, since it may be the answer."""
+"""Maximum length of a path on Linux: shorter ones are never cut, because they may be the answer."""
 
 
 def asset_text(asset: Asset) -> Text:
@@ -73,7 +73,7 @@ def via_text(via: Via) -> str:
 
 
 def short_version(code: str | None) -> str:
-    """A commit by its first 12 digits, a dirty one marked; any other version whole."""
+    """Format a code version: a commit by its first 12 digits, marked if dirty; any other version unchanged."""
     if code is None:
         return ""
     commit, _, mark = code.partition("-")

@@ -40,7 +40,7 @@ def pairs(rows: Iterable[tuple[str, str | Text | None]]) -> Table:
 
 
 def part(heading: str, view: RenderableType, shown: int, total: int) -> RenderableType:
-    """A list below what is known, under its heading; nothing where it is empty."""
+    """A list with a heading; nothing if it is empty."""
     if not total:
         return Group()
     count = f" ({shown:,} of {total:,})" if shown < total else ""
@@ -55,9 +55,9 @@ def counted(
     Args:
         total: number of items.
         shown: number of items on the page.
-        what: the word for one of them.
+        what: word for one item.
         next_cursor: cursor of the next page.
-        plural: the word for several, where that isn't `what` with an s.
+        plural: word for several items, unless it is `what` with an s.
         at_least: there may be more than `total`.
     """
     words = f"{'At least ' if at_least else ''}{total:,} {what if total == 1 else plural or f'{what}s'}"

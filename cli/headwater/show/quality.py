@@ -17,7 +17,7 @@ _MOST_DATASETS = 10
 
 
 def checks_table(checks: Sequence[Check]) -> Table:
-    """A row for each run or micro-batch that checked one dataset."""
+    """Table with a row for each run or micro-batch that checked a dataset."""
     out = plain_table("at", "job", "by", "found")
     for each in checks:
         found = Text(_found_text(each), style="red" if each.failed else "green")
@@ -37,7 +37,7 @@ def _found_text(check: Check) -> str:
 
 
 def _results_text(results: Sequence[Quality]) -> str:
-    """The first of them, and how many more there are."""
+    """List the first failed assertions, and the number of further ones."""
     more = len(results) - _MOST_FAILED
     return ", ".join(map(_result_text, results[:_MOST_FAILED])) + (f" and {more:,} more" if more > 0 else "")
 
@@ -51,7 +51,7 @@ def _result_text(result: Quality) -> str:
 
 
 def lines(found: Sequence[DatasetQuality]) -> str:
-    """A line for each dataset that failed its latest checks, and one for those that passed."""
+    """A line for each dataset that failed its latest checks, and one line for all that passed."""
     failed = [each for each in found if each.failed]
     out = [
         f"{shortened(each.dataset.spelling)} failed its latest checks: {_results_text(each.failed)}."

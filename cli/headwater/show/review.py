@@ -123,7 +123,7 @@ def _counted(review: Review) -> str:
     by = ", ".join(f"{total.total:,} {total.severity}" for total in review.totals)
     count = len(review.differences)
     if not review.dataset.key:
-        # The graph wasn't asked, or hasn't the dataset: what is downstream isn't known.
+        # Without a graph, or without the dataset in it, downstream effects are unknown.
         return f"{count:,} {_plural(count, 'difference')} ({by})"
     hit = f"{review.datasets_total:,} {_plural(review.datasets_total, 'dataset')} downstream"
     jobs = f"{review.jobs_total:,} {_plural(review.jobs_total, 'job')}"
@@ -152,7 +152,7 @@ def _names(names: list[str] | tuple[str, ...], total: int | None = None) -> str:
 
 
 def markdown(review: Review) -> str:
-    """A comment for a pull request. Nothing in it that others named is markup, or calls anybody."""
+    """A comment for a pull request. Names in it are escaped, so that they can't be markup or notify anybody."""
     return "\n".join(_lines(review)) + "\n"
 
 
@@ -298,12 +298,12 @@ def uri(path: str) -> str:
 
 
 def without_links(text: str) -> str:
-    """A plain text message of SARIF may have links in brackets; these are none."""
+    """A plain text message of SARIF may have links in brackets; brackets in names must not become links."""
     return text.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
 
 
 def _line(each: ReviewedDifference) -> int:
-    """In the new file; what is there no more, in its first line."""
+    """Locate a difference in the new file; removed columns at its first line."""
     return max(1, each.difference.line if each.difference.in_new else 1)
 
 
@@ -327,7 +327,7 @@ def _fingerprint(review: Review, each: ReviewedDifference) -> str:
 
 
 def _more(each: ReviewedDifference) -> tuple[str, ...]:
-    """Parts of a fingerprint by which differences of one kind of one column, or of the dataset, are distinct."""
+    """Further parts of a fingerprint, for several differences of one kind of one column or dataset."""
     difference = each.difference
     if difference.exposed is not None:
         return (difference.exposed.name, difference.exposed.field)

@@ -56,7 +56,7 @@ def table(runs: Sequence[RunItem]) -> Table:
 
 
 def open_table(runs: Sequence[OpenRun], now: datetime) -> Table:
-    """A row for each run without an end, and for how long nothing was seen of it."""
+    """Table with a row for each run without an end, and the time since its last sign."""
     out = plain_table("last seen", "ago", "state", "heartbeat", "job", "run", "began", "batches", numbers=("ago",))
     for each in runs:
         run = each.run
@@ -85,7 +85,7 @@ def _checkout(found: RunDetails) -> str:
 
 
 def details(found: RunDetails) -> RenderableType:
-    """A row for each thing that is known; below, what it read and wrote."""
+    """Table of known facts, and below it the inputs and outputs."""
     run = found.run
     rows: list[tuple[str, str | Text | None]] = [
         ("run", shortened(run.run_id)),
@@ -136,7 +136,7 @@ def details(found: RunDetails) -> RenderableType:
 
 
 def business_text(found: Sequence[BusinessVersion]) -> str | None:
-    """A line for each reference dataset: its name, the version of it, and what was made with that."""
+    """A line for each reference dataset: name, version, and the outputs computed with it."""
     lines = []
     for each in found:
         use = each.reference
@@ -232,7 +232,7 @@ def _error(run: RunItem) -> str:
 
 
 def _short_error(run: RunItem) -> str:
-    """The class without its package and how the message begins: what tells one error from another."""
+    """Shorten an error to its class without package and the beginning of its message."""
     kind = (run.error_type or "").rpartition(".")[2]
     text = ": ".join(filter(None, (kind, run.error_message)))
     return visible(text if len(text) <= _LONGEST_ERROR else f"{text[: _LONGEST_ERROR - 1]}…")

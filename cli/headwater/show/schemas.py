@@ -16,7 +16,7 @@ _STYLES = {DiffChange.ADDED: "green", DiffChange.REMOVED: "red", DiffChange.CHAN
 
 
 def schemas_table(schemas: Sequence[KnownSchema]) -> Table:
-    """A row for each schema, the one reported last first, with what it changed."""
+    """Table with a row for each schema and its changes, the last reported first."""
     out = plain_table("seen", "columns", "changes", "digest")
     for schema in schemas:
         seen = span_text(schema.first_seen, schema.last_seen)
@@ -39,7 +39,7 @@ def type_text(of: FieldType | KnownType) -> str:
 
 
 def retyped_text(before: FieldType, after: FieldType) -> str:
-    """`int → bigint`; of equal types, which of them may be null."""
+    """Format a change of type, `int → bigint`; for equal types, the nullability."""
     one, other = type_text(before), type_text(after)
     if before.type == after.type and before.nullable is False:
         other += " (nullable)"

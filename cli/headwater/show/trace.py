@@ -62,7 +62,7 @@ def _step_text(hop: Hop) -> Text:
 
 
 def step_name(step: Step) -> str:
-    """`flights.enrich batch 12`; of a batch run its job alone."""
+    """Name a step: `flights.enrich batch 12`; for a batch run only its job."""
     job = _job(step.job) if step.job is not None else "a job"
     if step.kind is StepKind.RUN:
         return job
@@ -112,7 +112,7 @@ def _job(job: Asset) -> str:
 
 
 def part_text(part: Part) -> Text:
-    """The dataset, and which part of it."""
+    """Name a dataset and the part of it."""
     text = asset_text(part.dataset).append("  ").append(part_words(part))
     if part.certainty is not Certainty.EXACT:
         text.append(f"  {_certainty(part)}", style=_STYLES[part.certainty])
@@ -124,11 +124,11 @@ def _certainty(part: Part) -> str:
 
 
 def part_words(part: Part, longest_name: int = LONGEST_PATH) -> str:
-    """`0:120..130, 1:88` of offsets, by partition; names of files; a version.
+    """Format a part: `0:120..130, 1:88` for offsets by partition; names of files; a version.
 
     Args:
         part: part of a dataset.
-        longest_name: characters of a file's name; of a longer one the middle is left out.
+        longest_name: maximum length of a file's name; longer names lose their middle.
     """
     if part.kind is PartKind.OFFSETS:
         ranges = [partition_text(span.partition, span.start, span.end) for span in part.offsets]
@@ -165,7 +165,7 @@ def summary(found: Trace) -> str:
 
 
 def blast_table(found: Blast) -> Table:
-    """A row for each dataset and certainty: what is tainted still, and what was."""
+    """Table with a row for each dataset and certainty: tainted parts, and superseded ones."""
     out = plain_table("hops", "dataset", "tainted", "certainty", "by", numbers=("hops",))
     jobs = {hop.number: _job(hop.step.job) if hop.step.job is not None else "–" for hop in found.hops}
     for each in found.tainted:
@@ -203,7 +203,7 @@ def _some(number: int, what: str) -> str:
 
 
 def _without_outputs(found: Blast) -> Iterator[Step]:
-    """Steps that read what is bad, didn't fail, and have no output that is known."""
+    """Steps that read bad data, didn't fail, and have no known output."""
     for hop in found.hops:
         failed = hop.step.runs and all(run.state in _FAILED for run in hop.step.runs)
         if hop.inputs and not hop.outputs and not failed:

@@ -1,6 +1,6 @@
 """The embedded stack: a real Kafka and a real Neo4j as child processes, from a verified cache of jars.
 
-- `EmbeddedStack` is one that ends with this process, `find_running_stack` gives the one that `headwater up` left;
+- `EmbeddedStack` ends with this process; `find_running_stack` finds the stack that `headwater up` started;
 - `java_runtime` and `ensure_jars("spark")` are for whoever starts Spark.
 """
 

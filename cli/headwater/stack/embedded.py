@@ -48,7 +48,7 @@ class EmbeddedStack:
         wanted: Ports to take if they are free. By default random ones.
         memory: Limits for the JVMs.
         quick: Start with half the processor time (12 s instead of 28 for both), and run more slowly at length. For
-            tests and the demo; not for what is measured.
+            tests and the demo, not for benchmarks.
 
     Attributes:
         ports: Where it listens, once started.
@@ -110,7 +110,7 @@ class EmbeddedStack:
             self._data_dir = None
 
     def revive(self, *, cancelled: Callable[[], bool] = lambda: False) -> StackInfo:
-        """Start the servers anew that have ended or don't answer, where they were; the others go on undisturbed.
+        """Restart servers that have ended or don't answer, on their ports; the others aren't affected.
 
         Args:
             cancelled: As for `start`.
@@ -212,5 +212,5 @@ class EmbeddedStack:
 
 
 def locked_version(name: LockName, artifact: str) -> str:
-    """The version of one artifact in a lock."""
+    """Return the version of an artifact in a lock."""
     return next(jar.version for jar in read_lock(name) if jar.artifact == artifact)

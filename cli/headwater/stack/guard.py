@@ -7,8 +7,8 @@ SIGKILL included, and the guard then ends the program. Standard output gets one 
 to the guard does the same as a closed pipe. On Linux the program also dies with the guard, should that be killed.
 
 LOG is the file for the program's output. GRACE is how many seconds it gets between SIGTERM and SIGKILL. DELETE is a
-folder to remove afterwards, with its parent if that is empty then (the program is killed at once, for nothing of it
-will be kept), or `-`.
+folder to remove afterwards, with its parent if empty, or `-`. With a folder, the program is killed at once, since its
+data isn't needed.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def wait_for_end(program: subprocess.Popen[bytes], wakeups: int) -> None:
 
 
 def end(program: subprocess.Popen[bytes], grace_seconds: float) -> None:
-    """Ask the program to end, then make it."""
+    """Ask the program to end, then kill it."""
     if grace_seconds > 0:
         program.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -62,7 +62,7 @@ def main(arguments: list[str]) -> int:
     wakeups, signalled = os.pipe()
     os.set_blocking(signalled, False)
     signal.set_wakeup_fd(signalled)
-    # Handlers that do nothing: the wake-up pipe has which signal came. SIGINT is the owner's business.
+    # Empty handlers: the wake-up pipe has the signal's number. SIGINT is the owner's business.
     for number in (signal.SIGCHLD, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.table import Table
 
-# Stands for the broker in dataset namespaces: the port may be another one after the next `up`, the datasets are not.
+# Name of the broker in dataset namespaces: the port may change with the next `up`, but the datasets stay the same.
 CLUSTER_NAME = "embedded"
 
 
@@ -18,7 +18,7 @@ class Member:
 
     Attributes:
         pid: The JVM's process id.
-        log: Output of the process, from this start on.
+        log: Output of the process since this start.
     """
 
     pid: int

@@ -40,13 +40,13 @@ FLAT_SETTINGS = """<ivysettings>
 def run(name: str, dependencies: str, *, cache: Path, flat: bool, retrieve: Path) -> Iterator[Iterator[str]]:
     """Resolve and download; gives Ivy's output, line by line, while it works.
 
-    Leaving the block early ends Ivy. Its downloads stay in `cache`, where the next run finds them.
+    Leaving the block early ends Ivy. Its downloads stay in `cache` for the next run.
 
     Args:
         name: The module's name, also of the report in `cache`: `headwater-<name>-default.xml`.
         dependencies: `<dependency>` and `<exclude>` elements.
         cache: Ivy's own cache.
-        flat: Fetch what is named without reading its POM; otherwise resolve transitively.
+        flat: Whether to fetch only the named modules without reading their POMs; otherwise resolve transitively.
         retrieve: Where to put the jars, as `organisation/artifact-version[-classifier].jar`.
 
     Raises:
@@ -63,7 +63,7 @@ def run(name: str, dependencies: str, *, cache: Path, flat: bool, retrieve: Path
             settings.write_text(FLAT_SETTINGS, encoding="utf-8")
             options += ["-settings", str(settings)]
         java = [str(java_runtime().executable), "-Xmx256m", *trust.java_options(system=False), *_proxy_options()]
-        # Guarded: a download whose owner was killed must not go on in a cache that the next attempt uses.
+        # Guarded, so that the download ends if its owner is killed: the next attempt uses the same cache.
         output = Path(scratch, "output")
         process = GuardedProcess("Ivy", [*java, "-cp", str(ivy_jar()), "org.apache.ivy.Main", *options], output=output)
         try:
@@ -97,14 +97,14 @@ def _lines(process: GuardedProcess, output: Path) -> Iterator[str]:
     with output.open(encoding="utf-8", errors="replace") as file:
         running = True
         while running:
-            # Asked before reading, so that what was printed last is read too.
+            # Asked before reading, so that the last output is read, too.
             running = not process.ended()
             yield from file
             time.sleep(0.1 if running else 0)
 
 
 def _reason(output: Path) -> str:
-    # Ivy prints the same failure many times over; the sentences with a cause in them are few.
+    # Ivy repeats failures many times; only a few sentences have a cause.
     cause = re.compile(r"SERVER ERROR|not found|Exception|FAILED|timed out")
     lines = output.read_text(encoding="utf-8", errors="replace").splitlines()
     causes = dict.fromkeys(line.strip() for line in lines if cause.search(line))

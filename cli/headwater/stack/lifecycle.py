@@ -37,9 +37,9 @@ class StartError(HeadwaterError):
 
 
 def bring_up(data_dir: Path, *, quick: bool = False) -> StackInfo:
-    """Leave a supervised stack running on this folder; the one that already runs there, if there is one.
+    """Start a supervised stack on this folder, or keep the one that already runs there.
 
-    Interrupted while it waits, it ends what it had begun.
+    If interrupted while waiting, it ends the new stack.
 
     Args:
         data_dir: The folder.
@@ -56,8 +56,8 @@ def bring_up(data_dir: Path, *, quick: bool = False) -> StackInfo:
 def kept_up(data_dir: Path, *, quick: bool = False) -> Iterator[StackInfo]:
     """A supervised stack on this folder, which stays up when the block ends well.
 
-    Until then it is this process's: it ends when the block raises, and when the process is killed, SIGKILL included.
-    The stack that already runs there, if there is one, is only looked at.
+    Until then it belongs to this process: it ends when the block raises or the process is killed, even by SIGKILL.
+    A stack that already runs there is left unchanged.
 
     Args:
         data_dir: The folder.
@@ -125,12 +125,12 @@ def _pipe(supervisor: subprocess.Popen[bytes]) -> IO[bytes]:
 
 def _let_go(supervisor: subprocess.Popen[bytes]) -> None:
     _pipe(supervisor).close()
-    # It outlives us on purpose; without this, Popen would warn that it does.
+    # It outlives this process on purpose; without this, Popen would warn about it.
     supervisor.returncode = 0
 
 
 def bring_down(data_dir: Path) -> bool:
-    """End the stack of this folder and wait until it has ended; whether one was running."""
+    """End the stack of this folder and wait until it has ended; return whether one was running."""
     record = state.read(data_dir)
     if record is None:
         state.clear(data_dir)
@@ -152,9 +152,9 @@ def bring_down(data_dir: Path) -> bool:
 
 
 def revive(data_dir: Path) -> None:
-    """Ask this folder's supervisor to restart servers that don't answer; the others go on.
+    """Ask this folder's supervisor to restart servers that don't answer; the others keep running.
 
-    Where one can't be started, or in no time, its supervisor ends, and all of the stack with it.
+    If a server can't be started in time, the supervisor ends, and the whole stack with it.
     """
     record = state.read(data_dir)
     if record is None:

@@ -1,9 +1,9 @@
-"""The committed list of jars: exact coordinates, SHA-256 and size, one jar a line.
+"""Committed list of jars: exact coordinates, SHA-256 and size, one jar per line.
 
     org.apache.kafka:kafka-clients:4.1.1 sha256:2f6a…e1 9876543
 
-A line is `organisation:artifact:version[:classifier] sha256:<hex> <bytes>`; `#` begins a comment. The lists are flat:
-what is not named is not fetched. `python -m headwater.stack.relock` writes them.
+A line is `organisation:artifact:version[:classifier] sha256:<hex> <bytes>`; `#` begins a comment. The lists are
+complete: only named jars are fetched. `python -m headwater.stack.relock` writes them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Jar:
 
 
 def read_lock(name: LockName, release: Release | None = None) -> tuple[Jar, ...]:
-    """The jars of one committed lock, in classpath order.
+    """Return the jars of a committed lock, in classpath order.
 
     Args:
         name: Name of the lock.

@@ -25,7 +25,7 @@ USER = "neo4j"
 # Neo4j's own format of a new password (version "1" of its hasher configurations).
 _HASH_ITERATIONS = 1024
 
-# The two shutdown settings: Neo4j waits 5 s, twice, for clients to fall silent before it stops; ours stop first.
+# The two shutdown settings: before stopping, Neo4j waits 5 s, twice, for idle clients; Headwater's clients stop first.
 _CONF = """\
 server.default_listen_address={host}
 server.bolt.listen_address={host}:{bolt}
@@ -50,10 +50,10 @@ ADD_OPENS = tuple(
 
 
 class Neo4jServer:
-    """A server below one folder. The first `start()` sets the password; the data stays there.
+    """Server whose data is in one folder. The first `start()` sets the password; the data stays there.
 
     Attributes:
-        settings: lines of neo4j.conf by name, more than ours or instead of them; read by `start()`.
+        settings: additional or replaced lines of neo4j.conf, by name; read by `start()`.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Neo4jServer:
 
     @property
     def password_file(self) -> Path:
-        """Holds the password, which goes and stays with the data; readable by its owner alone."""
+        """File with the password, which belongs to the data; readable only by its owner."""
         return self._folder / "password"
 
     @property
@@ -104,9 +104,9 @@ class Neo4jServer:
         return self._process
 
     def start(self) -> None:
-        """Start the JVM; `wait()` returns when it takes requests."""
+        """Start the JVM; `wait()` returns when it accepts requests."""
         private_folder(self._folder)
-        # A server that was killed leaves the temporary files of its web server behind.
+        # A killed server leaves temporary files of its web server behind.
         shutil.rmtree(self._temporary_folder, ignore_errors=True)
         self._temporary_folder.mkdir()
         for name in ("conf", "data/dbms", "logs", "plugins", "import", "run", "licenses", "lib"):

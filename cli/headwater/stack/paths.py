@@ -9,10 +9,10 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
-# For the servers and programs that write beside them: no other user may read a file or enter a folder.
+# Umask of the servers and their programs: no other user may read a file or enter a folder.
 PRIVATE_UMASK: Final = 0o077
 
-# All that Headwater ever writes into the data folder. The user may have named a folder with other things in it.
+# All that Headwater ever writes into the data folder. The user may have named a folder with other content.
 OURS: Final = ("demo", "kafka", "neo4j", "ports.json", "stack.json", "supervisor.lock", "supervisor.log")
 
 
@@ -32,15 +32,15 @@ def demo_dir() -> Path:
 
 
 def private_folder(folder: Path, *, ours: Collection[str] | None = None) -> None:
-    """Have a folder that only its owner can enter, and files in it that only they can read.
+    """Create or tighten a folder that only its owner can enter, with files that only the owner can read.
 
-    One that is there already is tightened, with everything below it: an earlier release left it open. Links are not
-    followed, and what belongs to another user stays.
+    An existing folder is tightened with everything below it, since earlier releases left it open. Links are not
+    followed, and other users' files stay unchanged.
 
     Args:
         folder: May not exist.
-        ours: Names that Headwater writes, of a folder that the user may have chosen: one with other things in it, such
-            as a home folder, stays as it is. None: the folder is Headwater's own.
+        ours: Names that Headwater writes, for a folder that the user may have chosen: a folder with other content, such
+            as a home folder, stays unchanged. None: the folder is Headwater's own.
     """
     if not folder.exists():
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

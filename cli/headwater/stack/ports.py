@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 
 LOOPBACK = "127.0.0.1"
 
-# Below Linux's ephemeral range (32768 up): the kernel gives none of these to an outgoing connection between our look
+# Below Linux's ephemeral range (32768 up): the kernel gives none of these to an outgoing connection between this check
 # and the server's bind.
 _RANDOM = range(20000, 32000)
 
@@ -28,7 +28,7 @@ ANY = Ports(kafka=0, controller=0, bolt=0, http=0)
 
 
 def choose(wanted: Ports) -> Ports:
-    """The wanted ports where they are free, other free ones where they are not; all distinct."""
+    """Return the wanted ports if free, else other free ones; all distinct."""
     chosen: dict[str, int] = {}
     for field in fields(wanted):
         port = getattr(wanted, field.name)
@@ -41,7 +41,7 @@ def choose(wanted: Ports) -> Ports:
 def is_free(port: int) -> bool:
     """Return True if nothing listens on the port, on the loopback interface or on all of them."""
     with socket.socket() as probe:
-        # A bind alone does not show it on macOS, where a specific address may be bound beside a wildcard.
+        # On macOS a bind isn't enough, because a specific address may be bound besides a wildcard.
         probe.settimeout(1)
         if probe.connect_ex((LOOPBACK, port)) == 0:
             return False

@@ -40,12 +40,12 @@ class GuardedProcess:
         Args:
             name: Name of the process in an error.
             command: The program and its arguments.
-            output: Its output goes here; what was there is replaced.
-            log: Its own log, if it writes one beside its output. Also begun anew.
-            environment: All of its environment; this process's if None.
-            folder: Where it runs; this process's folder if None.
+            output: File for its output; an existing file is replaced.
+            log: Its own log, if it writes one besides its output. Also begun anew.
+            environment: Its whole environment; None: this process's.
+            folder: Its working folder; None: this process's.
             delete: A folder to remove when the program has ended.
-            private: Nobody else may read what it writes, its output included.
+            private: Whether only this user may read its files and output.
         """
         self.name = name
         self.log = log or output
@@ -103,7 +103,7 @@ class GuardedProcess:
             time.sleep(0.1)
 
     def stop(self) -> None:
-        """End the program and wait until it has ended. Again: does nothing."""
+        """End the program and wait for its end. Again: does nothing."""
         self.request_stop()
         self._guard.wait()
         if self._guard.stdout is not None:

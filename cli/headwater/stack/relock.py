@@ -1,4 +1,4 @@
-"""Write the locks anew: `python -m headwater.stack.relock [NAME …]`, as `lock.LockName` has them. For maintainers.
+"""Rewrite the locks: `python -m headwater.stack.relock [NAME …]`, with names of `lock.LockName`. For maintainers.
 
 Ivy resolves each root with everything it depends on (minutes, for Neo4j), and what it found, less the exclusions,
 becomes the flat list. Look at the difference before you commit it. Spark's locks are written for the PySpark that is
@@ -29,9 +29,9 @@ class Root:
 
     Attributes:
         modules: `organisation:artifact:version` of the modules to include.
-        excluded: `organisation:artifact` of those to exclude; the reason is in a comment where it is declared.
-        bundled: Leave out jars that PySpark has, too.
-        alone: These modules without their dependencies, which are already where these are put.
+        excluded: modules to exclude, as `organisation:artifact`; the reason is in a comment at the declaration.
+        bundled: Whether to leave out jars that PySpark has, too.
+        alone: Modules without their dependencies, which the target already has.
     """
 
     modules: tuple[str, ...]
@@ -73,7 +73,7 @@ _COMPILERS_OWN: Final = ("com.google.code.findbugs:jsr305",)
 
 
 def roots() -> dict[LockName, Root]:
-    """All of this environment: those that are for any Spark, and those of the installed one."""
+    """All locks of this environment: those for any Spark, and those of the installed Spark."""
     of_spark: dict[LockName, Root] = {
         name: Root(modules=(module,), excluded=_COMPILERS_OWN, bundled=True)
         for name, module in installed_release().modules.items()
@@ -103,7 +103,7 @@ def resolve(name: LockName) -> list[Jar]:
 
 
 def _artifact(jar: Path) -> str:
-    """`slf4j-api-2.0.17.jar` is `slf4j-api`: what PySpark has in one version, a job can't have in another."""
+    """`slf4j-api-2.0.17.jar` is `slf4j-api`: a job can't use another version of a library in PySpark."""
     return re.split(r"-(?=\d)", jar.stem, maxsplit=1)[0]
 
 
@@ -127,10 +127,10 @@ def _reported(report: Path) -> list[Jar]:
 
 
 def main(names: list[str]) -> None:
-    """Write the named locks, or all of them.
+    """Write the named locks, or all.
 
     Raises:
-        ConfigurationError: The installed PySpark isn't the one that its locks are made beside.
+        ConfigurationError: The installed PySpark isn't the version of its locks.
     """
     release = installed_release()
     for name, root in roots().items():

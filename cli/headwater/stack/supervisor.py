@@ -1,4 +1,4 @@
-"""The process that `headwater up` leaves behind: it owns both JVMs until SIGTERM.
+"""Process that `headwater up` starts: it owns both JVMs until SIGTERM.
 
     python -m headwater.stack.supervisor DATA_DIR [--quick]
 
@@ -7,8 +7,8 @@ however it went, the stack ends. The byte `HANDED_OVER` makes it stay.
 
 On standard output it prints one JSON line, when both servers answer (`{"ready": true}`) or could not be started
 (`{"error": …, "fix": …, "exit_code": …}`); its log is standard error. A server that ends by itself is not started
-again by itself: that is logged, and `headwater status` shows it. SIGUSR1, which the next `headwater up` sends, starts
-anew what has ended or doesn't answer.
+again by itself: that is logged, and `headwater status` shows it. On SIGUSR1, which the next `headwater up` sends, it
+restarts servers that have ended or don't answer.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def supervise(data_dir: Path, *, quick: bool = False) -> None:
         quick: As `EmbeddedStack` means it.
 
     Raises:
-        HeadwaterError: It could not be started, or another supervisor has the folder.
+        HeadwaterError: It could not be started, or another supervisor uses the folder.
     """
     stop, revive = threading.Event(), threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -81,7 +81,7 @@ def _watch_owner(stop: threading.Event) -> None:
 
 
 def _watch(stack: EmbeddedStack, stop: threading.Event, revive: threading.Event) -> bool:
-    """Wait until servers that have ended are to be started again; False: until there is nothing more to supervise."""
+    """Wait until ended servers should be restarted; False if there is nothing left to supervise."""
     known: set[str] = set()
     while not stop.wait(_CHECK_SECONDS):
         for name in set(stack.ended()) - known:
@@ -96,7 +96,7 @@ def _watch(stack: EmbeddedStack, stop: threading.Event, revive: threading.Event)
 
 
 def _report(line: dict[str, object]) -> None:
-    # `up` reads this one line; afterwards nobody holds the other end of the pipe.
+    # `up` reads only this line; afterwards the pipe has no reader.
     sys.stdout.write(json.dumps(line) + "\n")
     sys.stdout.flush()
 

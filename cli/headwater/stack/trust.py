@@ -35,7 +35,7 @@ STORE_PASSWORD = "changeit"  # noqa: S105
 
 
 def java_options(*, system: bool) -> list[str]:
-    """The JVM options that make Java trust the bundle in force; none where there is no bundle.
+    """JVM options that make Java trust the active bundle; empty without a bundle.
 
     Args:
         system: Use the system's bundle when no variable names one: for a runtime that doesn't know the system's.
@@ -56,7 +56,7 @@ def named_bundle() -> Path | None:
 
 
 def system_bundle() -> Path | None:
-    """The system's bundle, where Python or the distributions keep it."""
+    """The system's bundle, at the location of Python or of distributions."""
     candidates = (ssl.get_default_verify_paths().openssl_cafile, *SYSTEM_BUNDLES)
     return next((path for name in candidates if (path := Path(name)).is_file()), None)
 
@@ -65,7 +65,7 @@ def trust_store(bundle: Path) -> Path:
     """Write the bundle's certificates as a PKCS#12 store that Java reads; cached by the bundle's content.
 
     Raises:
-        ConfigurationError: There is no certificate in it.
+        ConfigurationError: The bundle has no certificate.
     """
     from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
     from cryptography.hazmat.primitives.serialization.pkcs12 import PKCS12Certificate, serialize_java_truststore

@@ -3,14 +3,13 @@
 For each batch of records, in this order:
 
 1. Each record's document becomes events, which go to the sink; a record without an OpenLineage event is dead-lettered.
-2. Wait until Kafka has acknowledged every event. An event that fails for a passing reason is sent again; one that
-   is too large for its topic makes its record a dead letter.
-3. Send the dead letters, each the original record byte for byte but for credentials, and wait until all are
-   acknowledged.
+2. Wait until Kafka has acknowledged every event. An event that fails for a temporary reason is sent again; if one is
+   too large for its topic, its record is dead-lettered.
+3. Send the dead letters (the original records byte for byte, except credentials), and wait until all are acknowledged.
 4. Commit the offsets.
 
 After a crash before step 4 the batch is read again. That changes nothing in the graph: an event has the same id
-each time. One batch is under way at a time, and its size is bounded.
+each time. Only one batch is in flight at a time, and its size is bounded.
 """
 
 from __future__ import annotations
@@ -134,7 +133,7 @@ class Bridge:
         self.totals = BridgeTotals()
 
     def stop(self) -> None:
-        """Have `run` finish what is under way and return. Safe from any thread."""
+        """Have `run` finish the current batch and return. Safe from any thread."""
         self._stopping.set()
 
     @property
@@ -156,7 +155,7 @@ class Bridge:
     # The loop
 
     def run(self) -> BridgeTotals:
-        """Bridge until stopped, or until what was on the topic at the start is committed.
+        """Bridge until stopped, or until all records that were on the topic at the start are committed.
 
         Raises:
             FatalError: a person has to change a setting.
@@ -185,7 +184,7 @@ class Bridge:
                     return
             finally:
                 parts.source.resume()
-        # Behind the last record there may be offsets that hold none: a transaction's marker.
+        # After the last record there may be offsets without a record: a transaction's marker.
         self._member.dealt_with(next_offsets(polled.records, polled.reached))
 
     def _bridged(self, records: Sequence[FetchedRecord]) -> bool:
@@ -307,7 +306,7 @@ class Bridge:
         self._parts.notices.trouble(RetryCause.BROKER, f"{message.rstrip('.')}.")
 
     def _kept_in_group(self, seconds: float) -> bool:
-        """Wait, and remain a member. False: the bridge is being stopped, and has had its time for it."""
+        """Wait, and remain a member. False: the bridge is being stopped, and its time is over."""
         until = self._parts.clock() + seconds
         while True:
             left = until - self._parts.clock()
@@ -332,7 +331,7 @@ class BridgeThread:
 
     Args:
         bridge: bridge to run.
-        ended: called when it ended by itself, with a fault; the materializer is to end, too.
+        ended: called when the bridge ends by itself, with an error; the materializer should then end, too.
     """
 
     def __init__(self, bridge: Bridge, ended: Callable[[], None]) -> None:
@@ -346,7 +345,7 @@ class BridgeThread:
         self._thread.start()
 
     def stop(self) -> None:
-        """Have it end, and wait until it has."""
+        """Stop the bridge, and wait for its end."""
         self._bridge.stop()
         self._thread.join()
 

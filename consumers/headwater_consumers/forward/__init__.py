@@ -5,7 +5,7 @@ collectors  where documents go: a URL, a file, a Kafka topic
 http        a collector behind a URL
 exporting   events → documents, once: all, of a span of time, or around datasets
 plans       the column lineages that events cite, within bounds
-refused     what a collector refuses for good, kept in a file
+refused     documents that a collector refuses for good, kept in a file
 settings    of all that
-metrics     what it counts
+metrics     its metrics
 """

@@ -24,7 +24,7 @@ class OutgoingDocument:
 
     Attributes:
         data: JSON in UTF-8, on one line.
-        key: Kafka key that documents of one job share, as OpenLineage's Kafka transport has it.
+        key: Kafka key that documents of one job share, as in OpenLineage's Kafka transport.
     """
 
     data: bytes
@@ -35,7 +35,7 @@ class CollectorUnavailableError(TransientError):
     """The collector doesn't take documents now.
 
     Attributes:
-        after_seconds: pause that the collector requests; None: it requests none.
+        after_seconds: pause that the collector requests, if any.
     """
 
     def __init__(self, message: str, *, after_seconds: float | None = None) -> None:
@@ -44,7 +44,7 @@ class CollectorUnavailableError(TransientError):
 
 
 class CollectorUnusableError(FatalError):
-    """The collector takes nothing from us until a person changes a setting."""
+    """The collector refuses everything until a person changes a setting."""
 
 
 class DocumentRefusedError(Exception):
@@ -52,7 +52,7 @@ class DocumentRefusedError(Exception):
 
     Attributes:
         status: status of its answer, in words.
-        answer: the beginning of what it answered.
+        answer: beginning of the collector's answer.
     """
 
     def __init__(self, status: str, answer: str = "") -> None:
@@ -89,10 +89,10 @@ class Collector(Protocol):
 
 
 class FileCollector:
-    """Appends documents to a file, one a line.
+    """Appends documents to a file, one per line.
 
     Args:
-        path: path of the file; it is created if it isn't there.
+        path: path of the file, which is created if missing.
 
     Raises:
         CollectorUnusableError: it can't be written.
@@ -112,7 +112,7 @@ class FileCollector:
         self._lines.append(document.data + b"\n")
 
     def flush(self) -> None:
-        """Return once all documents are on the disk; if that fails, none of them is left in the file.
+        """Return once all documents are on disk; on failure, none of them stays in the file.
 
         Raises:
             CollectorUnavailableError: it can't be written now.
@@ -187,7 +187,7 @@ class KafkaCollector:
             )
 
     def close(self) -> None:
-        """Drop what isn't acknowledged."""
+        """Drop unacknowledged documents."""
         self._producer.discard(0)
 
     def _raise_failure(self) -> None:
@@ -207,7 +207,7 @@ class RefusedDocuments(Protocol):
     """Takes documents that the collector refuses for good."""
 
     def add(self, document: OutgoingDocument, error: DocumentRefusedError, *, source: str, event_id: str) -> None:
-        """Take a document; it is stored durably when this returns.
+        """Store a document durably before returning.
 
         Args:
             document: the refused document.
@@ -228,7 +228,7 @@ class RefusedTopic:
     """A topic of documents that the collector refuses for good: each word for word, with the reason in its headers.
 
     Args:
-        topic: takes them, as long as it is there.
+        topic: topic for the documents; must exist.
     """
 
     def __init__(self, topic: KafkaCollector) -> None:
@@ -239,7 +239,7 @@ class RefusedTopic:
 
         Raises:
             CollectorUnavailableError: the topic doesn't take it now.
-            FatalError: it never will: it isn't there, or the document is too large for it.
+            FatalError: the topic doesn't exist, or the document is too large for it.
         """
         given = {"source": source, "event.id": event_id, "status": error.status, "answer": error.answer}
         headers = tuple((f"headwater.{name}", text.encode("utf-8", "replace")) for name, text in given.items())
@@ -254,7 +254,7 @@ class RefusedTopic:
             )
 
     def close(self) -> None:
-        """Drop what isn't acknowledged."""
+        """Drop unacknowledged documents."""
         self._topic.close()
 
 
@@ -262,7 +262,7 @@ class RefusedFile:
     """Documents that the collector refuses for good, one a line with the reason.
 
     Args:
-        path: path of the file; it is created with the first of them.
+        path: path of the file, which is created with the first document.
     """
 
     def __init__(self, path: Path) -> None:
@@ -291,7 +291,7 @@ def _append(path: Path, data: bytes) -> None:
     """Append to a file, and return once it is on the disk.
 
     Raises:
-        CollectorUnavailableError: the file can't be written now; it is as long as it was.
+        CollectorUnavailableError: the file can't be written now, and is unchanged.
     """
     try:
         with path.open("ab", buffering=0) as file:

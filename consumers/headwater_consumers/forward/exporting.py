@@ -1,8 +1,8 @@
-"""Events → documents, once: all, those of a span of time, or those around some datasets.
+"""One-time export of events as documents: all, of a span of time, or related to some datasets.
 
-The events are read twice, and never held. The first time shows which runs and jobs have to do with the datasets, and
-which column lineage is cited; the second makes the documents. So a START that names no dataset leaves with the rest of
-its run, and an event that was published before the column lineage that it cites has it all the same.
+The events are read twice, and never held. The first pass finds the runs and jobs related to the datasets, and the cited
+column lineages; the second builds the documents. So a START without datasets is exported with the rest of its run, and
+an event has its column lineage even if it was published before that lineage.
 """
 
 from __future__ import annotations

@@ -2,12 +2,12 @@
 
 For each batch of records, in this order:
 
-1. Each event becomes documents; column lineages that it brings are remembered for the events that cite them.
-2. Deliver the documents. While the collector is away, wait: Kafka keeps what comes meanwhile.
-3. Flush the collector. Documents that it refuses for good go to a file or topic, which has them before the next step.
-4. Commit the offsets, but for those of micro-batches that `Spacing` holds back.
+1. Each event becomes documents; column lineages are remembered for the events that cite them.
+2. Deliver the documents. While the collector is unavailable, wait: Kafka keeps new events meanwhile.
+3. Flush the collector. Documents that it refuses for good are stored in a file or topic before the next step.
+4. Commit the offsets, except those of micro-batches that `Spacing` holds back.
 
-A crash anywhere before step 4 has the batch delivered again.
+After a crash before step 4 the batch is delivered again.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from headwater_schemas.events import LineageEvent
 BATCH_RECORDS = 200
 BATCH_BYTES = 4 * 1024 * 1024
 _LAST_COMMIT_SECONDS = 10.0
-# Longest pause that a collector may request; after that the document is sent again all the same.
+# Maximum pause that a collector may request; after it the document is sent again anyway.
 _LONGEST_PAUSE_SECONDS = 300.0
 
 
@@ -100,8 +100,8 @@ class ForwardParts:
         notices: logs trouble.
         warn: logs a line.
         tenant: tenant whose events are forwarded.
-        coalesced: micro-batches that share an event share a document, where their offsets go on.
-        spacing: holds micro-batches back until they share an event; None: none is held.
+        coalesced: whether micro-batches of an event share a document, if their offsets are contiguous.
+        spacing: holds micro-batches back until they share an event; None: no micro-batch is held back.
         backoff: between attempts.
         clock: monotonic seconds.
         random: gives [0, 1).
@@ -152,7 +152,7 @@ class Forwarder:
         self.totals = ForwardTotals()
 
     def stop(self) -> None:
-        """Have `run` end after the document under way. Safe from a signal handler."""
+        """Have `run` end after the current document. Safe from a signal handler."""
         self._stopping.set()
 
     def document(self) -> dict[str, Any]:
@@ -181,7 +181,7 @@ class Forwarder:
                 continue
 
     def run(self) -> ForwardTotals:
-        """Forward until stopped, or until what was on the topic at the start is committed.
+        """Forward until stopped, or until all records that were on the topic at the start are committed.
 
         Raises:
             FatalError: a person has to change a setting.
@@ -219,7 +219,7 @@ class Forwarder:
             self._member.dealt_with(parts.spacing.committable(self._reached))
 
     def _released(self, spacing: Spacing, *, everything: bool) -> bool:
-        """Deliver what was held for long enough. False: the forwarder is being stopped."""
+        """Deliver micro-batches that were held long enough. False: the forwarder is being stopped."""
         found = spacing.all() if everything else spacing.due()
         return self._delivered([each for released in found for each in self._of_event(*released)])
 
@@ -248,7 +248,7 @@ class Forwarder:
             try:
                 event = self._parts.decoder.decode(record.value)
             except DecodeError:
-                return self._skipped()  # the materializer has made a dead letter of it
+                return self._skipped()  # the materializer has dead-lettered it
             except TransientError as error:
                 if not self._waited(ForwardCause.SCHEMAS, error, backoff):
                     return None
@@ -327,7 +327,7 @@ class Forwarder:
         self._parts.notices.trouble(ForwardCause.BROKER, f"{str(error).rstrip('.')}.")
 
     def _waited(self, cause: ForwardCause, error: TransientError, backoff: Backoff) -> bool:
-        """Wait before another attempt, and remain in the group. False: the forwarder is being stopped."""
+        """Wait before another attempt, and stay in the group. False: the forwarder is being stopped."""
         parts = self._parts
         parts.metrics.retries.inc()
         parts.notices.trouble(cause, f"{str(error).rstrip('.')}.")

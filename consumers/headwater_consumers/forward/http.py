@@ -1,9 +1,9 @@
-"""A collector behind a URL, by OpenLineage's HTTP API: one POST a document, on a connection that is kept.
+"""Collector at a URL with OpenLineage's HTTP API: one POST per document, on a kept-alive connection.
 
 | answer                              | means                                                          |
 |-------------------------------------|----------------------------------------------------------------|
 | 2xx                                 | it has the document                                            |
-| 408, 425, 429, 5xx, none            | not now: try again, after `Retry-After` where it says so       |
+| 408, 425, 429, 5xx, none            | not now: try again, after `Retry-After` if given       |
 | 3xx, 401, 403, 404, 405, 407        | it says nothing about the document: a setting is wrong         |
 | 415 to a compressed document        | the same: it takes no gzip                                     |
 | any other 4xx                       | it refuses this document for good                              |
@@ -31,7 +31,7 @@ from headwater_consumers.forward.collectors import (
 from headwater_consumers.forward.settings import Compression, ForwardSettings
 
 ENDPOINT = "/api/v1/lineage"
-"""Path that OpenLineage's clients post to, unless the URL has one."""
+"""Path to which OpenLineage's clients post, unless the URL has a path."""
 
 _LATER = frozenset({408, 425, 429})
 _OF_SETTINGS = {
@@ -56,7 +56,7 @@ class HttpCollector:
         settings: token, certificates, time limit.
 
     Raises:
-        CollectorUnusableError: the URL is none, or a certificate can't be read.
+        CollectorUnusableError: the URL is invalid, or a certificate can't be read.
     """
 
     def __init__(self, url: str, settings: ForwardSettings) -> None:
@@ -194,7 +194,7 @@ def _tls(settings: ForwardSettings) -> ssl.SSLContext:
 
 
 def _seconds(after: str | None) -> float | None:
-    """Parse `Retry-After`, seconds or a date; None if there is none."""
+    """Parse `Retry-After`, seconds or a date; None without it."""
     if after is None:
         return None
     if after.strip().isdecimal():

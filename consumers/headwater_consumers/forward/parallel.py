@@ -1,4 +1,4 @@
-"""Several posts at once: documents of one key go through the same collector, one after the other."""
+"""Concurrent posts: documents of one key go through the same collector, in order."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from headwater_consumers.forward.collectors import (
 from headwater_schemas.errors import FatalError
 
 _WAITING = 2
-"""Documents of each collector that are taken before it has the first of them, so that its thread never waits for us,
-and little is left to wait for when the command is stopped."""
+"""Maximum number of queued documents of a collector: its thread never idles, and stopping doesn't take long."""
 
 
 class ParallelCollector:
-    """Collector that delivers to several at once. After a failure none gets more until `flush` has reported it.
+    """Collector that delivers to several at once. After a failure no collector gets more until `flush` has reported it.
 
-    What a collector has then isn't delivered to it again with the rest: neither is a document that comes before another
-    one of its key overtaken, nor one sent twice for another's sake.
+    Documents that a collector already has aren't delivered again with the rest: documents of a key stay in order, and
+    none is sent twice because of another.
 
     Args:
         collectors: each is used by a thread of its own.
@@ -51,7 +50,7 @@ class ParallelCollector:
         """Return once each collector has all of its documents.
 
         Raises:
-            CollectorUnavailableError: one hasn't; deliver everything since the last flush again.
+            CollectorUnavailableError: a document wasn't delivered; deliver everything since the last flush again.
             FatalError: a person has to change a setting.
         """
         under_way, self._under_way = self._under_way, []
@@ -67,7 +66,7 @@ class ParallelCollector:
         raise fatal or max(failures, key=_asked_seconds)
 
     def close(self) -> None:
-        """Close the connections, after the posts that are under way."""
+        """Close the connections, after the current posts."""
         for thread in self._threads:
             thread.shutdown(cancel_futures=True)
         for collector in self._collectors:

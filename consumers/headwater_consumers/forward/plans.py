@@ -21,7 +21,7 @@ class PlanCache:
 
     Args:
         max_bytes: bound on their memory, estimated.
-        unknown: called for a citation of one that isn't remembered.
+        unknown: called for a citation of a lineage that isn't remembered.
     """
 
     def __init__(self, max_bytes: int, unknown: Callable[[], None] = lambda: None) -> None:
@@ -51,7 +51,7 @@ class PlanCache:
             self._bytes -= gone
 
     def cited_by(self, event: LineageEvent) -> Callable[[str], ColumnLineage | None]:
-        """Finds what this event cites."""
+        """Find the column lineages that this event cites."""
 
         def find(digest: str) -> ColumnLineage | None:
             key = _key(event, digest)
@@ -71,6 +71,6 @@ def _key(event: LineageEvent, digest: str) -> Key:
 
 
 def holds_plan(headers: tuple[tuple[str, bytes | None], ...]) -> bool:
-    """Return True if a record holds a PLAN event, by its headers; also if they don't tell."""
+    """Return True if a record holds a PLAN event, by its headers; also True if they don't show the kind."""
     kinds = [value for name, value in headers if name == KIND_HEADER]
     return not kinds or kinds[0] == b"PLAN"

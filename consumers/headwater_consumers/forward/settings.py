@@ -30,7 +30,7 @@ class ForwardSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     group: Annotated[str, Field(min_length=1, max_length=255)] = "headwater-forward-openlineage"
-    """The consumer group, whose offsets say how far it came. Give each collector a group of its own."""
+    """The consumer group, whose offsets record the progress. Give each collector a group of its own."""
 
     token: SecretStr = SecretStr("")
     """The bearer token for the collector's URL. Put it into the environment rather than into a file that others can
@@ -46,7 +46,7 @@ class ForwardSettings(BaseModel):
     """PEM file of this client's certificate, for mutual TLS."""
 
     key_location: Path | None = None
-    """PEM file of its private key, where it isn't in the certificate's."""
+    """PEM file of its private key, if it isn't in the certificate's file."""
 
     key_password: SecretStr = SecretStr("")
     """The password of the private key."""
@@ -65,8 +65,8 @@ class ForwardSettings(BaseModel):
     run, stay in order."""
 
     micro_batches: MicroBatches = MicroBatches.EACH
-    """EACH: a document of type RUNNING for every micro-batch. COALESCED: one for those that were published together,
-    where their offsets go on from one to the next; its offsets are those of all of them. SPACED: the same for all
+    """EACH: a document of type RUNNING for every micro-batch. COALESCED: one for micro-batches that were published
+    together, if their offsets are contiguous, with the offsets of all of them. SPACED: the same for all
     micro-batches of a query in `micro_batches_minutes`."""
 
     micro_batches_minutes: Annotated[float, Field(gt=0, le=1_440)] = 10.0

@@ -1,4 +1,4 @@
-"""Micro-batches of a streaming query, held until there is one document for all of some minutes."""
+"""Spacing: micro-batches of a streaming query are held back to share one document for some minutes."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from headwater_schemas.events import IntervalEvent, LineageEvent
 from headwater_schemas.identity import event_id
 
 MOST_MICRO_BATCHES: Final = 500
-"""Maximum held per query: a document has them all, and should be no larger than collectors take."""
+"""Maximum number held per query: their common document must not be too large for collectors."""
 
 
 class Released(NamedTuple):
     """An event that is to be sent now.
 
     Attributes:
-        event: the event as it came, or with the micro-batches of several.
-        record: record of the event; for several events the last one's.
+        event: original event, or one with the micro-batches of several events.
+        record: record of the event, or of the last of several events.
     """
 
     event: LineageEvent
@@ -46,11 +46,11 @@ _Key: TypeAlias = tuple[Partition, str, str | None]
 
 
 class Spacing:
-    """Holds micro-batches back, each query's by themselves, and joins those that follow on each other.
+    """Holds micro-batches back, separately for each query, and joins consecutive ones.
 
-    They are released together when the minutes are over, by the clock or by their processing times, when something else
-    of their run comes, or when one comes that doesn't follow. Their records' offsets must not be committed before
-    (`committable`), so a crash loses none.
+    They are released together when the minutes are over (by the clock or by their processing times), when another event
+    of their run comes, or when a micro-batch comes that isn't the next one. Their records' offsets must not be
+    committed before (`committable`), so a crash loses no micro-batch.
 
     Args:
         minutes: between two documents of a query.
@@ -95,12 +95,12 @@ class Spacing:
         return self._release(self._held)
 
     def forget(self, partitions: Collection[Partition]) -> None:
-        """Drop micro-batches of partitions that another member reads now, uncommitted ones again."""
+        """Drop micro-batches of partitions that another member reads now, from the committed offset."""
         for key in [key for key in self._held if key[0] in partitions]:
             del self._held[key]
 
     def committable(self, offsets: Mapping[Partition, int]) -> dict[Partition, int]:
-        """Offsets, as far as nothing before them is held."""
+        """Offsets up to the first held micro-batch of each partition."""
         found = dict(offsets)
         for (partition, _, _), held in self._held.items():
             if partition in found:
@@ -118,7 +118,7 @@ class Spacing:
 
 
 def _follows(held: _Held, event: LineageEvent, body: IntervalEvent) -> bool:
-    """Return True if an event's micro-batches can share an event with those that are held."""
+    """Return True if an event's micro-batches can share an event with the held ones."""
     before = held.body
     if body.entries[0].batch_id != before.entries[-1].batch_id + 1:
         return False

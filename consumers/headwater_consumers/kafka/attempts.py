@@ -1,4 +1,4 @@
-"""Attempts: which records a consumer was at when its process ended, so that one that ends each process is found.
+"""Attempts: records that a consumer was processing when its process ended, to find a record that ends every process.
 
 A process that is killed, for its memory say, can't tell. So before the first records of a partition are handed on,
 their offset is committed once more with the ids of the processes that began them in its metadata, and the first commit
@@ -40,8 +40,8 @@ class _Attempt:
     Attributes:
         begun_by: other processes that began it in vain.
         left: records that are still handed on with care.
-        careful: records are left to hand on carefully, or one of them isn't committed.
-        out: offset after the last record handed on; None: none were, or all are committed.
+        careful: True while records have to be handed on carefully, or such records aren't committed.
+        out: offset after the last uncommitted record that was handed on; None if all are committed.
         begun: the attempt is recorded.
     """
 
@@ -85,7 +85,7 @@ class Attempts:
     def at_once(self) -> int | None:
         """Number of records that may be handed on now.
 
-        0: none until those handed on before are committed; None: no bound.
+        0: no records until the previous ones are committed; None: no bound.
         """
         careful = [each for each in self._of.values() if each.careful]
         if not careful:
@@ -95,7 +95,7 @@ class Attempts:
         return min(_CAREFUL[each.before][0] for each in careful)
 
     def begins(self, records: Iterable[FetchedRecord]) -> dict[Partition, int]:
-        """Find partitions whose first records since the assignment are among these, with the first offset."""
+        """Find partitions whose first records since their assignment are in this batch, with the first offset."""
         first: dict[Partition, int] = {}
         for record in records:
             attempt = self._of.get(record.partition)

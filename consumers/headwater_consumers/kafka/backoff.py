@@ -1,4 +1,4 @@
-"""Waiting between attempts: a policy that is a value, beside the state of one trouble."""
+"""Waiting between attempts: a policy, and the state of one fault."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class BackoffPolicy:
 
     Attributes:
         first_seconds: the first wait, before jitter. A lost race is over in that time.
-        cap_seconds: no wait is longer, so that recovery is noticed soon after it happens.
+        cap_seconds: maximum wait, so that recovery is noticed soon.
     """
 
     first_seconds: float = 0.1
@@ -20,13 +20,13 @@ class BackoffPolicy:
 
     def wait_seconds(self, attempt: int, random: Callable[[], float]) -> float:
         """Return the wait after failed attempt number `attempt`, from 1; `random` gives [0, 1)."""
-        # Beyond 2^30 the cap has long won; the bound keeps the integer from growing with an outage of days.
+        # The cap applies long before 2^30; this bound keeps the integer small during an outage of days.
         whole = min(self.cap_seconds, self.first_seconds * 2.0 ** min(attempt - 1, 30))
         return whole * (0.5 + random() / 2)
 
 
 class Backoff:
-    """The attempts at one thing. Times are the injected clock's, monotonic seconds."""
+    """State of the attempts at one operation. Times are the injected clock's, monotonic seconds."""
 
     def __init__(self, policy: BackoffPolicy, clock: Callable[[], float], random: Callable[[], float]) -> None:
         self._policy = policy
@@ -52,7 +52,7 @@ class Backoff:
 
     @property
     def remaining_seconds(self) -> float:
-        """Until the next attempt; 0 where it is due."""
+        """Seconds until the next attempt; 0 if it is due."""
         return 0.0 if self.due else self._due - self._clock()
 
 
@@ -65,7 +65,7 @@ class Deadline:
 
     @property
     def remaining_seconds(self) -> float:
-        """Until then, 0 once it has passed."""
+        """Seconds until then; 0 once it has passed."""
         return max(0.0, self._at - self._clock())
 
     @property

@@ -1,4 +1,4 @@
-"""The consumer group as a whole: who is in it, and forgetting or setting what it has committed."""
+"""Administration of a consumer group: its members, and deleting or setting its committed offsets."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def members(client: Mapping[str, Any], group: str) -> list[str]:
 
 
 def forget(client: Mapping[str, Any], group: str) -> None:
-    """Delete the group, and with it what it has committed: its next consumer begins at the topic's beginning.
+    """Delete the group and its committed offsets: its next consumer begins at the topic's beginning.
 
     Raises:
         KafkaException: it has members (`NON_EMPTY_GROUP`), or the brokers don't answer in time or refuse.
@@ -47,7 +47,7 @@ def forget(client: Mapping[str, Any], group: str) -> None:
 
 
 def commit(client: Mapping[str, Any], group: str, offsets: Mapping[Partition, int]) -> None:
-    """Commit for a group that has no members: its next consumer begins there.
+    """Commit offsets for a group without members: its next consumer begins there.
 
     Raises:
         KafkaException: it has members, or the brokers don't answer in time or refuse.

@@ -1,10 +1,10 @@
 """The Kafka source: records of the events topic, as a member of a consumer group, with offsets committed explicitly.
 
-What librdkafka does by itself (joining, heartbeats, fetching ahead, finding brokers again) is left to it. What is added
+librdkafka joins the group, sends heartbeats, fetches ahead and reconnects to brokers by itself. What is added
 here: who owns which partition of which incarnation of the topic, and that a batch never outlives its partition.
 
-An offset is committed with the topic id in its metadata. A topic that was deleted and created again has another id, and
-is read from its beginning, whatever offset was committed for the topic of the same name before.
+An offset is committed with the topic id in its metadata. A recreated topic has another id, and is read from its
+beginning: an offset committed for the earlier topic of this name is ignored.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ if TYPE_CHECKING:
 log = logging.getLogger("headwater.consume")
 
 _REQUEST_SECONDS = 5.0
-# Most records taken from librdkafka's local queue at a time, without waiting. Fewer, where those before were so large
-# that this many would overrun the byte budget.
+# Most records taken from librdkafka's local queue at a time, without waiting. Fewer, if the previous ones were so large
+# that this many would exceed the byte budget.
 _CHUNK_RECORDS = 250
-# Bound of one fetch response, compressed. librdkafka raises it to `message.max.bytes`, and a broker sends a larger
-# record batch whole all the same, so nothing gets stuck on it.
+# Bound of one fetch response, compressed. librdkafka raises it to `message.max.bytes`, and a broker still sends a
+# larger record batch whole, so consumption never gets stuck.
 _FETCH_BYTES = 2 * 1024 * 1024
-# Bound per partition: a batch, should they all come from one.
+# Bound per partition: a whole batch, in case all records come from one partition.
 _QUEUED_MESSAGES = 4_000
 # Interval of checks whether the topic was deleted and created again. One small request.
 CHECK_SECONDS = 15.0
@@ -85,14 +85,14 @@ class SourceConfig:
     def consumer_config(self) -> dict[str, Any]:
         """Return librdkafka's settings. The user's own override tuning, but not settings that the source relies on."""
         return {
-            # A consumer that was killed holds its partitions for so long, not for 45 s. Heartbeats are librdkafka's own
-            # thread's, so neither a long write nor Python's lock delays them.
+            # A killed consumer holds its partitions for this time instead of 45 s. librdkafka's own thread sends
+            # heartbeats, so neither a long write nor Python's lock delays them.
             "session.timeout.ms": 15_000,
             "queued.max.messages.kbytes": self.queued_kilobytes,
-            # That bound counts values, of all partitions together, and is looked at before a fetch, not after: what one
-            # fetch brings comes on top, uncompressed. Nor does it count what librdkafka adds to each message, some
-            # hundred bytes, so messages have a bound too, of each partition: with the default of 100,000, eight
-            # partitions of small ones would take more than all else.
+            # That bound counts values of all partitions together, and is checked before a fetch: the fetched records
+            # come on top, uncompressed. It doesn't count librdkafka's overhead of some hundred bytes per message
+            # either, so the number of messages per partition is bounded, too: with the default of 100,000, eight
+            # partitions of small messages would take more memory than everything else.
             "fetch.max.bytes": min(_FETCH_BYTES, self.queued_kilobytes * 1024),
             "queued.min.messages": _QUEUED_MESSAGES,
             **bounds_config(self.record_max_bytes),
@@ -134,7 +134,7 @@ class ClientCallbacks:
         self.reachable = False
 
     def raise_fatal(self) -> None:
-        """Raise what no further poll would mend.
+        """Raise a fatal error.
 
         Raises:
             FatalError: if there was any.
@@ -144,7 +144,8 @@ class ClientCallbacks:
 
     def on_error(self, error: KafkaError) -> None:
         """Handle an error, as librdkafka's `error_cb`."""
-        # With one of several brokers away nothing is amiss; when all are, the last one's error is the precise one.
+        # One unreachable broker of several is no problem; when all are unreachable, the last one's error is the most
+        # precise.
         if error.code() != KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001 - librdkafka's own name
             self._last_error = error
             self.recorded(error, "consuming")
@@ -164,11 +165,11 @@ class ClientCallbacks:
             self._notices.trouble(RetryCause.BROKER, str(failure))
 
     def notice(self, error: KafkaException, doing: str) -> None:
-        """Something failed that is tried again whatever it was."""
+        """Record a failure that is retried."""
         self._notices.trouble(RetryCause.BROKER, str(self.classified(error, doing)))
 
     def recorded(self, error: KafkaError | KafkaException, doing: str) -> BrokerUnavailableError | FatalError:
-        """Translate an error of librdkafka. A fatal one is recorded for `raise_fatal`."""
+        """Translate an error of librdkafka. A fatal error is recorded for `raise_fatal`."""
         failure = self.classified(error, doing)
         if isinstance(failure, FatalError):
             self._fatal = failure
@@ -204,13 +205,13 @@ class Incarnation:
             topic_id = self._offsets.topic_id(self._topic, timeout_seconds=_REQUEST_SECONDS)
             return topic_id, self._offsets.committed(partitions, timeout_seconds=_REQUEST_SECONDS)
         except KafkaException as error:
-            # Start as librdkafka would, and look again soon: the id "" then counts as another incarnation.
+            # Start as librdkafka would, and check again soon: the id "" then counts as another incarnation.
             self._callbacks.notice(error, "looking up the topic's id")
             self._next_check = self._clock()
             return "", {}
 
     def is_another_than(self, partitions: Iterable[Partition]) -> bool:
-        """Return True if the topic was recreated since these were assigned. Checks now and then; False if unknown."""
+        """Return True if the topic was recreated since these were assigned. Checks periodically; False if unknown."""
         ours = frozenset(partition.topic_id for partition in partitions)
         if not ours or self._clock() < self._next_check:
             return False
@@ -224,7 +225,7 @@ class Incarnation:
 class Ownership:
     """Assigned partitions, with the topic's incarnation and the committed offsets.
 
-    Kept up to date by the source's callbacks; all on one thread.
+    The source's callbacks keep it up to date; all on one thread.
     """
 
     def __init__(self) -> None:
@@ -310,14 +311,14 @@ class KafkaSource:
         return self._callbacks.reachable
 
     def subscribe(self, listener: SourceListener) -> None:
-        """Join the group. Returns at once; partitions come with later polls."""
+        """Join the group. Returns at once; partitions are assigned during later polls."""
         self._listener = listener
         self._consumer.subscribe(
             [self._config.topic], on_assign=self._on_assign, on_revoke=self._on_revoke, on_lost=self._on_lost
         )
 
     def poll(self, *, max_records: int, max_bytes: int, timeout_seconds: float) -> Polled:
-        """Records, as soon as there are any; empty after the timeout.
+        """Return records as soon as there are any; empty after the timeout.
 
         Raises:
             FatalError: credentials refused.
@@ -405,9 +406,9 @@ class KafkaSource:
             raise self._callbacks.classified(error, "reading offsets") from error
 
     def standing(self) -> list[PartitionOffsets]:
-        """Bounds of our partitions and the group's offsets in them, as of the last fetch; asks no broker.
+        """Bounds of the assigned partitions and the group's offsets, as of the last fetch; asks no broker.
 
-        Partitions of which the end isn't known yet are left out.
+        Partitions with an unknown end are left out.
         """
         found = []
         for partition in self._ownership.partitions:
@@ -436,7 +437,7 @@ class KafkaSource:
                 continue
             if error is not None and error.code() in UNFETCHABLE:
                 self._seek(partition, self._unfetchable.failed(partition, offset, error.str()))
-                sought.add(partition)  # what follows was fetched before
+                sought.add(partition)  # later records were fetched before
             elif offset >= self._unfetchable.expects(partition) and (error is None or at_end(error)):
                 records += self._passed(partition, offset)
                 if error is None:
@@ -489,8 +490,8 @@ class KafkaSource:
         except KafkaException as error:
             self._callbacks.notice(error, f"reading {partition} from offset {offset}")  # it fails again there
 
-    # Callbacks of librdkafka: all within `poll`, `consume` or `close`, on the calling thread. A client that was left
-    # behind revokes what is no longer ours.
+    # Callbacks of librdkafka: all within `poll`, `consume` or `close`, on the calling thread. An abandoned client
+    # revokes partitions that this source no longer has.
 
     def _on_assign(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         self._rebalanced = True
@@ -500,7 +501,7 @@ class KafkaSource:
             for p in partitions
         ]
         consumer.incremental_assign(starts)
-        # Either way: librdkafka keeps a partition paused that went during a pause, also once it comes back.
+        # In both cases: librdkafka keeps a partition paused that was revoked during a pause, even after it comes back.
         if starts:
             (consumer.pause if self._paused or self._holding else consumer.resume)(starts)
         taken = self._ownership.take(partitions, topic_id, committed)
@@ -543,7 +544,7 @@ class KafkaSource:
     def _answer(self, error: KafkaError | None) -> None:
         meant = None if error is None else self._callbacks.recorded(error, "committing offsets")
         if meant is None:
-            self._callbacks.reachable = True  # statistics come only every two seconds
+            self._callbacks.reachable = True  # statistics arrive only every two seconds
             self._confirm(self._committing)
         if not isinstance(meant, FatalError):
             self._require_listener().committed(meant)
@@ -565,20 +566,18 @@ class KafkaSource:
     def _join_anew(self) -> None:
         """Leave the group, and join it with a client that knows nothing of the topic.
 
-        Partitions of a new topic begin with leader epoch 0. While librdkafka remembers higher ones, from elections in
-        the topic that is gone, it takes the new ones for outdated and fetches nothing.
+        Partitions of a new topic begin with leader epoch 0. While librdkafka remembers higher epochs, from elections in
+        the deleted topic, it considers the new ones outdated and fetches nothing.
         """
         self._on_lost(self._consumer, [TopicPartition(p.topic, p.number) for p in self._ownership.partitions])
         left, self._consumer = self._consumer, self._client()
         left.close()
-        self._require_listener().committed(
-            None
-        )  # of what was being committed nothing is ours; its answer went with the client
+        self._require_listener().committed(None)  # the outcome of the current commit is lost with the old client
         self.subscribe(self._require_listener())
 
 
 def after_rewind(records: list[FetchedRecord]) -> list[FetchedRecord]:
-    """Without what came before a partition was assigned anew from an earlier offset, in the middle of a poll.
+    """Drop records that came before their partition was reassigned during this poll, from an earlier offset.
 
     Keeping it would let the later offset be committed before the earlier records are applied.
     """

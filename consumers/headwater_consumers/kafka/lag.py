@@ -1,8 +1,8 @@
 """Lag of a consumer group, in records and seconds, asked of the brokers.
 
-It is asked on a thread of its own, for all partitions of the topic. So it goes on rising while the database is away,
-while the consumer hangs, and while it has no partition. librdkafka's own idea of where a partition ends comes with the
-records that it fetches, and stands still as soon as fetching is paused.
+It is asked on a thread of its own, for all partitions of the topic. So it keeps rising while the database is
+unavailable, while the consumer hangs, and while it has no partition. librdkafka learns a partition's end only with
+fetched records, so its value stands still while fetching is paused.
 """
 
 from __future__ import annotations
@@ -27,17 +27,18 @@ EVERY_SECONDS = 5.0
 STALE_SECONDS = 30.0
 """Age up to which the last answer is shown while the brokers give no other."""
 _REQUEST_SECONDS = 5.0
-# A look under way at the end isn't waited for any longer: with the brokers away it would take several requests' time.
+# The current check isn't waited for longer than this: with the brokers unreachable it would take the time of several
+# requests.
 _CLOSE_SECONDS = 1.0
 
 
 class LagMetrics:
-    """The lag of one group on one topic, as Prometheus sees it.
+    """Lag of one group on one topic, as Prometheus metrics.
 
     Args:
         registry: metrics registry of the process.
         prefix: prefix of the names: the reader of the topic.
-        group: the consumer group; replicas of one group show the same.
+        group: the consumer group; all replicas of a group show the same values.
     """
 
     def __init__(self, registry: CollectorRegistry, prefix: str, group: str) -> None:
@@ -69,7 +70,7 @@ class LagMetrics:
 
         Args:
             records: pending offsets of every partition.
-            seconds: age of the oldest pending record; partitions where it isn't known are left out.
+            seconds: age of the oldest pending record; partitions with unknown age are left out.
             at: now, in Unix time.
         """
         self._replace(self._records, records)
@@ -82,7 +83,7 @@ class LagMetrics:
         self._replace(self._seconds, {})
 
     def _replace(self, gauge: Gauge, values: Mapping[Partition, float]) -> None:
-        """Keep one series for each of these partitions and no other; a scrape in between misses none that stays."""
+        """Keep series for exactly these partitions; a concurrent scrape always sees the remaining ones."""
         for metric in gauge.collect():
             for number in {sample.labels["partition"] for sample in metric.samples} - {str(p.number) for p in values}:
                 gauge.remove(self._group, number)
@@ -91,17 +92,17 @@ class LagMetrics:
 
 
 class OffsetSource(Protocol):
-    """Reader of a group's offsets; `OffsetReader` is one."""
+    """Reader of a group's offsets, such as `OffsetReader`."""
 
     def positions(self, topic: str, *, timeout_seconds: float) -> Sequence[PartitionOffsets]:
         """Return every partition of the topic, with the group's committed offset."""
 
 
 class PublicationTimes(Protocol):
-    """Reader of publication times; `PendingTimes` is one."""
+    """Reader of publication times, such as `PendingTimes`."""
 
     def read(self, pending: Collection[PartitionOffsets], *, timeout_seconds: float) -> Mapping[Partition, int]:
-        """Return when each partition's first pending record was published, in ms of Unix time; unknown: left out."""
+        """Return when each partition's first pending record was published, in Unix milliseconds, where known."""
 
     def close(self) -> None:
         """Close the connections."""
@@ -112,7 +113,7 @@ class LagWatch(AbstractContextManager["LagWatch"]):
 
     Args:
         offsets: asks the brokers.
-        times: reads from them since when records wait.
+        times: reads since when records have been waiting.
         topic: topic to read.
         metrics: shows the answers.
         clock: monotonic seconds.
@@ -139,7 +140,7 @@ class LagWatch(AbstractContextManager["LagWatch"]):
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"lag-{topic}", daemon=True)
         self.behind: int | None = None
-        """Offsets that wait, of all partitions; None: not known."""
+        """Number of pending offsets of all partitions; None if unknown."""
 
     @classmethod
     def of(

@@ -13,14 +13,14 @@ _POSITIONS_SECONDS = 1.0
 
 
 class Membership:
-    """The partitions of one member, and its offsets. It is the source's listener.
+    """Partitions of one group member, and its offsets. It is the source's listener.
 
     Args:
         source: source of the records.
         clock: monotonic seconds.
         not_committed: called with why a commit failed.
         trouble: called with why the group's positions couldn't be had.
-        gone: called with partitions that another member has now.
+        gone: called with partitions that another member has taken over.
     """
 
     def __init__(
@@ -62,12 +62,12 @@ class Membership:
             self._committed.pop(partition, None)
 
     def committed(self, error: BrokerUnavailableError | None) -> None:
-        """Offsets are committed by `commit_now` alone."""
+        """Only `commit_now` commits offsets."""
 
     # Offsets
 
     def dealt_with(self, offsets: Mapping[Partition, int]) -> None:
-        """Commit offsets that are done. Those that can't be committed now are committed with later ones."""
+        """Commit offsets that are done. Offsets that can't be committed now are committed with later ones."""
         self._uncommitted.update(
             {
                 partition: offset
@@ -78,10 +78,10 @@ class Membership:
         self._commit()
 
     def commit_the_last(self, seconds: float) -> None:
-        """Commit what a commit failed of while other members of the group left, as they all do at a stop.
+        """Retry offsets whose commit failed because other members left the group, as all members do at a stop.
 
         Args:
-            seconds: after which what is left is left to who reads it again.
+            seconds: time limit; afterwards, the records of uncommitted offsets will be read again.
         """
         until = self._clock() + seconds
         self._source.pause()
@@ -89,7 +89,7 @@ class Membership:
             self._commit()
             if not self._uncommitted or self._clock() >= until:
                 return
-            # The group is settled within polls; what it takes from us is no longer ours to commit.
+            # The group rebalances during polls; offsets of revoked partitions must no longer be committed.
             self._source.poll(max_records=1, max_bytes=1, timeout_seconds=POLL_SECONDS)
 
     def caught_up(self) -> bool:

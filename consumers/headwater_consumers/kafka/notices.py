@@ -1,4 +1,4 @@
-"""Log lines on trouble that lasts: the first, one a minute, and when it is over."""
+"""Log lines on lasting faults: at once, once a minute, and when they are over."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ EVERY_SECONDS = 60.0
 
 @dataclass(slots=True)
 class _Trouble:
-    """One episode. `reported`: whether its beginning was logged, so that its end is."""
+    """One episode. `reported`: whether its beginning was logged, so that its end will be, too."""
 
     since: float
     reported: bool
 
 
 class TroubleCause(Protocol):
-    """Cause of trouble. Hashable; there are few of them."""
+    """Cause of trouble. Must be hashable; there are few different ones."""
 
     @property
     def label(self) -> str:
@@ -55,7 +55,7 @@ class TroubleCause(Protocol):
 
 
 class Notices:
-    """One line for each kind of trouble at a time. Trouble that comes and goes is reported once a minute, too.
+    """One line for each kind of trouble at a time. A fault that comes and goes is reported at most once a minute, too.
 
     Args:
         warn: logs a line.
@@ -93,7 +93,7 @@ class Notices:
         known.reported = True
 
     def over(self, *causes: TroubleCause) -> None:
-        """Report that these troubles are over, if they were there."""
+        """Report that these faults are over, if they had occurred."""
         for cause in causes:
             known = self._troubles.pop(cause, None)
             if known is not None and known.reported:

@@ -1,4 +1,4 @@
-"""Offsets as the brokers hold them: where each partition begins and ends, and what the group has committed there."""
+"""Offsets at the brokers: beginning and end of each partition, and the group's committed offsets."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class PartitionOffsets:
     """Offsets of one partition and the group's in it. Half-open: `end` is the offset that the next record will get.
 
     Attributes:
-        committed: the offset that the group consumes next; None where it has committed none for this incarnation.
+        committed: offset that the group consumes next; None if it has committed none for this incarnation.
     """
 
     partition: Partition
@@ -94,7 +94,7 @@ def committable(
 
 
 def start_offset(committed: CommittedOffset | None, topic_id: str) -> int:
-    """Offset to start from in the topic's current incarnation: the one committed for it, else the beginning."""
+    """Offset to start from in the topic's current incarnation: the committed offset, else the beginning."""
     if committed is None:
         return OFFSET_STORED
     if committed.topic_id and topic_id and committed.topic_id != topic_id:
@@ -123,7 +123,7 @@ class OffsetReader:
     def committed(
         self, partitions: Iterable[TopicPartition], *, timeout_seconds: float
     ) -> dict[tuple[str, int], CommittedOffset]:
-        """Return the offsets that the group has committed; partitions without one are left out."""
+        """Return the group's committed offsets; partitions without one are left out."""
         asked = [TopicPartition(p.topic, p.partition) for p in partitions]
         if not asked:
             return {}
@@ -147,7 +147,7 @@ class OffsetReader:
             try:
                 return list(asker.committed(asked, timeout=deadline.remaining_seconds))
             except KafkaException as error:
-                # A group that nobody has asked about yet gets its coordinator with the first question.
+                # A new group gets its coordinator with the first request about it.
                 if error.args[0].code() not in _COORDINATOR_MOVES or deadline.passed:
                     raise
                 time.sleep(_PAUSE_SECONDS)
@@ -164,7 +164,7 @@ class OffsetReader:
         description = self._describe(topic, timeout_seconds)
         topic_id = "" if description.topic_id is None else str(description.topic_id)
         partitions = [TopicPartition(topic, info.id) for info in description.partitions]
-        # The group first: read the other way round, records committed in between would seem to lie beyond the end.
+        # The group first: in the other order, records committed in between would seem to lie beyond the end.
         committed = self.committed(partitions, timeout_seconds=timeout_seconds) if of_group else {}
         begins = self._list(partitions, _EARLIEST, timeout_seconds)
         ends = self._list(partitions, _LATEST, timeout_seconds)

@@ -47,10 +47,10 @@ class Unread:
     """Reason why the bytes of one or several offsets are missing.
 
     Attributes:
-        end: the offset after the last one missing.
+        end: offset after the last missing one.
         why: a sentence, without a full stop.
-        bytes: length of the value; None if it isn't known.
-        fetched: the brokers returned it. False: no client of this library can read it.
+        bytes: length of the value; None if unknown.
+        fetched: True if the brokers returned the record; False if the client library can't read it.
     """
 
     end: int
@@ -61,12 +61,12 @@ class Unread:
 
 @dataclass(frozen=True, slots=True)
 class FetchedRecord:
-    """One record as it was read, untouched; or offsets whose bytes can't be read, or were left out.
+    """One unchanged record; or offsets whose bytes can't be read or were left out.
 
     Attributes:
-        timestamp_ms: since the epoch; None where the record has none.
+        timestamp_ms: milliseconds since the epoch; None if the record has none.
         unread: why there are no bytes; None for a record.
-        ends_consumers: processes ended again and again when they came to it (`attempts`).
+        ends_consumers: True if reading the record ended consumer processes repeatedly (`attempts`).
     """
 
     partition: Partition
@@ -89,7 +89,7 @@ class FetchedRecord:
         return len(self.value or b"") + len(self.key or b"")
 
     def without_bytes(self, why: str) -> FetchedRecord:
-        """Return the record's coordinates alone, with the reason."""
+        """Return only the record's coordinates, with the reason."""
         unread = Unread(self.end, why, bytes=len(self.value or b""), fetched=True)
         return FetchedRecord(self.partition, self.offset, None, timestamp_ms=self.timestamp_ms, unread=unread)
 
@@ -104,8 +104,8 @@ class Decoded:
 
     Attributes:
         record: the record as it was read.
-        event: the event as it counts.
-        of_future: it stated a later time than it counts with (`future`).
+        event: the event as it is applied.
+        of_future: True if the event stated a time in the future, which was lowered (`future`).
     """
 
     record: FetchedRecord
@@ -120,8 +120,9 @@ def next_offsets(
 
     Args:
         records: in any order.
-        reached: positions that a partition's end was reported at. They pass the records of `records`, but for the
-            control records at the end of a transaction, which have an offset and are never delivered.
+        reached: positions at which the end of a partition was reported. A position lies after the partition's
+            `records`. It may also lie after control records of transactions, which have an offset and are never
+            delivered.
     """
     following = dict(reached or {})
     for record in records:
@@ -131,7 +132,7 @@ def next_offsets(
 
 
 def record_of(message: Message, partition: Partition, offset: int, *, max_bytes: int) -> FetchedRecord:
-    """Return the record in a message that is no error; only its coordinates if it is longer than `max_bytes`."""
+    """Return the record of a message without error; only its coordinates if it is longer than `max_bytes`."""
     kind, milliseconds = message.timestamp()
     record = FetchedRecord(
         partition,

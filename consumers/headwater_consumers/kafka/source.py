@@ -16,8 +16,8 @@ class Polled:
     """Result of one poll.
 
     Attributes:
-        records: in order within each partition; only those of partitions that are assigned now.
-        reached: partitions whose end was met, with the offset to consume next there.
+        records: records of assigned partitions, in order within each partition.
+        reached: partitions whose end was reached, with the next offset to consume.
     """
 
     records: tuple[FetchedRecord, ...] = ()
@@ -28,13 +28,13 @@ class SourceListener(Protocol):
     """Callbacks of a source within `poll` and `close`: assigned, revoked or lost partitions, committed offsets."""
 
     def assigned(self, partitions: frozenset[Partition]) -> None:
-        """Handle newly assigned partitions; they are read from their committed offset on."""
+        """Handle newly assigned partitions, which are read from their committed offset."""
 
     def revoked(self, partitions: frozenset[Partition]) -> None:
         """Handle partitions that will be revoked on return; until then their offsets can be committed."""
 
     def lost(self, partitions: frozenset[Partition]) -> None:
-        """Handle partitions that another member has already: drop what is in flight, commit nothing."""
+        """Handle partitions that another member already has: drop their in-flight records, commit nothing."""
 
     def committed(self, error: BrokerUnavailableError | None) -> None:
         """Handle the result of the last `commit`; None: it succeeded."""
@@ -44,14 +44,14 @@ class RecordSource(Protocol):
     """Source of records. All calls come from one thread."""
 
     def subscribe(self, listener: SourceListener) -> None:
-        """Join the group. Returns at once; partitions come with later polls."""
+        """Join the group. Returns at once; partitions are assigned during later polls."""
 
     def poll(self, *, max_records: int, max_bytes: int, timeout_seconds: float) -> Polled:
         """Return records, as soon as there are any; empty after the timeout. Also keeps the membership alive.
 
         Args:
             max_records: maximum number of records.
-            max_bytes: stop when there are so many; may be exceeded by what librdkafka holds in its queue.
+            max_bytes: size at which to stop; the records in librdkafka's queue may exceed it.
             timeout_seconds: longest wait for the first record.
 
         Raises:
@@ -65,7 +65,7 @@ class RecordSource(Protocol):
         """
 
     def commit_now(self, offsets: Mapping[Partition, int]) -> None:
-        """Commit, and return once the brokers have: for the listener, before partitions go.
+        """Commit and wait for the brokers: for the listener, before partitions are revoked.
 
         Raises:
             BrokerUnavailableError: they haven't, or not certainly.
@@ -73,10 +73,10 @@ class RecordSource(Protocol):
         """
 
     def pause(self) -> None:
-        """Let polls bring no records, until `resume`; membership stays. Also holds for partitions assigned later."""
+        """Let polls return no records until `resume`; stays in the group. Also holds for partitions assigned later."""
 
     def resume(self) -> None:
-        """End a pause. Safe to call without one."""
+        """End a pause. Safe to call without a `pause`."""
 
     def positions(self) -> list[PartitionOffsets]:
         """Return the offsets of every partition of the topic and those of the group, whoever owns it.
@@ -87,9 +87,9 @@ class RecordSource(Protocol):
         """
 
     def standing(self) -> list[PartitionOffsets]:
-        """Bounds of our partitions and the group's offsets in them, as of the last fetch; asks no broker.
+        """Bounds of the assigned partitions and the group's offsets, as of the last fetch; asks no broker.
 
-        Partitions of which the end isn't known yet are left out.
+        Partitions with an unknown end are left out.
         """
 
     @property

@@ -1,4 +1,4 @@
-"""Reading a whole topic once, from where it begins to where it ends now, outside of any group."""
+"""Reader of a whole topic, once, from its beginning to its current end, outside of any group."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def records_to_end(client: Mapping[str, Any], topic: str, *, newest: int | None 
 
 
 def record_at(client: Mapping[str, Any], partition: Partition, offset: int) -> FetchedRecord:
-    """Return the record at an offset; only its coordinates if it can't be read, or none is there.
+    """Return the record at an offset; only its coordinates if it can't be read or doesn't exist.
 
     Raises:
         KafkaException: the brokers refuse, or the offset is out of the partition's range.
@@ -126,16 +126,16 @@ class PendingTimes:
         self._client = client
         self._consumer: Consumer | None = None
         self._known: dict[Partition, tuple[int, int | None]] = {}
-        """Offset and timestamp of each partition's record; None: it has none that can be read."""
+        """Offset and timestamp of each partition's record; None if it has no readable record."""
 
     def read(self, pending: Collection[PartitionOffsets], *, timeout_seconds: float) -> dict[Partition, int]:
         """Return when each partition's first pending record was published, in ms of Unix time.
 
-        Partitions are left out whose record can't be read, has no timestamp, or wasn't read in time.
+        Partitions are left out if their record can't be read, has no timestamp, or wasn't read in time.
 
         Args:
             pending: partitions with pending records.
-            timeout_seconds: for all of them together.
+            timeout_seconds: time limit for all partitions together.
 
         Raises:
             KafkaException: the brokers refuse.

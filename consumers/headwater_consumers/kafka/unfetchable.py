@@ -1,6 +1,6 @@
-"""Offsets whose batch no client can read: found, confirmed and passed over, one at a time.
+"""Offsets whose batch no client can read: they are found, confirmed and skipped, one at a time.
 
-librdkafka reports such a batch with an error at the offset that it asked for, and asks again for ever. It doesn't tell
+librdkafka reports such a batch with an error at the requested offset, and repeats the request forever. It doesn't tell
 where the batch ends, nor gives its bytes. So the next offset is tried after each that can't be read, which is in the
 same batch or behind it: some milliseconds an offset, and nothing good is ever passed over.
 """
@@ -34,29 +34,29 @@ def at_end(error: KafkaError) -> bool:
     return bool(error.code() == KafkaError._PARTITION_EOF)
 
 
-# Failures after which an offset counts as unreadable: bytes may have been broken on their way.
+# Number of failures after which an offset counts as unreadable: bytes may have been corrupted in transit.
 _TRIES = 3
 CONSUMER_CONFIG = {
     "check.crcs": True,
-    # librdkafka's delay before it asks again for bytes that it couldn't read; by default half a second.
+    # librdkafka's delay before it requests unreadable bytes again; by default half a second.
     "fetch.error.backoff.ms": 20,
 }
 """Settings of librdkafka that `Unfetchable` relies on. The bounds of a batch are `bounds_config`."""
 
 
 def bounds_config(record_max_bytes: int) -> dict[str, int]:
-    """Settings of librdkafka that bound what one fetch may take in memory.
+    """Settings of librdkafka that bound the memory of one fetch.
 
     A zstd batch that decompresses to more than `receive.message.max.bytes` is an error of the batch. librdkafka has no
     such bound for gzip, lz4 and snappy, which expand a batch up to 1,032, 255 and 22 times. All batches of a fetch are
-    decompressed at once, so each fetch asks for few of them per partition.
+    decompressed at once, so each fetch requests few batches per partition.
     """
     return {"receive.message.max.bytes": 2 * record_max_bytes, "max.partition.fetch.bytes": 131_072}
 
 
 @dataclass(slots=True)
 class _Suspect:
-    """Offsets of a partition that can't be read, from `begin` on; `at` is the next one to try.
+    """Unreadable offsets of a partition, beginning at `begin`; `at` is the next one to try.
 
     `drained`: librdkafka's queue was empty after `at` was requested, so that an error belongs to `at`.
     """
@@ -86,10 +86,10 @@ class Unfetchable:
         if suspect is None:
             suspect = self._suspects[partition] = _Suspect(offset, offset, 0, why)
         elif not suspect.drained:
-            return suspect.at  # librdkafka had asked for the one before again, and this is the answer to that
+            return suspect.at  # this answers librdkafka's repeated request for the previous offset
         suspect.failures += 1
         suspect.drained = False
-        # The offset behind one that can't be read is most likely in its batch, so it has no need to fail that often.
+        # The offset after an unreadable one is most likely in the same batch, so fewer failures suffice.
         if suspect.failures >= _TRIES:
             suspect.at += 1
             suspect.why = why
@@ -101,13 +101,13 @@ class Unfetchable:
             suspect.drained = True
 
     def passed(self, partition: Partition, offset: int) -> FetchedRecord | None:
-        """Handle a record or an end at this offset; return the unreadable offsets before it, if there are any."""
+        """Handle a record or an end at this offset; return the unreadable offsets before it, if any."""
         suspect = self._suspects.get(partition)
         if suspect is None or offset < suspect.at:
             return None
         del self._suspects[partition]
         if suspect.at == suspect.begin:
-            return None  # it was broken on its way only
+            return None  # it was only corrupted in transit
         return FetchedRecord(partition, suspect.begin, None, unread=Unread(suspect.at, suspect.why))
 
     def expects(self, partition: Partition) -> int:
@@ -116,5 +116,5 @@ class Unfetchable:
         return 0 if suspect is None else suspect.at
 
     def forget(self, partition: Partition) -> None:
-        """Forget a partition that isn't assigned any more."""
+        """Forget a partition that is no longer assigned."""
         self._suspects.pop(partition, None)

@@ -2,14 +2,14 @@
 
 | figure        | is                                                                               |
 |---------------|----------------------------------------------------------------------------------|
-| acknowledged  | the partition's end offset: so many records it was ever given                    |
+| acknowledged  | the partition's end offset: number of records it ever received                    |
 | dead_lettered | distinct source offsets on the dead-letter topic below the committed offset      |
 | applied       | committed offset less those                                                      |
 | expired       | offsets that retention deleted before the group had committed them: lost         |
 | pending       | the rest                                                                         |
 
-Nothing of it is counted while consuming, so it is right after any crash: a batch that was written twice, or a letter
-that was sent twice, is still one. Offsets that hold no record (a transaction's markers) count as applied.
+Nothing is counted while consuming, so the figures are right after any crash: a batch or letter that was written twice
+counts once. Offsets without a record (a transaction's markers) count as applied.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from headwater_schemas.kafka.errors import kafka_failure
 from headwater_schemas.topics import TopicNames
 
 _REQUEST_SECONDS = 10.0
-# Longest time until the brokers have an answer, and the pause before asking again.
+# Maximum time until the brokers answer, and pause before asking again.
 _ANSWER_SECONDS = 20.0
 _PAUSE_SECONDS = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionAccount:
-    """The figures of one partition (see the module's table)."""
+    """Figures of one partition (see the module's table)."""
 
     partition: Partition
     acknowledged: int
@@ -95,7 +95,7 @@ def account(client: Mapping[str, Any], topics: TopicNames, group: str) -> Accoun
         group: consumer group whose committed offsets count.
 
     Raises:
-        BrokerUnavailableError: the brokers don't answer in time, or a topic isn't there.
+        BrokerUnavailableError: the brokers don't answer in time, or a topic doesn't exist.
         FatalError: they refuse.
     """
     client = quiet(client)
@@ -104,7 +104,7 @@ def account(client: Mapping[str, Any], topics: TopicNames, group: str) -> Accoun
         try:
             return _account(client, topics, group)
         except BrokerUnavailableError:
-            # A partition that has just been made, or moved, has no leader for a moment.
+            # A new or moved partition has no leader for a moment.
             if time.monotonic() >= deadline:
                 raise
             time.sleep(_PAUSE_SECONDS)
@@ -113,7 +113,7 @@ def account(client: Mapping[str, Any], topics: TopicNames, group: str) -> Accoun
 def _account(client: Mapping[str, Any], topics: TopicNames, group: str) -> Accounting:
     try:
         positions = OffsetReader(client, group=group).positions(topics.events, timeout_seconds=_REQUEST_SECONDS)
-        # Read after the offsets: a letter is acknowledged before its offset is committed, so none can be missing.
+        # Read after the offsets: a letter is acknowledged before its offset is committed, so no letter can be missing.
         letters = _coordinates(client, topics.dead_letters)
     except KafkaException as error:
         servers = str(client.get("bootstrap.servers", ""))
@@ -126,7 +126,7 @@ def settle(positions: Iterable[PartitionOffsets], letters: Iterable[RecordCoordi
 
     Args:
         positions: offsets of every partition of the topic.
-        letters: source coordinates of dead letters, as often as they are there.
+        letters: source coordinates of all dead letters, with repetitions.
     """
     sources: dict[Partition, set[RecordCoordinates]] = defaultdict(set)
     for source in letters:

@@ -46,7 +46,7 @@ class ConsumerTarget:
         kafka: librdkafka settings with the bootstrap servers and the credentials (secrets included: never shown).
         neo4j: the graph.
         topics: names of the three topics.
-        specs: settings of topics that are missing and will be created; by default those of `topic_specs`.
+        specs: settings for creating missing topics; by default from `topic_specs`.
         registry: schema registry for records in Confluent's wire format, if it has a URL.
     """
 
@@ -114,16 +114,16 @@ def assemble(
     Args:
         target: Kafka cluster and database.
         settings: settings of the materializer.
-        until_caught_up: stop when the group has committed what is on the topic at the start.
+        until_caught_up: stop when the group has committed all records that were on the topic at the start.
         warn: logs a line when trouble begins and while it lasts.
         info: logs a line when trouble is over; default: `warn`.
-        watch: called twice a second with the totals so far.
+        watch: called twice a second with the totals.
         source: source of the records, if it isn't the events topic.
         metrics: metrics of every step, if the caller reads them too.
         companion: another service of the process, whose health is shown, too.
 
     Raises:
-        FatalError: an address is none, or librdkafka takes no client of the settings.
+        FatalError: an address is invalid, or librdkafka refuses the settings.
         OSError: the port is taken.
     """
     clock = time.monotonic

@@ -1,11 +1,11 @@
-"""A batch: records decoded and folded, what is wrong with the others, and the offsets that it lets the consumer commit.
+"""Batch: decoded and folded records, faults of the others, and the offsets to commit after it.
 
     record ⇒ event or dead letter    `decode_one`; pure but for the look-up of newer schemas
-    the next records ⇒ events        `EarlyDecoder`, as they come, while the batch before is being written
+    the next records ⇒ events        `EarlyDecoder`, as they come, while the previous batch is being written
     records ⇒ batch                  `prepare`
 
-A batch isn't made before the one before it is through, unless it is full: until then there may be more to put into it.
-Without decoding ahead, a topic that isn't behind would be decoded only once the database has nothing to do.
+A batch is only built when the previous one is written, or when it is full: until then more records may join it.
+Without decoding ahead, records of a caught-up topic would be decoded only while the database is idle.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def decode_one(record: FetchedRecord, how: BatchPreparation) -> Decoded | DeadLe
 
 
 def unread_letter(record: FetchedRecord, unread: Unread, by: str = MATERIALIZER) -> DeadLetter:
-    """Make the letter of a record of which only the coordinates are known."""
+    """Build the letter of a record of which only the coordinates are known."""
     reason = DeadLetterReason.TOO_LARGE if unread.fetched else DeadLetterReason.UNFETCHABLE
     return DeadLetter(record, reason, DeadLetterStage.DECODE, "", f"{unread.why[0].upper()}{unread.why[1:]}.", by=by)
 
@@ -108,7 +108,7 @@ def _rejected(record: FetchedRecord, event: LineageEvent, reject: Reject) -> Dea
 
 
 _AT_ONCE = 50  # some 5 ms, in which the end of a transaction may go unnoticed
-# Events take ten times the memory of their records. A batch of more than these is in no hurry.
+# Events take ten times the memory of their records. For a larger batch time doesn't matter.
 _AT_MOST = 1_000
 
 
@@ -120,7 +120,7 @@ class EarlyDecoder:
 
     Attributes:
         outcomes: event or dead letter of each record decoded so far, in the order of the records.
-        seconds: time spent on decoding them.
+        seconds: time spent on decoding the records.
     """
 
     def __init__(self, how: BatchPreparation) -> None:
@@ -147,7 +147,7 @@ class EarlyDecoder:
         self.outcomes = [one for one in self.outcomes if one.record.partition not in partitions]
 
     def clear(self) -> None:
-        """Drop all outcomes, since other records come first now."""
+        """Drop all outcomes, because other records come first now."""
         self.outcomes = []
 
     def take(self, count: int) -> tuple[list[Decoded | DeadLetter], float]:
@@ -155,7 +155,7 @@ class EarlyDecoder:
         return self.outcomes[:count], self.seconds
 
     def taken(self, count: int) -> None:
-        """Drop the outcomes of `count` records of which a batch was made."""
+        """Drop the outcomes of the `count` records of the last batch."""
         del self.outcomes[:count]
         self.seconds = 0.0
         self._in_trouble = False
@@ -166,9 +166,9 @@ class RecordBatch:
     """Decoded and folded records, ready to be written.
 
     Attributes:
-        records: all of them, so that the batch can be made again without those of a revoked partition.
+        records: all records of the batch, so that it can be rebuilt without a revoked partition.
         events: events of the valid records.
-        folded: the events, folded; None where folding them together raised, or there are none.
+        folded: the folded events; None if folding them together raised, or without events.
         letters: dead letters of the others.
         reached: end offsets of partitions that were met behind the records.
         offsets: offsets to commit once events are written and letters acknowledged.
@@ -210,8 +210,8 @@ def prepare(
 
     Args:
         records: the fetched records.
-        reached: end offsets of partitions reported behind them (see `records.next_offsets`).
-        early: decoder of the first of them, with their outcomes.
+        reached: reported end offsets of partitions (see `records.next_offsets`).
+        early: early decoder, with the outcomes of the first records.
         how: the codec and the fold.
 
     Raises:

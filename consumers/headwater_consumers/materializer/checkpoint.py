@@ -4,12 +4,12 @@
     2  dead letters acknowledged         a crash after it: sent again, counted once by their coordinates
     3  offsets committed to Kafka        a crash after it: nothing to do
 
-An error at a step leaves the later ones undone, and the next attempt takes up where the last one stopped, so that a
-dead-letter topic that is away doesn't make the graph be written again.
+After an error the next attempt continues at the failed step, so that an unavailable dead-letter topic doesn't cause the
+graph to be written again.
 
 Steps 1 and 2 are `BatchCheckpoint.advance`, in the lane. Step 3 is `Commits`, on the loop's thread, because librdkafka
 ties a consumer to one thread, and without waiting for the brokers, because the loop has to move while they are away.
-Offsets that are not confirmed are kept; the next attempt commits the newest.
+Unconfirmed offsets are kept; the next attempt commits the newest.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from headwater_consumers.materializer.limits import DeadLetterLimit
 from headwater_graph.write.transaction import WriteCounters
 from headwater_schemas.errors import LineageError
 
-# An event alone that the database blames itself for (out of memory, an internal error) may have met a passing trouble
-# that was over when the probe was made. So many tries, with back-off between them, and it is the event.
+# A single event that fails with a database error (out of memory, an internal error) may have met a temporary fault that
+# was over at the probe. After this many tries, with back-off, the event counts as the cause.
 TRIES_ALONE = 4
-# A database that was well a moment ago, and is gone in the middle of the same write as before: the write ends it, as a
-# process that runs out of memory does. Of what is halved already one such time is enough.
+# If a healthy database disappears during the same write as before, the write may be the cause, as when the process runs
+# out of memory. For a batch that was halved already, one such failure is enough.
 BREAKS = 2
 
 
@@ -62,7 +62,7 @@ class Observer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CheckpointContext:
-    """Graph, dead-letter sink, policy and clock of the checkpoints. Shared by all of them."""
+    """Graph, dead-letter sink, policy and clock of the checkpoints. Dependencies shared by all checkpoints."""
 
     graph: GraphStore
     dead_letters: DeadLetterSink
@@ -81,12 +81,12 @@ class _Slice:
 
 
 class BatchCheckpoint:
-    """One batch on its way. `advance` until it returns; from one thread at a time, not always the same one.
+    """Progress of one batch. Call `advance` until it returns; from one thread at a time, not always the same thread.
 
     Attributes:
         batch: the batch to write.
         was_split: the batch had to be halved for want of memory.
-        size: number of records that the batch had at first, including those that were disowned since.
+        size: original number of records of the batch, including records disowned since.
         waits_for: external system that the current step needs.
     """
 
@@ -115,9 +115,9 @@ class BatchCheckpoint:
         return self._reasons
 
     def disown(self, partitions: Collection[Partition]) -> None:
-        """Leave these partitions out of the commit: by then another member has them, or they are assigned again.
+        """Leave these partitions out of the commit: another member has them by then, or they are assigned again.
 
-        What is being written of them is written all the same, which changes nothing.
+        Their current writes continue, which does no harm.
         """
         batch = self.batch
         self.batch = replace(
@@ -128,7 +128,7 @@ class BatchCheckpoint:
         )
 
     def advance(self) -> None:
-        """Go through what is left of steps 1 and 2. Step 3 may follow only when this returns.
+        """Do the rest of steps 1 and 2. Step 3 may follow only when this returns.
 
         Raises:
             TransientError: call again later.
@@ -178,8 +178,8 @@ class BatchCheckpoint:
         self._give_way(part, OverCapacityError(f"It ends the database: {error}", code=error.code))
 
     def _doubt(self, part: _Slice, error: PermanentError) -> None:
-        """Make way only while the database is well, and for an event alone only when it fails again and again."""
-        self._context.graph.probe()  # raises when it isn't well: then this part stays first in line
+        """Dead-letter an event only while the database is healthy, and a single event only if it fails repeatedly."""
+        self._context.graph.probe()  # raises if the database isn't healthy: this part then stays first
         if len(part.events) == 1:
             self._tries_alone += 1
             if self._tries_alone < TRIES_ALONE:
@@ -222,10 +222,10 @@ class BatchCheckpoint:
 
 
 class Commits:
-    """Offsets of what is in the graph and on the dead-letter topic, on their way to the brokers.
+    """Offsets of processed records (in the graph or on the dead-letter topic) that are to be committed.
 
     Args:
-        source: commits them.
+        source: source that commits the offsets.
         backoff: between attempts.
         confirmed: called with the offsets that are committed, and how long it took.
         clock: monotonic seconds.
@@ -253,7 +253,7 @@ class Commits:
 
     @property
     def pending(self) -> Mapping[Partition, int]:
-        """Offsets that aren't confirmed yet; everything before them is through steps 1 and 2."""
+        """Unconfirmed offsets; all records before them have passed steps 1 and 2."""
         return self._pending
 
     def add(self, offsets: Mapping[Partition, int]) -> None:
@@ -261,7 +261,7 @@ class Commits:
         self._pending.update(offsets)
 
     def send(self) -> None:
-        """Send what is pending, unless it was sent already or has to wait.
+        """Send pending offsets, unless they were sent already or have to wait.
 
         Raises:
             FatalError: it will never be committed.
@@ -282,7 +282,7 @@ class Commits:
             self.backoff.failed()
 
     def flush(self, partitions: Iterable[Partition]) -> None:
-        """Commit pending offsets of these partitions, and return once it is done: another member is about to get them.
+        """Commit pending offsets of these partitions and wait: another member is about to get the partitions.
 
         Raises:
             BrokerUnavailableError: it isn't done.

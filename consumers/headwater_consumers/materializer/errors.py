@@ -1,14 +1,14 @@
 """Errors between Kafka and Neo4j, and what the consumer does with the events in flight.
 
     LineageError
-    ├── TransientError                 RETRY  no event is to blame: keep them, back off, try for ever
+    ├── TransientError                 RETRY  no event is to blame: keep them, back off, try forever
     │   ├── BrokerUnavailableError       Kafka doesn't answer, or a rebalance is in the way of a commit
     │   ├── SchemasUnavailableError      newer schemas can't be looked up now
     │   ├── GraphUnavailableError        the database is away, is read-only, or lost a race (deadlock, uniqueness);
-    │   │                                where it was well just before, and again, SPLIT
+    │   │                                if it was healthy just before, and repeatedly, SPLIT
     │   ├── TooManyDeadLettersError      so much is dead-lettered that the fault is hardly the events': pause
     │   └── DeadLettersUndeliveredError  the dead-letter topic didn't acknowledge; carries what is still to be sent
-    ├── PermanentError                 SPLIT  an event is to blame: halve until it stands alone, dead-letter it
+    ├── PermanentError                 SPLIT  an event is to blame: halve the batch until it is alone, dead-letter it
     │   ├── EventRefusedError            the database or its driver rejects it
     │   ├── FoldFailedError              folding it raised
     │   ├── TooManyLinksError            it makes more relationships than a transaction may have
@@ -21,10 +21,10 @@
         ├── GraphUnusableError           another version of the graph, no such database, a Neo4j too old
         └── DeadLetterLimitError         as TooManyDeadLettersError, for a consumer that should end by itself
 
-Those that have nothing to do with the graph or dead letters are in `headwater_schemas.errors`;
-DeadLettersUndeliveredError is beside the topic, in `dead_letters.topic`.
+Errors unrelated to the graph and dead letters are in `headwater_schemas.errors`; DeadLettersUndeliveredError is in
+`dead_letters.topic`.
 
-No message holds any of a record's payload: those of Neo4j may quote values, so only its code is kept.
+No message contains a record's payload: Neo4j's messages may quote values, so only their code is kept.
 """
 
 from __future__ import annotations
@@ -57,16 +57,16 @@ class DeadLetterReason(StrEnum):
     """The bytes don't follow their schema."""
 
     TRAILING_BYTES = "TRAILING_BYTES"
-    """Bytes are left over behind a complete event."""
+    """Bytes follow after a complete event."""
 
     UNKNOWN_SCHEMA = "UNKNOWN_SCHEMA"
     """A well-formed header names a schema that is neither shipped nor published."""
 
     INCOMPATIBLE_SCHEMA = "INCOMPATIBLE_SCHEMA"
-    """The schema is known, but what it describes can't be read as an event."""
+    """The schema is known, but its records can't be read as events."""
 
     UNKNOWN_KIND = "UNKNOWN_KIND"
-    """The event is of a kind that this release doesn't know; replay it after the upgrade."""
+    """This release doesn't know the event's kind; replay it after the upgrade."""
 
     INVALID_EVENT = "INVALID_EVENT"
     """Well-formed, but it breaks a rule of the contract: a required field is missing, fields contradict each other."""
@@ -97,7 +97,7 @@ class GraphUnavailableError(TransientError):
 
     Attributes:
         cause: cause of the retry.
-        broke: the connection broke, or there was none: so the write may be what ended the database.
+        broke: True if there was no connection, or it broke: the write may have crashed the database.
     """
 
     def __init__(
@@ -127,13 +127,13 @@ class FoldFailedError(PermanentError):
 
 
 class OverCapacityError(PermanentError):
-    """More than one transaction may hold in memory, or write in its time."""
+    """More than one transaction can hold in memory, or write in time."""
 
     reason = DeadLetterReason.TOO_LARGE
 
 
 class TooManyLinksError(PermanentError):
-    """More relationships come of the events than one transaction may have (`MOST_LINKS`)."""
+    """The events have more relationships than one transaction may have (`MOST_LINKS`)."""
 
     reason = DeadLetterReason.TOO_LARGE
 

@@ -1,6 +1,6 @@
-"""Times of the future: what an event may state, so that no wrong clock outranks later events for ever.
+"""Limit for times in the future, so that an event with a wrong clock doesn't outrank later events forever.
 
-Of two values the later event's holds, and `last_seen` only grows. So an event of the year 9998 would hold until then.
+Of two values the later event's wins, and `last_seen` only grows. So an event of the year 9998 would win until then.
 Its times count as no later than the record's timestamp and `future_max_seconds` more, which a later event can pass. The
 timestamp is the broker's (`message.timestamp.type=LogAppendTime`, as `headwater consume` creates the topic), and stays
 with the record: whoever reads the topic again, whenever, comes to the same.
@@ -27,12 +27,12 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def as_counted(event: LineageEvent, timestamp_ms: int | None, most_seconds: float) -> LineageEvent:
-    """Return the event itself, or if it states a time too far ahead, the event as it counts.
+    """Return the event, with its times lowered if they are too far in the future.
 
     Args:
         event: event of a record.
-        timestamp_ms: the record's; None bounds nothing.
-        most_seconds: longest time that the event may be ahead of it.
+        timestamp_ms: timestamp of the record; None: no limit.
+        most_seconds: maximum time by which the event may be ahead of the timestamp.
     """
     if timestamp_ms is None:
         return event
@@ -77,7 +77,7 @@ def correction(event: LineageEvent, reason: str, now: datetime, most_seconds: fl
         most_seconds: longest time that events may be ahead.
 
     Returns:
-        The event with an id of its own; None: it is of another kind.
+        The event with a new id; None for other kinds.
     """
     if event.dataset_event is None and event.job_event is None:
         return None

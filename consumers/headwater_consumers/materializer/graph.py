@@ -1,9 +1,9 @@
-"""The graph as the loop sees it: fold events, apply what came of it, and report whether the database is well.
+"""Interface of the loop to the graph: fold events, apply the result, and check whether the database is healthy.
 
-`GraphStore` is what the loop needs; `Neo4jGraph` is one in a Neo4j database.
+`GraphStore` is the protocol; `Neo4jGraph` implements it for a Neo4j database.
 
-The driver's exceptions are translated into our tree of errors. Its own retries are off: the loop retries, keeps polling
-Kafka meanwhile and reports what is going on.
+The driver's exceptions are translated into our tree of errors. The driver's retries are off: the loop retries, keeps
+polling Kafka meanwhile and reports the state.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ class GraphStore(Protocol):
         It is one transaction, or one for each of its parts.
 
         Raises:
-            LineageError: nothing was written; or some of the parts; or, where the connection broke during the commit,
-                maybe all of it.
+            LineageError: nothing was written; or some of the parts; or perhaps everything, if the connection broke
+                during the commit.
         """
 
     def report(self, progress: Sequence[PartitionProgress]) -> None:
-        """Write the consumer's progress beside the graph; so it is also known whether the database can be reached.
+        """Write the consumer's progress next to the graph; this also shows whether the database can be reached.
 
         Raises:
             LineageError: it can't.
@@ -78,8 +78,8 @@ def checked_fold(fold: Fold, events: Sequence[LineageEvent]) -> Folded:
     """`fold(events)`.
 
     Raises:
-        FoldFailedError: it raised; with the name of the exception, and none of its text, which may quote a payload.
-        TooManyLinksError: so many would come of micro-batches and declared jobs among them that it isn't tried.
+        FoldFailedError: folding raised; with the name of the exception, without its text, which may quote a payload.
+        TooManyLinksError: their micro-batches and declared jobs would have too many relationships, so it isn't tried.
     """
     pairs = [pair for event in events for pair in _related(event)]
     # Micro-batches of one query name the same datasets again and again.
@@ -96,7 +96,7 @@ _Datasets = Collection[DatasetRef]
 
 
 def _related(event: LineageEvent) -> Iterator[tuple[_Datasets, _Datasets]]:
-    """Inputs and outputs that make FEEDS. Those of a run are made later, from all reports of it."""
+    """Inputs and outputs that make FEEDS. Relationships of runs are built later, from all reports of the run."""
     if (declared := event.job_event or event.declaration_event) is not None:
         yield declared.inputs or (), declared.outputs or ()
     elif event.interval_event is not None:
@@ -116,7 +116,7 @@ def writing_driver(target: Neo4jTarget, *, sessions: int = 1) -> Driver:
         sessions: number of sessions that write at once.
 
     Raises:
-        GraphUnusableError: the address is none.
+        GraphUnusableError: the address is invalid.
     """
     try:
         return connect(target, user_agent="headwater-materializer", retry_seconds=0.0, pool_size=sessions + 3)
@@ -127,12 +127,12 @@ def writing_driver(target: Neo4jTarget, *, sessions: int = 1) -> Driver:
 
 
 class Neo4jGraph:
-    """A `GraphStore` in one Neo4j database.
+    """`GraphStore` in one Neo4j database.
 
     Args:
         target: address of the database.
         driver: driver of the database; closed with this object.
-        writer: knows the statements, and takes what folding makes.
+        writer: writer of folded events.
     """
 
     def __init__(self, target: Neo4jTarget, driver: Driver, writer: GraphWriter | PartsWriter) -> None:

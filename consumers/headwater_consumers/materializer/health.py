@@ -1,7 +1,7 @@
 """`/livez`, `/readyz` and `/metrics` on one port.
 
 - `/livez` is 200 while the loop moves. A database outage doesn't end it: restarting the consumer wouldn't help.
-- `/readyz` is 200 while partitions are assigned and both Kafka and Neo4j can be reached; else 503, naming what isn't.
+- `/readyz` is 200 while partitions are assigned and both Kafka and Neo4j can be reached; else 503, with the reason.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Probed(Protocol):
 
 
 class Companion(Protocol):
-    """Another service of the process, without which it isn't ready."""
+    """Another service of the process, which must be ready, too."""
 
     name: str
 
@@ -42,7 +42,7 @@ class Companion(Protocol):
         """True if it does its work."""
 
     def document(self) -> dict[str, Any]:
-        """Return its part of the answers to `/livez` and `/readyz`, stored there under its name."""
+        """Return the service's part of the answers to `/livez` and `/readyz`, which appears there under its name."""
 
 
 class Health:
@@ -108,12 +108,12 @@ class _Quiet(WSGIRequestHandler):
 
 
 class HealthServer:
-    """Serves them from a thread of its own.
+    """Server of these paths, on a separate thread.
 
     Args:
         health: source of the answers.
         registry: metrics to expose.
-        port: port to listen on; 0 takes a free one.
+        port: port to listen on; 0: a free one.
         host: address to listen on.
 
     Raises:

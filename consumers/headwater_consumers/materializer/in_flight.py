@@ -23,7 +23,7 @@ class InFlight:
 
     Args:
         limit: maximum size of a batch.
-        early: decodes what is fetched before a batch is made of it.
+        early: decoder of fetched records that aren't in a batch yet.
     """
 
     def __init__(self, limit: BatchLimit, early: EarlyDecoder) -> None:
@@ -58,12 +58,12 @@ class InFlight:
 
     @property
     def overfull(self) -> bool:
-        """True if twice as many bytes have been fetched as a batch may have."""
+        """True if the fetched bytes are twice the maximum of a batch."""
         return self._bytes >= 2 * self._limit.bytes
 
     @property
     def anything_fetched(self) -> bool:
-        """True if a batch can be made: of records, or of an end that was reached beyond them."""
+        """True if a batch can be built, of records or of a reached end beyond them."""
         return bool(self._fetched or self._reached)
 
     @property
@@ -90,7 +90,7 @@ class InFlight:
         self._bytes += sum(record.size for record in polled.records)
         for record in polled.records:
             self._scheduled[record.partition] = record.end
-        # An end is worth a commit of its own only where control records lie between it and the last record.
+        # An end needs a separate commit only if control records lie between it and the last record.
         for partition, offset in polled.reached.items():
             if offset > self._scheduled.get(partition, 0):
                 self._scheduled[partition] = offset
@@ -101,15 +101,15 @@ class InFlight:
         self._early.decode_more(self._fetched)
 
     def prepare(self, make: Callable[[list[FetchedRecord], dict[Partition, int], EarlyDecoder], RecordBatch]) -> None:
-        """Make the next batch of what was fetched, as much as a batch may hold. Where `make` raises, nothing changes.
+        """Build the next batch of as many fetched records as a batch may hold. If `make` raises, nothing changes.
 
         Args:
             make: records, reached ends and the decoded first records ⇒ a batch.
         """
         count = self._fitting()
         part, rest = self._fetched[:count], self._fetched[count:]
-        # An end lies behind all that was fetched before it, and counts while nothing later was fetched: a later record
-        # may have been committed since, and an offset never goes back.
+        # An end lies after all earlier fetched records, and counts only while no later record was fetched: a later
+        # record may have been committed since, and offsets must never go back.
         ends = {} if rest else self._reached
         reached = {partition: end for partition, end in ends.items() if end == self._scheduled.get(partition)}
         self.prepared = make(part, reached, self._early)
@@ -120,7 +120,7 @@ class InFlight:
             self._reached = {}
 
     def _fitting(self) -> int:
-        """Number of fetched records that the next batch may hold; one at least, however large."""
+        """Number of fetched records for the next batch; at least one, of any size."""
         size = 0
         for count, record in enumerate(self._fetched[: self._limit.records]):
             size += record.size
@@ -133,7 +133,7 @@ class InFlight:
 
         Args:
             partitions: partitions that are no longer assigned.
-            writing: `current` is being written now; then it stays, and its commit leaves them out.
+            writing: True if `current` is being written now: it stays, and its commit leaves out these partitions.
         """
         before = self.held
         gone = frozenset(partitions)
@@ -155,7 +155,7 @@ class InFlight:
         return before - self.held
 
     def _requeue(self, batch: RecordBatch | None) -> None:
-        """Put a batch back, in front of what was fetched since: order within a partition is kept."""
+        """Put a batch back, in front of later fetched records, to keep the order within partitions."""
         if batch is not None:
             self._reached = {**batch.reached, **self._reached}
             self._fetched[:0] = batch.records

@@ -1,7 +1,7 @@
-"""The lane: one job at a time, on a thread of its own, so that the loop fetches, decodes and folds meanwhile.
+"""Lane: runs one job at a time on a separate thread, so that the loop fetches, decodes and folds meanwhile.
 
-A job starts the graph, takes a checkpoint a step further, or reports the progress; `settled` decides what an error in
-one comes to.
+A job starts the graph, advances a checkpoint, or reports the progress; `settled` decides the consequence of a job's
+error.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class LaneTask:
 
 
 def settled(job: LaneTask, error: BaseException) -> TransientError:
-    """Return the transient error that a job's error amounts to.
+    """Convert a job's error to a transient error.
 
     A checkpoint itself settles errors that an event causes. Outside of one there is no event: a database that
     fails inside may be well again later, and one that calls our own statements wrong won't.
@@ -60,28 +60,28 @@ def settled(job: LaneTask, error: BaseException) -> TransientError:
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """Result of a job. `error` is what it raised; None: it returned."""
+    """Result of a job. `error` is the job's exception; None if it returned."""
 
     error: BaseException | None = None
 
 
 class Lane(Protocol):
-    """One job at a time. Only the loop's thread calls these."""
+    """One job at a time. Only the loop's thread calls these methods."""
 
     @property
     def busy(self) -> bool:
-        """True if a job was started whose result hasn't been taken."""
+        """True if a job was started and its result hasn't been taken."""
 
     def start(self, job: Callable[[], None]) -> None:
         """Start a job. The lane must not be busy."""
 
     def take(self, timeout_seconds: float) -> JobResult | None:
-        """Wait for the job's result, up to the timeout; None if it hasn't ended or there is none."""
+        """Wait for the job's result, up to the timeout; None if it hasn't ended or there is no job."""
 
     def close(self, last: Callable[[], None], timeout_seconds: float) -> bool:
-        """Accept no more jobs but `last`, which closes what the jobs used. Return True if it was done in time.
+        """Accept no more jobs except `last`, which closes the jobs' resources. Return True if it was done in time.
 
-        In the lane, because a connection that another thread closes in mid-use breaks for both of them.
+        In the lane, because closing a connection that another thread is using breaks both threads.
         """
 
 
@@ -97,14 +97,14 @@ class ThreadLane:
 
     @property
     def busy(self) -> bool:
-        """True if a job was started whose result hasn't been taken."""
+        """True if a job was started and its result hasn't been taken."""
         return self._busy
 
     def start(self, job: Callable[[], None]) -> None:
         """Start a job.
 
         Raises:
-            RuntimeError: another one is under way.
+            RuntimeError: another job is running.
         """
         if self._busy:
             raise RuntimeError("the lane takes one job at a time")
@@ -112,7 +112,7 @@ class ThreadLane:
         self._jobs.put(job)
 
     def take(self, timeout_seconds: float) -> JobResult | None:
-        """Wait for the job's result, up to the timeout; None if it hasn't ended or there is none."""
+        """Wait for the job's result, up to the timeout; None if it hasn't ended or there is no job."""
         if not self._busy:
             return None
         try:
@@ -123,7 +123,7 @@ class ThreadLane:
         return result
 
     def close(self, last: Callable[[], None], timeout_seconds: float) -> bool:
-        """Accept no more jobs but `last`. A job that doesn't end in time is left behind, and `last` waits for it."""
+        """Accept no more jobs except `last`. A job that doesn't end in time is abandoned, and `last` waits for it."""
         self._jobs.put(last)
         self._jobs.put(None)
         self._thread.join(timeout_seconds)

@@ -18,11 +18,11 @@ class BatchPolicy:
     Attributes:
         max_records: number of records. In a larger batch, a job or dataset of many records is locked, read and written
             fewer times: 4,000 cost the database half of what they cost as four times 1,000.
-        max_bytes: size of keys and values. Three batches are in memory at once: written, prepared, being fetched. The
-            objects made of a byte take up to 40 bytes.
+        max_bytes: size of keys and values. Three batches are in memory at once: written, prepared, being fetched.
+            Objects take up to 40 bytes for each byte of a record.
         min_records: smallest batch that halving leaves.
-        target_seconds: longest intended transaction. It holds locks that other consumers wait for, and a stop or a
-            rebalance waits for it.
+        target_seconds: longest intended transaction. Its locks block other consumers, and stops and rebalances wait for
+            it.
     """
 
     max_records: int = 4_000
@@ -34,8 +34,8 @@ class BatchPolicy:
 class BatchLimit:
     """Maximum size of the next batch, adapted to the batches before.
 
-    Halved when the database ran out of memory or time; cut down when a batch took too long; grown back by a tenth of
-    the maximum with each batch that fits.
+    Halved when the database ran out of memory or time; reduced when a batch took too long; increased by a tenth of the
+    maximum with each batch that fits.
     """
 
     def __init__(self, policy: BatchPolicy) -> None:
@@ -50,7 +50,8 @@ class BatchLimit:
     def fitted(self, records: int, seconds: float) -> None:
         """Adapt the limit to a batch that was written whole: its number of records and the time that it took."""
         if seconds > self._policy.target_seconds:
-            # As many records as would have been in time. At most halved, for it may have been slow for another reason.
+            # As many records as would have been in time. At most halved, because it may have been slow for another
+            # reason.
             in_time = int(records * self._policy.target_seconds / seconds)
             self.records = max(self._policy.min_records, min(self.records, max(in_time, self.records // 2)))
         else:
@@ -95,7 +96,7 @@ class DeadLetterLimit:
             )
 
     def record(self, records: int, letters: int) -> None:
-        """Record a batch. Whole batches leave the window, the oldest first, as soon as it is full without them."""
+        """Record a batch. The oldest batches leave the window as soon as it is full without them."""
         self._batches.append((records, letters))
         total = sum(all_ for all_, _ in self._batches)
         while total - self._batches[0][0] >= self._policy.window_records:

@@ -3,9 +3,10 @@
     fetch, decode and fold batch n+1        this thread
     write, dead-letter and commit batch n   the lane's thread
 
-Only this thread decides: what is written next, when a failed attempt is made again, what is dropped on a rebalance.
+Only this thread decides which batch is written next, when a failed attempt is repeated, and which records are dropped
+    on a rebalance.
 `Loop.run` is a skeleton over `run_once`, which a test or a simulation can call step by step; `Writing` is its side of
-the lane. Records are at one of the stages of `in_flight`; `checkpoint` has the order in which a batch becomes durable.
+the lane. `in_flight` has the stages of records; `checkpoint` has the order of steps that make a batch durable.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class LoopPolicy:
         stall_seconds: a write that takes longer lets the loop pause its partitions and poll on, for the membership.
         report_seconds: between two reports of the progress to the graph, which also show whether the database answers.
         silence_seconds: a write that takes longer makes the consumer unready.
-        until_caught_up: stop when the group has committed what was on the topic at the start.
+        until_caught_up: stop when the group has committed all records that were on the topic at the start.
         reads_topic: the source is the events topic, whose progress the graph holds; False: an archive of the topic.
     """
 
@@ -66,8 +67,8 @@ class LoopParts:
     """Parts that the loop drives.
 
     Attributes:
-        start: makes topics and graph ready; called in the lane until it succeeds, before the group is joined.
-        finish: closes what the lane used; called in the lane, last.
+        start: prepares topics and graph; called in the lane until it succeeds, before the group is joined.
+        finish: closes the lane's resources; called in the lane, last.
         committed: called with the offsets that were committed, and the seconds that the commit took.
         watch: called twice a second, to show progress.
         group: the consumer group, which the graph shows as its writer.
@@ -97,7 +98,7 @@ class CatchUp:
 
     Compares the group's committed offsets, by any of its members, with the end offsets at the first look.
 
-    A partition that is gone since (its topic was deleted) counts as caught up: nothing is left to read.
+    A partition of a deleted topic counts as caught up.
 
     Args:
         source: answers for all partitions of the topic, not only this consumer's.
@@ -111,7 +112,7 @@ class CatchUp:
         self._next = 0.0
 
     def done(self) -> bool:
-        """Return True once the group has caught up; asks the brokers now and then. False if they don't answer."""
+        """Return True once the group has caught up; asks the brokers periodically. False if they don't answer."""
         if self._clock() < self._next:
             return False
         self._next = self._clock() + _CATCH_UP_SECONDS
@@ -126,20 +127,20 @@ class CatchUp:
 
 
 class Writing:
-    """The loop's side of the lane. Called from the loop's thread alone.
+    """The loop's side of the lane. Called only from the loop's thread.
 
     Args:
-        parts: the lane, and what its jobs touch.
+        parts: the lane, and the resources of its jobs.
         policy: interval of progress reports.
         in_flight: batches to write.
-        commits: takes the offsets of what is written.
+        commits: receives the offsets of written records.
         report: receiver of successes and failures.
-        backoff: between attempts at one job.
+        backoff: waits between attempts at a job.
         clock: monotonic seconds.
         ready: called once, when topics and graph are ready.
 
     Attributes:
-        backoff: backoff of the job that failed, if one did.
+        backoff: backoff of the failed job, if any.
         started: topics and graph are ready.
     """
 
@@ -173,7 +174,7 @@ class Writing:
 
     @property
     def busy(self) -> bool:
-        """True if the lane has a job whose result isn't known."""
+        """True if the lane has a job without a result."""
         return self._job is not None
 
     @property
@@ -198,7 +199,7 @@ class Writing:
         return self.busy and current is not None and not current.batch.offsets.keys().isdisjoint(partitions)
 
     def start(self) -> None:
-        """Give the lane its next job, where it is idle and no attempt has to wait."""
+        """Give the idle lane its next job, unless an attempt has to wait."""
         if self.busy or not self.backoff.due:
             return
         job = self._next()
@@ -208,7 +209,7 @@ class Writing:
             self._parts.lane.start(job.run)
 
     def finish(self, timeout_seconds: float) -> None:
-        """Take the result of the lane's job, if there is one by then.
+        """Take the result of the lane's job, if it has ended.
 
         Raises:
             FatalError: a person has to change a setting.
@@ -280,7 +281,7 @@ class Writing:
 
 
 class Loop:
-    """Loop of one consumer. Everything but `stop` is called from one thread.
+    """Loop of one consumer. Everything except `stop` is called from one thread.
 
     Args:
         parts: parts to drive.
@@ -328,7 +329,7 @@ class Loop:
         self._end = self._end or Deadline(self._policy.drain_seconds, self._clock)
 
     def run(self) -> None:
-        """Go on until asked to stop, or caught up where the policy says so; then drain, commit and leave the group.
+        """Run until asked to stop, or until caught up if the policy says so; then drain, commit, leave the group.
 
         Raises:
             FatalError: a person has to change a setting. Earlier commits stay.
@@ -346,7 +347,7 @@ class Loop:
             self._report.released(self._in_flight.held)
 
     def run_once(self) -> None:
-        """Do one round: take what the lane has done, give it the next job, prepare another batch, fetch.
+        """Do one round: take the lane's result, give it the next job, prepare another batch, fetch.
 
         Raises:
             FatalError: as `run`.
@@ -369,7 +370,7 @@ class Loop:
     # Fetching and preparing.
 
     def _prepare(self) -> None:
-        """Decode and fold once a whole batch is there; or less, so that it is ready when it can be written."""
+        """Decode and fold once a whole batch is fetched, or earlier, so that it is ready when it can be written."""
         in_flight = self._in_flight
         idle = in_flight.current is None
         if (
@@ -407,8 +408,8 @@ class Loop:
         writing = self._writing.busy
         passing = not waiting and not in_flight.overfull and self._writing.busy_seconds < self._policy.stall_seconds
         if in_flight.full and writing and passing:
-            # The database is the bottleneck. Pausing would throw away records that librdkafka fetched ahead; polling
-            # for one record at a time keeps rebalances and commits going.
+            # The database is the bottleneck. Pausing would discard records that librdkafka fetched ahead; polling
+            # single records keeps rebalances and commits working.
             self._writing.finish(self._policy.idle_seconds)
             self._poll(max_records=1, max_bytes=1, timeout_seconds=0)
             return
@@ -442,7 +443,7 @@ class Loop:
         try:
             self._commits.flush(partitions)
         except BrokerUnavailableError as error:
-            self._report.commit_failed(error)  # its next owner reads again what isn't committed
+            self._report.commit_failed(error)  # its next owner reads uncommitted records again
         self._forget(partitions)
         self._hold(self._assigned - partitions, Rebalance.REVOKED, partitions)
 
@@ -461,7 +462,7 @@ class Loop:
         self._report.released(self._in_flight.drop(partitions, writing=self._writing.busy))
         self._commits.drop(partitions)
         if not self._in_flight.anything_fetched:
-            self._decode_backoff.succeeded()  # what couldn't be decoded is gone with its partition
+            self._decode_backoff.succeeded()  # the undecodable records went with their partition
 
     def _hold(self, partitions: frozenset[Partition], kind: Rebalance, moved: frozenset[Partition]) -> None:
         self._assigned = partitions
@@ -491,7 +492,7 @@ class Loop:
             # For the answer to the commit; paused, it brings no records.
             self._poll(max_records=1, max_bytes=1, timeout_seconds=self._policy.busy_seconds)
         if self._in_flight.current is None and not self._in_trouble:
-            # Until the next consumer, this is what the graph says.
+            # The graph keeps this progress until the next consumer runs.
             self._writing.report_soon()
             self._writing.start()
             self._writing.finish(min(self._policy.close_seconds, deadline.remaining_seconds))

@@ -1,7 +1,7 @@
 """Every metric of the materializer: name, unit and meaning, once.
 
-Names follow Prometheus's guide: base units, `_total` on counters. Labels come from closed lists, and every series is
-there with 0 from the start, so that a rate or an alert never misses the first event. The lag is in `lag`.
+Names follow Prometheus's guide: base units, `_total` on counters. Labels come from closed lists, and every series
+starts at 0, so that a rate or an alert never misses the first event. The lag is in `lag`.
 """
 
 from __future__ import annotations

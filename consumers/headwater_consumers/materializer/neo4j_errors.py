@@ -13,7 +13,7 @@
 | `DatabaseError.*`                                               | UndecidedError                               |
 
 Codes are those of Neo4j 5's `Status` and of the driver's `neo4j.exceptions`. Messages of the server may quote property
-values, so none is passed on.
+values, so they are dropped.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _OUR_STATEMENTS = ("SyntaxError", "SemanticError", "ParameterMissing", "FeatureD
 
 
 def classify(error: Exception, *, uri: str, user: str, database: str) -> LineageError:
-    """Translate an error of the driver into one of our tree.
+    """Translate an error of the driver into one of Headwater's.
 
     Args:
         error: exception of the driver, or of the code that calls it.
@@ -151,8 +151,8 @@ class Neo4jRetry(StrEnum):
     UNREACHABLE   no connection, or it broke: the driver's own exceptions
     UNAVAILABLE   the server answers, and the database can't serve now: starting, stopping, a transaction given up
     READ_ONLY     it takes no writes
-    DEADLOCK      another transaction held what this one wanted, and the other way round
-    CONFLICT      another transaction was first: a uniqueness constraint, a node that has gone, an index that is there
+    DEADLOCK      two transactions waited for each other's locks
+    CONFLICT      another transaction was first: uniqueness constraint, deleted node, existing index
     SICK          it blames itself: `Neo.DatabaseError.*`, for example a full disk
     OTHER         any other
     """
@@ -174,7 +174,7 @@ def neo4j_retry(code: str) -> Neo4jRetry:
     """Classify an error's code.
 
     Args:
-        code: `Neo.TransientError.Transaction.DeadlockDetected`; or the class of what the driver raised.
+        code: `Neo.TransientError.Transaction.DeadlockDetected`; or the class of the driver's exception.
     """
     if not code.startswith("Neo."):
         return Neo4jRetry.UNREACHABLE if code else Neo4jRetry.OTHER

@@ -1,8 +1,8 @@
-"""Progress of the consumers in the events topic, as the graph holds it for those who ask.
+"""Progress of the consumers in the events topic, stored in the graph for questions.
 
-Whoever reads the graph may have no way to Kafka. So each consumer writes every few seconds how far it is in each of its
-partitions, as nodes `HwProgress`, which are no part of the graph. A node whose time is old is of a consumer that has
-stopped. `headwater_analysis.freshness` reads them.
+Readers of the graph may have no access to Kafka. So each consumer writes its progress in each of its partitions every
+few seconds, as nodes `HwProgress`, which aren't part of the lineage graph. A node with an old time belongs to a stopped
+consumer. `headwater_analysis.freshness` reads them.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class PartitionProgress:
         partition: partition of the events topic.
         next_offset: all records before are in the graph, or are dead letters.
         end_offset: the offset that the partition's next record will get, as of the consumer's last fetch.
-        last_record_ms: timestamp of the last record before `next_offset`, since the epoch; None: not known, since this
-            consumer has read none.
+        last_record_ms: timestamp (ms since the epoch) of the last record before `next_offset`; None if this consumer
+            hasn't read any.
         group: the consumer group; empty: not known.
     """
 
@@ -73,7 +73,7 @@ class ProgressTracker:
 
         Args:
             standing: offsets of the assigned partitions.
-            written: offsets that are to be committed, since everything before them is written.
+            written: offsets to commit: all earlier records are written.
         """
         return [
             PartitionProgress(

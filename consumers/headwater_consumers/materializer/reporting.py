@@ -1,6 +1,6 @@
 """Reporting of one consumer: log lines while trouble lasts, totals of the run, metrics and health.
 
-Trouble is logged at once, then once a minute, and once when it is over (`Notices`).
+A fault is logged at once, then once a minute, and when it is over (`Notices`).
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from headwater_schemas.errors import LineageError, TransientError
 class ConsumerTotals:
     """Counts since the start of this process. The group's totals are in `accounting`.
 
-    Once `Loop.run` has returned, consumed = applied + dead_lettered + released: each record that was read is in one.
+    Once `Loop.run` has returned, consumed = applied + dead_lettered + released: each read record counts in exactly one.
 
     Attributes:
-        consumed: records read from the topic; one that was released and read again counts twice.
+        consumed: records read from the topic; a record that was released and read again counts twice.
         applied: records whose effect is in the graph, whether it was there already or not.
         dead_lettered: records that the dead-letter topic has acknowledged, by reason.
         released: records dropped before they were applied or dead-lettered, because their partition went to another
             consumer or this one stopped; no offset of theirs is committed, so they are read again.
         committed: the last offset committed in each partition.
-        openlineage: counts of an OpenLineage topic's bridge, by name; empty if there is none.
+        openlineage: counts of an OpenLineage topic's bridge, by name; empty without a bridge.
     """
 
     consumed: int = 0
@@ -98,7 +98,7 @@ log = logging.getLogger("headwater.consume")
 
 
 class Reporting:
-    """Reporter of what happened, in logs, metrics and health. Decides nothing.
+    """Reporter of events in logs, metrics and health. Decides nothing.
 
     Args:
         source: source of the records, which shows whether a broker is connected.
@@ -152,7 +152,7 @@ class Reporting:
         self._notices.trouble(cause, f"{cause.label} hasn't answered a write for {seconds:.0f} s.")
 
     def over(self, *causes: RetryCause) -> None:
-        """Report that these troubles are over, if they were there."""
+        """Report that these faults are over, if they had occurred."""
         self._notices.over(*causes)
         if RetryCause.GRAPH in causes:
             self._health.up(Dependency.NEO4J, up=True)

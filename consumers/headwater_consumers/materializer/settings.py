@@ -26,7 +26,7 @@ class MaterializerSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     group: Annotated[str, Field(min_length=1, max_length=255)] = "headwater-materializer"
-    """The consumer group. Consumers of one group share the partitions."""
+    """The consumer group. Consumers of a group share the partitions."""
 
     workers: Annotated[int, Field(ge=1, le=64)] = 1
     """Number of processes that `headwater consume` runs. They share the partitions; those without one are idle."""

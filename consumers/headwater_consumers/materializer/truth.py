@@ -1,4 +1,4 @@
-"""Truth: what the graph must hold, folded from the topic itself, up to what the consumer group has committed."""
+"""Truth: expected content of the graph, folded from the topic up to the consumer group's committed offsets."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Truth:
 
     Attributes:
         delta: base facts of all committed events that weren't dead-lettered.
-        events: number of these events.
+        events: number of folded events.
         dead_lettered: records left out because they are on the dead-letter topic.
-        good_letters: those of them whose event can be read and folded, as `topic[partition]@offset (reason)`, which
+        good_letters: dead letters whose event can be read and folded, as `topic[partition]@offset (reason)`, which
             no replay brought back: missing in the graph, without need or no longer with need.
-        left_out: offsets that can't be read, as `topic[partition]@offset to offset: why`, dead-lettered or not: whether
-            the graph should hold their events isn't known.
+        left_out: unreadable offsets, as `topic[partition]@offset to offset: why`, dead-lettered or not: whether the
+            graph should have their events is unknown.
         unaccounted: records that can't be applied and have no dead letter, as `topic[partition]@offset`: lost.
         committed: offset up to which the topic was read, by partition.
     """
@@ -53,7 +53,7 @@ class Truth:
 
 
 def committed_offsets(client: Mapping[str, Any], topic: str, group: str) -> dict[Partition, int]:
-    """Return the group's committed offset of each partition; 0 where it has none.
+    """Return the group's committed offset of each partition; 0 without one.
 
     Raises:
         KafkaException: the brokers don't answer in time or refuse.
@@ -86,7 +86,7 @@ def truth(
         TransientError: a schema can't be looked up now.
     """
     client = quiet(client)
-    # Before the letters: a letter is acknowledged before its offset is committed, so none can be missing.
+    # Before the letters: a letter is acknowledged before its offset is committed, so no letter can be missing.
     committed = committed_offsets(client, topics.events, group)
     letters = {
         (letter.source.partition, offset): letter.reason

@@ -18,7 +18,7 @@ from prometheus_client.registry import Collector
 from headwater_consumers.materializer.health import ALIVE_SECONDS
 
 _SECONDS = 2.0
-"""Longest wait for a worker's answer. Its series are left out if it takes longer."""
+"""Longest wait for a worker's answer. The worker's series are left out if it takes longer."""
 
 
 class Workers(Collector):
@@ -41,14 +41,14 @@ class Workers(Collector):
 
     @property
     def alive(self) -> bool:
-        """True if no worker hangs. One that has ended is started again by the supervisor."""
+        """True if no worker hangs. The supervisor restarts an ended worker."""
         return bool(self.document()["alive"])
 
     @property
     def ready(self) -> bool:
         """True if all run and can reach Kafka and Neo4j, and some have partitions.
 
-        Where there are more workers than partitions, some have none.
+        If there are more workers than partitions, some have no partition.
         """
         return bool(self.document()["ready"])
 
@@ -106,7 +106,7 @@ def _answers(ports: Mapping[int, int], path: str) -> dict[int, str | None]:
 
 
 def _get(port: int, path: str) -> str | None:
-    """Return a worker's response, whatever its status; None if it sends none."""
+    """Return a worker's response, of any status; None if it doesn't answer."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=_SECONDS) as answer:
             return str(answer.read().decode())

@@ -8,5 +8,5 @@ nodes         facts of one node, its uses and spans
 declarations  what declaration sets state
 delta         facts of a set of events by key, and the join of two
 
-Beneath `graph`, which derives more from them, and `materializer`, which makes and writes them. Imports neither.
+The other modules of `graph` derive more facts from these, and write them. Imports neither.
 """

@@ -1,7 +1,7 @@
 """Facts of declaration sets: declarations by the digest of their content, and the latest revision of each set.
 
-A declaration never changes. It holds while the latest revision of its set lists it and its event is there. So any
-order, repeat, withdrawal and re-declaration gives one state.
+A declaration never changes. It holds while the latest revision of its set lists it and its event is there. So the
+result doesn't depend on the order and repetition of events.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ class DeclarationFacts:
     """One declaration of a set.
 
     Attributes:
-        properties: properties of the node, key among them.
+        properties: properties of the node, including `key`.
         set: key of its set.
         subject: key of the dataset, job or consumer that it declares.
         columns: for a dataset: key of each declared column, with its declaration.
@@ -33,8 +33,8 @@ class Revision:
     """One revision of a set.
 
     Attributes:
-        number: number of the revision; the highest holds.
-        stamp: stamp of its event; among several events with one number the greatest holds.
+        number: number of the revision; the highest number wins.
+        stamp: stamp of its event; of several events with the same number, the greatest stamp wins.
         items: keys of the declarations that it lists, ascending.
         properties: properties of the node: format, source, document, time of declaration.
     """
@@ -58,6 +58,6 @@ class SetFacts:
     revision: Revision | None = None
 
     def join(self, other: SetFacts) -> None:
-        """Join what another record states of the same set."""
+        """Join another record of the same set."""
         if other.revision is not None and (self.revision is None or other.revision.rank > self.revision.rank):
             self.revision = other.revision

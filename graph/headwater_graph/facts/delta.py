@@ -31,11 +31,11 @@ class GraphDelta:
 
     Attributes:
         jobs, datasets, aliases, queries, runs, plans, versions, intervals, retentions, consumers: by key of the node.
-        schemas, declarations, declaration_sets: by key of the node. Those of one key have one content.
+        schemas, declarations, declaration_sets: by key of the node. Plans with the same key have the same content.
         links: relationships that only have a span.
         events: number of events folded.
-        duplicates: number of them that had come before in the same fold, unchanged.
-        stale: number of them that another report with the same event id superseded in the same fold.
+        duplicates: number of events that occurred before in the same fold, unchanged.
+        stale: number of events that another report with the same event id superseded in the same fold.
     """
 
     jobs: dict[str, NodeFacts] = field(default_factory=dict)

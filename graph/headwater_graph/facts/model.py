@@ -1,8 +1,8 @@
-"""Labels and relationship types of the graph: closed lists, so that no text of an event ever becomes one.
+"""Labels and relationship types of the graph: closed lists, so that no text of an event becomes a label or type.
 
-They are those of a dump's lines. In the database each label has `PREFIX` before it, the mark that only Headwater uses:
-others may keep their data in the same database. It has no node for an interval or a conflict: segments hold them
-(`graph.segments`), and what leaves these leaves the segment there.
+The lines of a dump have these labels. In the database each label begins with `PREFIX`, so that Headwater's nodes can
+share a database with other applications' data. The database has no node for an interval or a conflict: segments hold
+them (`graph.segments`), and their relationships begin at the segment.
 """
 
 from __future__ import annotations
@@ -94,4 +94,4 @@ KEYED = frozenset(
         RelType.PRODUCED,
     }
 )
-"""Types of which two nodes may have several: they carry a `key` of their own, under a uniqueness constraint."""
+"""Types with possibly several relationships between two nodes: each has a `key` with a uniqueness constraint."""

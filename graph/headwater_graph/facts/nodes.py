@@ -1,6 +1,6 @@
 """Base facts of one node each, and their joins. Everything grows: registers by stamp, bounds by min and max, sets.
 
-A fact joins another in place; who shares one copies it first.
+A fact joins another in place; code that shares a fact copies it first.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from headwater_graph.facts.reports import keep_reports, reports, same_report
 from headwater_schemas.events import ColumnLineage
 
 MADE_FROM = "inputs"
-"""Register of a PRODUCED: keys of the datasets that it was made from; absent: from all that its owner consumed."""
+"""Register of a PRODUCED: keys of the datasets that it is derived from; absent: all that its owner consumed."""
 POSSIBLE = "possible"
-"""Register of a PRODUCED: True if all that its owner consumed are possible sources, and none a certain one."""
+"""Register of a PRODUCED: True if every dataset that its owner consumed is a possible source, and none is certain."""
 UNCOMMITTED = "uncommitted"
 """Register of a PRODUCED: True if a failed run names it as its output and nothing shows that it was committed."""
 WIDE = "wide"
@@ -36,7 +36,7 @@ class Evidence(StrEnum):
 
     - POSSIBLE: a report has both, and doesn't record the sources of the output.
     - EXCLUDED: a report records the sources of the output, and this input isn't among them: no FEEDS.
-    - OBSERVED: a report records that the output was made from this, or a plan has an edge between them.
+    - OBSERVED: a report records that the output is derived from the input, or a plan has an edge between them.
     """
 
     POSSIBLE = "POSSIBLE"
@@ -47,7 +47,7 @@ class Evidence(StrEnum):
 class Link(NamedTuple):
     """A relationship that only has a span, such as READS, USED and RENAMED_TO; `via` is the job of FEEDS.
 
-    FEEDS begin at the job itself where what feeds the dataset GOES_INTO the job.
+    FEEDS begin at the job if the sources have GOES_INTO the job.
     """
 
     type: RelType
@@ -59,7 +59,7 @@ class Link(NamedTuple):
 
 @dataclass(slots=True)
 class TimeSpan:
-    """First and last time that something was seen; None where no time is known."""
+    """First and last observation; None if no time is known."""
 
     first: datetime | None = None
     last: datetime | None = None
@@ -74,7 +74,7 @@ class TimeSpan:
 
 @dataclass(slots=True)
 class Batches:
-    """The lowest and highest batch id known of a query or run; None where none is. Those between needn't be known."""
+    """Lowest and highest known batch id of a query or run; None if none is known. Those between needn't be known."""
 
     first: int | None = None
     last: int | None = None
@@ -98,7 +98,7 @@ class NodeFacts:
     """A node that is there.
 
     Attributes:
-        identity: properties that follow from the key alone, so that any mention of the node knows them.
+        identity: properties that are part of the key, so that every mention of the node has them.
         registers: its reported properties.
         seen: time span in which it was observed.
     """
@@ -156,7 +156,7 @@ class QueryFacts(NodeFacts):
 
 @dataclass(slots=True)
 class RunFacts(NodeFacts):
-    """A run with its uses, the jobs it is cited under (one, unless a producer is wrong), its query and its batches."""
+    """A run with its uses, the jobs that cite it (one, unless a producer is wrong), its query and its batches."""
 
     jobs: set[str] = field(default_factory=set)
     queries: set[str] = field(default_factory=set)
@@ -177,8 +177,8 @@ class RunFacts(NodeFacts):
 class PlanFacts(NodeFacts):
     """A plan, and its lineage once an event brought it.
 
-    The digest covers all of a lineage but the expressions' texts and why it is incomplete. Those are in the register
-    `lineage`, so any of the lineages with this digest will do here, and equality leaves it out.
+    The digest covers a lineage except the expressions' texts and the reason why it is incomplete. These are in the
+    register `lineage`. So any lineage with this digest will do here, and equality ignores it.
     """
 
     job: str = ""
@@ -204,7 +204,7 @@ class RetentionFacts:
     """First days of a retention scope; a later day replaces an earlier one.
 
     Attributes:
-        identity: properties that follow from the key: tenant, and namespace and job where the scope has them.
+        identity: properties that are part of the key: tenant, and namespace and job if the scope has them.
         summarize_before: micro-batches of earlier days are in summaries.
         drop_before: micro-batches of earlier days are gone.
     """
@@ -214,7 +214,7 @@ class RetentionFacts:
     drop_before: datetime | None = None
 
     def join(self, other: RetentionFacts) -> None:
-        """Join what another record states of the same scope."""
+        """Join another record of the same scope."""
         self.summarize_before = _later(self.summarize_before, other.summarize_before)
         self.drop_before = _later(self.drop_before, other.drop_before)
 
@@ -270,7 +270,7 @@ class IntervalFacts:
 
     @property
     def winner(self) -> str:
-        """The digest of the variant that is the Interval; the others are its Conflicts."""
+        """Digest of the variant that becomes the Interval; the other variants become its Conflicts."""
         return max(self.variants, key=lambda digest: (self.variants[digest].rank, digest))
 
 
@@ -281,11 +281,11 @@ def _later(one: datetime | None, other: datetime | None) -> datetime | None:
 def join_uses(into: dict[UseKey, Registers], other: dict[UseKey, Registers]) -> None:
     """Join uses of datasets by one owner.
 
-    What an output was made from is the one register that doesn't go by stamps: reports add up, and one that lists none
-    stands for everything, unless it is `possible`: then it stands for less than a list. So it only ever grows, and so
-    does the evidence of the FEEDS that follow: of a run everything takes in what was listed (`fold_run`), and of a
-    micro-batch they follow from each report by itself. That an output wasn't committed is another one: it holds as long
-    as every report has it. `wide` tells whether all reports have it, or some.
+    The sources of an output are the one register that doesn't depend on stamps: lists of several reports add up. A
+    report without a list means all inputs, unless it is `possible`: then it counts less than a list. So the register
+    only grows, and so does the evidence of FEEDS. For a run, "all inputs" includes the listed ones (`fold_run`); for a
+    micro-batch, FEEDS follow from each report separately. A second such register states that an output wasn't
+    committed: it holds as long as every report states it. `wide` tells whether all reports have it, or some.
     """
     for use, theirs in other.items():
         if (mine := into.get(use)) is None:
@@ -316,7 +316,7 @@ def _wide(one: tuple[str, Cell] | None, other: tuple[str, Cell] | None) -> tuple
 
 
 def listed_sources(registers: Registers) -> list[str] | None:
-    """Keys of the datasets that an output was made from; None: it was made from all that its owner consumed."""
+    """Keys of the datasets that an output is derived from; None: from all datasets that its owner consumed."""
     found = registers.get(MADE_FROM)
     return None if found is None else _keys(found[1])
 
@@ -324,10 +324,10 @@ def listed_sources(registers: Registers) -> list[str] | None:
 def flow(job: str, uses: Mapping[UseKey, Registers]) -> Iterator[Link]:
     """FEEDS and GOES_INTO of the uses of one run or micro-batch of a job.
 
-    What goes in feeds what comes out: all of it, but an output that is known to be made from less. An output of a run
-    that failed is none, unless something of it was committed. Which FEEDS there are, of all by one job,
-    `graph.derive.possible_feeds` decides. What only wide reports have goes into the job, and the job feeds the outputs:
-    possible, as it isn't kept which of them were read for which.
+    All inputs feed all outputs, except an output that is known to be derived from fewer. An output of a failed run
+    doesn't count unless a part of it was committed. `graph.derive.possible_feeds` decides which FEEDS of a job exist.
+    Inputs that occur only in wide reports GO_INTO the job, and the job FEEDS the outputs: such a derivation is only
+    possible, because the pairs aren't kept.
     """
     consumed: dict[str, list[object]] = defaultdict(list)
     for use, registers in uses.items():
@@ -340,7 +340,7 @@ def flow(job: str, uses: Mapping[UseKey, Registers]) -> Iterator[Link]:
         if use.type is not RelType.PRODUCED or UNCOMMITTED in registers:
             continue
         wide = registers.get(WIDE, ("", None))[1]
-        # Listed outputs, too: they may have been possible before, and evidence is never taken back.
+        # Listed outputs, too: they may have been possible before, and evidence is never removed.
         if by_job := consumed.keys() if wide else far:
             into_job.update(by_job)
             yield Link(RelType.FEEDS, job, use.dataset, job, Evidence.POSSIBLE)

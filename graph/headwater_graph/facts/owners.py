@@ -1,6 +1,6 @@
 """Owners of registers: the nodes of each label and the uses of datasets, with their stamps in one form.
 
-`_stamp` and `_stamps` depend on what was written first (`properties.stamped`), so two stores of one state may differ in
+`_stamp` and `_stamps` depend on the order of writes (`properties.stamped`), so two stores of one state may differ in
 them. `settled` gives each register its own stamp, so that equal states are equal.
 """
 
@@ -46,9 +46,9 @@ USE_REGISTERS = owner_properties(
 LOCK = "_l"
 """Set by a statement to lock a node; it states nothing.
 
-Of jobs and datasets, which a transaction locks first, it is another one each time. Neo4j plans a statement once for
-transactions that have changed nothing yet, and once for others. The second plan takes up to a second, and would be made
-when an event is the first that changes nothing, such as one that comes again.
+For jobs and datasets, which a transaction locks first, it differs each time. Neo4j plans a statement once for
+transactions that have changed nothing yet, and once for others. Making the second plan takes up to a second, and would
+happen at the first event that changes nothing, such as a repeated one.
 """
 NOT_FROM = "_not_from"
 """Property of WRITES: datasets that some report excludes as sources (`Evidence.EXCLUDED`). It only grows, also by
@@ -60,7 +60,7 @@ _OF_THE_SCHEMA = ("_stamp", "_stamps", "_schema")
 
 
 def without_stamps_of_the_schema(column: Mapping[str, Any]) -> dict[str, Any]:
-    """A column of the current schema. Its own stamp doesn't count: the dataset's register has the later one.
+    """A column of the current schema. Its own stamp is ignored: the dataset's register has the later stamp.
 
     The same schema reported again writes no column (`materializer.write.columns`).
     """

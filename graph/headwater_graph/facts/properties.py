@@ -1,9 +1,9 @@
-"""Registers as properties and back: what a reader of the graph sees, and how the writer reads the state it left.
+"""Conversion of registers to stored properties and back.
 
-A property is a register of its own unless `GROUPS` names it. Stamps are kept beside them: `_stamp`, the stamp of the
-event that made the owner, and `_stamps`, one text for each register that has another (stamp, then the register's
-name). Most owners come from one event and never have `_stamps`. A relationship without `_stamp` has that of the node
-it leaves.
+A property is a register of its own unless `GROUPS` names it. Stamps are stored, too: `_stamp` is the stamp of the event
+that created the owner; `_stamps` has a text (stamp, then the register's name) for each register with another stamp.
+Most owners come from one event and never have `_stamps`. A relationship without `_stamp` has the stamp of its start
+node.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ POSITION = (
 )
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    # register: its properties; the first is always there when the register is
+    # register: its properties; a present register always has the first one
     "owners": ("owners", "owner_types", "_owner_words"),
     "tags": ("tags", "tag_values", "tag_sources", "tag_fields", "_tag_words"),
     "source": ("source_type", "source_url", "source_repo", "source_path", "source_version", "source_branch"),
@@ -89,9 +89,9 @@ _ENTRY = msgspec.inspect.type_info(IntervalEntry)
 assert isinstance(_ENTRY, msgspec.inspect.StructType)  # noqa: S101 - for the type checker
 
 ENTRY_REGISTERS = tuple(field.name for field in _ENTRY.fields if field.name not in _OWN_RULE)
-"""Fields of an IntervalEntry that are registers of the Interval as they are: one register, one property, one name."""
+"""Fields of an IntervalEntry that are registers and properties of the Interval under the same name."""
 ENTRY_TIMES = frozenset(field.name for field in _ENTRY.fields if field.name not in _OWN_RULE and _is_time(field))
-"""Fields among them that are times."""
+"""Fields of these that are times."""
 TIMES = ENTRY_TIMES | {
     *("first_seen", "last_seen", "started_at", "ended_at", "nominal_start", "nominal_end", "dropped_at", "emptied_at"),
     *("inferred_ended_at", "_inferred_before", "from_time", "to_time_exclusive", "first_time", "last_time"),
@@ -148,7 +148,7 @@ def changes(before: Registers, after: Registers) -> dict[str, Value | None]:
     """Return the properties to set so that `before` becomes `after`. A property to be removed is None."""
     old, new = flatten(before), flatten(after)
     out: dict[str, Value | None] = {name: value for name, value in new.items() if old.get(name) != value}
-    # A register never goes away, so only a property within a group can.
+    # A register is never removed, so only properties within a group can disappear.
     out.update({name: None for name in old if name not in new})
     return out
 
@@ -188,11 +188,11 @@ def _need(base: str | None) -> str:
 
 
 def owner_properties(*registers: str) -> dict[str, str]:
-    """Property to register, for an owner that has these registers."""
+    """Register of each property, for an owner with these registers."""
     out: dict[str, str] = {}
     for register in registers:
         for part in GROUPS.get(register, (register,)):
-            # `name` is the identity's too, and does not show that the register is there.
+            # `name` is also an identity property, so its presence doesn't show that the register is there.
             if part != "name":
                 out[part] = register
     return out

@@ -3,7 +3,8 @@
 Two have rules of their own: `state` advances, and of several starts of a run (`started_at`) the first counts.
 
 A register is absent until it is reported; clearing it is an empty value with a stamp. Most registers are one
-property of the graph. Those of `GROUPS` are several that only make sense together, so they win or lose together.
+property of the graph. A register in `GROUPS` has several properties that only make sense together, so they win or lose
+together.
 
 A stamp is text, so that the greater stamp is the greater string:
 
@@ -32,7 +33,7 @@ Registers: TypeAlias = dict[str, tuple[str, Cell]]
 """Register name to (stamp, value)."""
 
 FACET = "facet:"
-"""Prefix of the registers of facets; what follows is the facet's name."""
+"""Prefix of the registers of facets, before the facet's name."""
 
 STATE = "state"
 STARTED = "started_at"
@@ -98,7 +99,7 @@ _OFFSET = 1 << 63
 
 
 def stamp(event_time: datetime, event_id: str, rank: int = OBSERVED) -> str:
-    """Make the stamp of all that one event reports. Bodies that don't record a provenance count as observed."""
+    """Make the stamp of an event's registers. Bodies that don't record a provenance count as observed."""
     return f"{rank}{micros(event_time) + _OFFSET:016x}{event_id}"
 
 

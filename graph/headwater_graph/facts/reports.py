@@ -1,8 +1,8 @@
 """Reports of a micro-batch: run, time and offsets, from which summaries are made.
 
-Registers keep the winning value alone. A summary of a day is made of every report, so that it is the same whether a
-report came before the micro-batch was summarized or after. Nearly always all reports of a micro-batch state the same;
-then its registers show it, and nothing else is kept. Otherwise the register `REPORTS` has every one of them.
+Registers keep only the winning value. A summary of a day is built from every report, so that it doesn't matter whether
+a report came before the micro-batch was summarized or after. Nearly always all reports of a micro-batch are equal: its
+registers then show the report, and nothing else is kept. Otherwise the register `REPORTS` has all of them.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def same_report(
     other: Registers,
     other_uses: Mapping[UseKey, Registers],
 ) -> bool:
-    """Return True if the registers of two reports show the same run, time and offsets: a faster part of `shown`."""
+    """Return True if the registers of two reports show the same run, time and offsets; faster than `shown`."""
     return (
         REPORTS not in one
         and REPORTS not in other
@@ -110,7 +110,7 @@ def days(registers: Registers) -> set[int | None]:
 
 
 def keep_reports(registers: Registers, uses: Mapping[UseKey, Registers], found: set[Report]) -> None:
-    """Keep reports in the registers, if these don't show the one there is."""
+    """Keep reports in the registers, unless there is only one and the registers show it."""
     if found != {shown(registers, uses)}:
         stamp, _ = registers["provenance"]
         registers[REPORTS] = (stamp, sorted(json.dumps(report, separators=(",", ":")) for report in found))

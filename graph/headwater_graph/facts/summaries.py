@@ -22,7 +22,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Horizon(NamedTuple):
-    """Days from which on the micro-batches of a query are kept, in days from the epoch; None: from the first on.
+    """First days whose micro-batches of a query are kept, in days from the epoch; None: all days.
 
     Attributes:
         kept: first day whose micro-batches are kept one by one.
@@ -41,7 +41,7 @@ class Horizon(NamedTuple):
         return cls(max(all_, default=None), max(drops, default=None))
 
     def keeps(self, interval: IntervalFacts) -> bool:
-        """Return True if a micro-batch is kept: each of its reports is from a day that is kept, or states no time."""
+        """Return True if a micro-batch is kept: each of its reports is from a kept day, or has no time."""
         if self.kept is None:
             return True
         return all(
@@ -49,7 +49,7 @@ class Horizon(NamedTuple):
         )
 
     def split(self, intervals: Iterable[IntervalFacts]) -> tuple[list[IntervalFacts], list[IntervalFacts]]:
-        """Split micro-batches into those that are kept and the others, each in the order given."""
+        """Split micro-batches into kept and other ones, each in the given order."""
         kept: list[IntervalFacts] = []
         old: list[IntervalFacts] = []
         for interval in intervals:
@@ -57,12 +57,12 @@ class Horizon(NamedTuple):
         return kept, old
 
     def has_summary(self, day: int | None) -> bool:
-        """Return True if a day has a summary. Reports without a time have one until anything is dropped."""
+        """Return True if a day has a summary. Reports without a time have a summary until any summary is dropped."""
         return self.summarized is None or (day is not None and day >= self.summarized)
 
 
 def reports_of(interval: IntervalFacts) -> set[Report]:
-    """Every report of a micro-batch, those of its conflicts too."""
+    """Every report of a micro-batch and of its conflicts."""
     return {report for variant in interval.variants.values() for report in reports(variant.registers, variant.uses)}
 
 
@@ -71,8 +71,8 @@ class SummaryId(NamedTuple):
 
     Attributes:
         query: key of the query.
-        run: key of the run; empty for reports that state none.
-        day: days from the epoch; None for reports that state no time.
+        run: key of the run; empty for reports without a run.
+        day: days from the epoch; None for reports without a time.
     """
 
     query: str
@@ -82,13 +82,13 @@ class SummaryId(NamedTuple):
 
 @dataclass(slots=True)
 class SummaryFacts:
-    """The micro-batches of one query, run and day, taken together.
+    """Summary of the micro-batches of one query, run and day.
 
     Attributes:
-        run_id: id of the run; empty if reports state none.
+        run_id: id of the run; empty for reports without a run.
         batches: batch ids.
         seen: first and last processing time.
-        uses: offsets by dataset and partition; none where a position isn't of a Kafka topic.
+        uses: offsets by dataset and partition; empty for positions that aren't of a Kafka topic.
     """
 
     run_id: str = ""
@@ -136,7 +136,7 @@ def _summary(batches: list[tuple[int, int]], found: list[Report]) -> SummaryFact
 
 
 def date_text(day: int | None) -> str:
-    """A day as ISO 8601 has it; empty for none."""
+    """Format a day by ISO 8601; empty for None."""
     return "" if day is None else (_EPOCH + timedelta(days=day)).date().isoformat()
 
 
@@ -154,7 +154,7 @@ def bounds(ranges: Ranges) -> Props:
 
 
 def offsets(spans: Spans) -> Props:
-    """Properties of what a summary consumed or produced: ranges, how many offsets, how many between them it lacks."""
+    """Properties of a summary's use: ranges, number of offsets, and number of missing offsets between them."""
     if not spans:
         return {}
     pieces = flat(spans)

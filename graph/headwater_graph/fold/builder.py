@@ -1,4 +1,4 @@
-"""The delta being folded: nodes are made at their first mention, whatever the mention is.
+"""Builder of a delta during a fold: nodes are created at their first mention.
 
 Below it, the cells of registers that several kinds of event share: owners, tags, versions, facets.
 """
@@ -190,7 +190,7 @@ class Builder:
         *,
         last: datetime | None = None,
     ) -> None:
-        """A relationship that was seen at `time`, or from then to `last`, or at a time that isn't known."""
+        """Add a relationship seen at `time`, from `time` to `last`, or at an unknown time."""
         link = Link(type_, start, end, via, evidence)
         span = self.delta.links.get(link)
         if span is None:
@@ -199,7 +199,7 @@ class Builder:
 
 
 def put(registers: Registers, stamp: str, **cells: Cell | None) -> None:
-    """Fill registers that are still unset; None leaves one unset."""
+    """Fill registers that are still unset; a value of None leaves a register unset."""
     for name, cell in cells.items():
         if cell is not None:
             registers[name] = (stamp, cell)
@@ -265,7 +265,7 @@ def parent_cell(parent: ParentRun | None, role: str) -> Props | None:
 
 
 def quality_cell(results: Iterable[QualityResult], job: str | None = None) -> Props | None:
-    """Outcomes of assertions as parallel lists, sorted; lists of which no outcome has anything are left out.
+    """Outcomes of assertions as sorted parallel lists; lists without any value are left out.
 
     Args:
         results: results of a micro-batch or run.

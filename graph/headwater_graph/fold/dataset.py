@@ -26,19 +26,19 @@ from headwater_schemas.facets import COLUMNS_FACET, ColumnChanges, column_change
 from headwater_schemas.identity import schema_digest
 from headwater_schemas.lru_cache import IdentityCache
 
-# ALTER and TRUNCATE do not record whether the dataset is there: they may arrive late, after a DROP.
+# ALTER and TRUNCATE don't show that the dataset exists: they may arrive late, after a DROP.
 _EXISTS_AFTER = {
     LifecycleChange.CREATE: True,
     LifecycleChange.OVERWRITE: True,
     LifecycleChange.RENAME: True,
     LifecycleChange.DROP: False,
 }
-# No row is left of what was there. Of some partitions alone it is an ALTER.
+# These remove all rows. A change of only some partitions is an ALTER.
 _EMPTY_AFTER = (LifecycleChange.DROP, LifecycleChange.TRUNCATE)
 
 
 def fold_dataset(into: Builder, body: DatasetEvent, events: Repeated) -> None:
-    """Fold a DatasetEvent that these events have into `into`; of several it has no `lifecycle`."""
+    """Fold a DatasetEvent, the body of these events, into `into`. A body of several events has no `lifecycle`."""
     tenant, stamp, time = events.tenant, events.stamp, events.last
     key, node = into.dataset(tenant, body.dataset)
     registers: Registers = {}
@@ -104,7 +104,7 @@ class _Cells(NamedTuple):
 
 
 _known_cells: IdentityCache[_Cells] = IdentityCache(100_000)
-"""Cache by schema: the decoder returns one object for equal bytes. Sizes in columns."""
+"""Cache by schema: the decoder returns one object for equal bytes. Sizes are numbers of columns."""
 
 
 def _cells(schema: SchemaDefinition) -> _Cells:
@@ -122,7 +122,7 @@ def _fold_schema(node: DatasetFacts, cells: _Cells, events: Repeated) -> None:
     for path, cell in cells.fields:
         column = columns.get(path)
         if column is None:
-            # Most columns of most events: to widen an empty span and join into no registers takes three times as long.
+            # The usual case. Widening an empty span and joining into empty registers would take three times as long.
             columns[path] = ColumnFacts({"field": (stamp, cell)}, TimeSpan(first, last))
         else:
             column.seen.see(first, last)
@@ -145,8 +145,8 @@ def _version(schema: SchemaDefinition) -> Props:
 
 
 def _field(position: int, digest: Value, field: SchemaField) -> Props:
-    # The digest decides a tie of stamps here as it does between the schemas, so that a column is always as the winning
-    # schema has it: in both cells it comes first in code-point order.
+    # The digest comes first in the cells of schemas and of columns, so it decides a tie of stamps in both: columns
+    # always match the winning schema.
     cell: Props = {"_schema": digest, "position": position}
     if field.type is not None:
         cell["data_type"] = field.type

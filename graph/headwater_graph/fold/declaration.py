@@ -33,7 +33,7 @@ _PLAIN = (
 
 
 def fold_declaration(into: Builder, event: LineageEvent, body: DeclarationEvent, stamp: str) -> None:
-    """Fold a DeclarationEvent into `into`. It observes nothing, so it widens no span."""
+    """Fold a DeclarationEvent into `into`. A declaration is no observation, so it widens no span."""
     tenant = event.tenant
     set_key, _ = into.declaration_set(tenant, body.set)
     digest = declaration_digest(body)

@@ -1,7 +1,7 @@
 """Parts of a batch that have no job or dataset in common, so that their transactions don't wait for each other's locks.
 
-It only saves time: two writers may have anything in common, and then one waits. So whatever names no job or dataset, or
-names them in other ways, may be in any part.
+This only saves time: if two parts do have something in common, one writer waits. So events that name no job or dataset
+may be in any part.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _OTHERS = 3
 def disjoint(events: Sequence[LineageEvent], most: int, *, least: int = _WORTH_IT) -> list[Sequence[LineageEvent]]:
     """Split events into at most `most` parts of similar cost; events keep their order.
 
-    Events that name a job or dataset in common, directly or by way of others, are in one part.
+    Events that share a job or dataset, directly or through other events, are in one part.
 
     Args:
         events: events of a batch.
@@ -76,7 +76,7 @@ class _DisjointSets:
         return index
 
     def join(self, event: LineageEvent) -> int:
-        """Join the sets of all names of an event, and return the index of one of them."""
+        """Merge the sets of all names of an event, and return the index of the merged set."""
         names = _named(event)
         one = self._index(next(names, ""))
         for name in names:

@@ -28,7 +28,7 @@ from headwater_schemas.events import (
 
 
 def fold(events: Sequence[LineageEvent]) -> GraphDelta:
-    """The base facts of `events`, joined. Pure; the order and number of times that an event is there change nothing.
+    """The base facts of `events`, joined. Pure; order and repetition of events don't change the result.
 
     Args:
         events: events that `reject` accepts.
@@ -43,7 +43,7 @@ def fold(events: Sequence[LineageEvent]) -> GraphDelta:
     for event in events:
         before = seen.setdefault(event.event_id, event)
         if before is not event:
-            # Nearly always the same event delivered twice. Equal ones are left out; others are joined like any.
+            # Nearly always the same event delivered twice. Equal reports are left out; different ones are joined.
             if before == event:
                 duplicates += 1
                 continue
@@ -55,7 +55,7 @@ def fold(events: Sequence[LineageEvent]) -> GraphDelta:
 
 
 def _fold_later(into: Builder, repeated: dict[tuple[int, str, JobRef | None], Repeated], event: LineageEvent) -> None:
-    """Fold an event, or put it to those with the same body (their ids stay, as `fold` has the events)."""
+    """Fold an event, or add it to the events with the same body (ids stay valid, because `fold` holds the events)."""
     found = repeatable(event)
     if found is None:
         fold_event(into, event)

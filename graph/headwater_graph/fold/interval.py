@@ -1,4 +1,4 @@
-"""IntervalEvent: an Interval for each entry, whether it came alone or not; spans of query, run, job and plan."""
+"""IntervalEvent: an Interval for each entry; spans of query, run, job and plan."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from headwater_schemas.identity import source_end_digest
 def fold_interval(into: Builder, event: LineageEvent, body: IntervalEvent, job: JobRef, stamp: str) -> None:
     """Fold an IntervalEvent into `into`.
 
-    Times of spans are the micro-batches' processing times; where one isn't known, an observed report's event time will
-    do, but that of a reconciled one does not record when the micro-batch ran.
+    Times of spans are the micro-batches' processing times. If one is unknown, the event time of an observed report is
+    used; a reconciled report's event time isn't, because it doesn't show when the micro-batch ran.
     """
     tenant = event.tenant
     observed = body.provenance is Provenance.OBSERVED

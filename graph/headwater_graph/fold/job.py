@@ -13,7 +13,7 @@ from headwater_schemas.identity import plan_digest
 
 
 def fold_job(into: Builder, body: JobEvent, job: JobRef, events: Repeated) -> None:
-    """Fold a JobEvent that these events have into `into`. It observes no run, so it widens no span."""
+    """Fold a JobEvent, the body of these events, into `into`; no run is observed, so no span widens."""
     tenant, stamp = events.tenant, events.stamp
     job_key, node = into.job(tenant, job)
     registers: Registers = {}

@@ -11,7 +11,7 @@ from headwater_schemas.events import ColumnLineage, JobRef, PlanEvent
 
 
 def fold_plan(into: Builder, body: PlanEvent, job: JobRef, events: Repeated) -> None:
-    """Fold a PlanEvent that these events have into `into`. They are observations: the plan was there at their times."""
+    """Fold a PlanEvent, the body of these events. The events are observations of the plan."""
     tenant, first, last = events.tenant, events.first, events.last
     job_key, job_node = into.job(tenant, job)
     job_node.seen.see(first, last)
@@ -52,7 +52,7 @@ def fold_lineage(into: Builder, tenant: str, plan: PlanFacts, lineage: ColumnLin
 
 
 def _outputs(lineage: ColumnLineage, datasets: list[str]) -> list[str]:
-    """Keys of the datasets that a plan writes; of one without edges, which does not record that, all it names."""
+    """Keys of the datasets that a plan writes; for a plan without edges, all datasets that it names."""
     return sorted({datasets[edge.output] for edge in lineage.edges} or datasets)
 
 

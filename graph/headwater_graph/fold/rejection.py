@@ -42,7 +42,7 @@ class RejectionReason(StrEnum):
     """It breaks a rule of the contract: a required field is missing, fields contradict each other."""
 
     UNSTORABLE_VALUE = "UNSTORABLE_VALUE"
-    """It has a value that the graph can't hold: an integer over 64 bits, a lone surrogate."""
+    """A value that the graph can't store: an integer over 64 bits, a lone surrogate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Rejection:
     Attributes:
         reason: member of the closed list.
         field: path of the field at fault, e.g. `interval_event.entries[2].batch_id`.
-        detail: what is wrong with the field; from a payload it quotes numbers only.
+        detail: description of the fault; of the payload it quotes only numbers.
     """
 
     reason: RejectionReason
@@ -137,7 +137,7 @@ def _walk(field: str, value: Any) -> None:
 
 
 def check_dataset(dataset: DatasetRef, field: str) -> None:
-    """A dataset has a name. Its namespace may be empty: some catalogs have none."""
+    """A dataset has a name. The namespace may be empty: some catalogs have none."""
     need(dataset.name, f"{field}.name", "empty")
 
 
@@ -145,7 +145,7 @@ def check_uses(uses: Iterable[DatasetUse], field: str) -> None:
     """Uses name a dataset, and a position at most once."""
     for index, use in enumerate(uses):
         if use.dataset.name and use.position is None and not use.inputs:
-            continue  # so most are, of runs; to word where they are would take longer
+            continue  # so are most of them, in run events; building their paths would take longer
         at = f"{field}[{index}]"
         check_dataset(use.dataset, f"{at}.dataset")
         for position, source in enumerate(use.inputs or ()):
@@ -172,7 +172,7 @@ def _check_position(position: Position, field: str) -> None:
 def _check_ranges(kafka: KafkaRanges, field: str) -> None:
     seen: set[int] = set()
     for index, part in enumerate(kafka.ranges):
-        # Nearly all are good, and there may be a thousand: what is wrong is only worded where something is.
+        # Nearly all are good, and there may be a thousand: messages are only built for faults.
         if not (0 <= part.partition not in seen and 0 <= part.from_ <= part.to_exclusive):
             _reject_range(part, seen, f"{field}.ranges[{index}]")
         seen.add(part.partition)

@@ -2,7 +2,7 @@
 
 Producers repeat a dataset, plan or job with every run, and the decoder returns equal bodies as one
 object. Such events differ only in stamp and time: the greatest stamp counts for their registers, the first and the last
-time for their spans. Joining them before the fold changes nothing but its duration.
+time for their spans. Joining them before the fold only makes it faster.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ Body: TypeAlias = DatasetEvent | PlanEvent | JobEvent
 
 
 class Repeated:
-    """Events of one body, with the values that the fold needs of them.
+    """Events that share a body, with the values that the fold needs.
 
     Attributes:
-        body: shared by all of them.
-        tenant: shared by all of them.
-        job: shared by all of them; None for a dataset, where it doesn't count.
-        stamp: the greatest one.
+        body: common body.
+        tenant: common tenant.
+        job: common job; None for a dataset's events, whose jobs may differ.
+        stamp: greatest stamp.
         first, last: the earliest and the latest event time.
     """
 

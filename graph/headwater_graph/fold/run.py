@@ -84,7 +84,7 @@ def fold_mention(into: Builder, tenant: str, above: ParentRun, stamp: str) -> No
 def _uses(into: Builder, tenant: str, body: RunEvent, stamp: str) -> dict[UseKey, Registers]:
     """Fold the run's inputs and outputs. The sources that an output lists count as inputs, too.
 
-    So an output that is later made from everything is still made from what it listed (`join_uses`).
+    So an output that a later report derives from all inputs still includes the listed ones (`join_uses`).
     """
     inputs = fold_uses(into, tenant, RelType.CONSUMED, body.inputs, stamp)
     outputs = fold_uses(into, tenant, RelType.PRODUCED, body.outputs, stamp)

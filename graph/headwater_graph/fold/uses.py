@@ -18,7 +18,7 @@ from headwater_schemas.facets import ADDED_FILES_FACET, AddedFiles, added_files
 def fold_uses(
     into: Builder, tenant: str, type_: RelType, uses: Iterable[DatasetUse], stamp: str
 ) -> dict[UseKey, Registers]:
-    """The uses of one kind of one run or micro-batch; their datasets and versions are put into `into`.
+    """Fold the uses of one kind of a run or micro-batch; their datasets and versions are added to `into`.
 
     A dataset that is listed twice (a self-join) was used twice: uses of one dataset are distinguished by their order.
     """

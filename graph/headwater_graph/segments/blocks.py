@@ -3,11 +3,11 @@
 An open block grows at its end: a micro-batch that follows is appended without reading the others.
 
     head    MessagePack [[structure, texts], …]: each structure with the texts of its first slot
-    tail    frames, each a length (4 bytes, little-endian) and MessagePack
-            [place, number of the structure, differences, {place of a text: text that isn't the head's}]
+    tail    frames, each a length (4 bytes, little-endian) and MessagePack [place, number of the structure, differences,
+            {place of a text: text, if it differs from the head's}]
     last    MessagePack [number of the structure, numbers, where its frame begins] of the last slot
 
-Differences are those of a slot's numbers from the slot before, where that has the same structure; else from 0.
+Differences are taken from the numbers of the slot before, if it has the same structure, else from 0.
 
 A closed block is the same, compressed: zlib of MessagePack
 
@@ -53,9 +53,9 @@ class _Frame(NamedTuple):
 
     Attributes:
         place: in the block.
-        structure: number of it.
+        structure: number of the structure.
         differences: of the slot's numbers from the slot before.
-        texts: those that aren't the head's, by their place.
+        texts: texts that differ from the head's, by place.
     """
 
     place: int
@@ -65,7 +65,7 @@ class _Frame(NamedTuple):
 
 
 def open_block(slots: Mapping[int, Slot]) -> OpenBlock:
-    """Block of these slots.
+    """Build the block of these slots.
 
     Args:
         slots: by place, from 0; at least one.
@@ -104,7 +104,7 @@ def last_of(block: OpenBlock) -> tuple[int, Slot]:
 
 
 def close(block: OpenBlock) -> bytes:
-    """Closed block of an open one."""
+    """Close an open block."""
     head = _decode(block.head)
     frames = list(_read_tail(block.tail))
     columns = [
@@ -184,11 +184,11 @@ def _slots(
     Args:
         structure: theirs, with the texts of the first slot in the block that had it.
         places: of the slots.
-        columns: their differences; those of the first are from 0.
-        texts: those that aren't the structure's, by their place, of each.
+        columns: differences, by column; the first slot's are from 0.
+        texts: for each slot, the texts that differ from the structure's, by place.
     """
     shapes, base = structure
-    # Sums along columns take a fifth of the time that they take slot by slot.
+    # Sums by column take a fifth of the time of sums by slot.
     rows: Iterable[Sequence[int]] = zip(*map(_summed, columns), strict=True) if columns else [()] * len(places)
     return {
         place: Slot(shapes, list(row), [changed.get(n, text) for n, text in enumerate(base)] if changed else base)
@@ -201,7 +201,7 @@ def _summed(column: Sequence[int]) -> list[int]:
 
 
 def _in_64_bits(numbers: list[int]) -> list[int]:
-    """Numbers with sign modulo 2 ** 64: MessagePack has no larger ones."""
+    """Signed numbers modulo 2 ** 64: MessagePack can't store larger ones."""
     if not numbers or (min(numbers) >= -_OFFSET and max(numbers) < _OFFSET):
         return numbers
     return [(number + _OFFSET) % _SPAN - _OFFSET for number in numbers]
@@ -220,7 +220,7 @@ def _read_tail(tail: bytes) -> Iterator[_Frame]:
 
 @lru_cache(1 << 10)
 def _read_head(head: bytes) -> list[tuple[Shapes, list[str]]]:
-    # A block's head is the same each time that the block grows, and mostly that of the next one, too.
+    # A block's head stays the same when the block grows, and the next block mostly has the same head.
     return _structures(_decode(head))
 
 
@@ -229,5 +229,5 @@ def _structures(head: list[Any]) -> list[tuple[Shapes, list[str]]]:
 
 
 def _tuples(value: Any) -> Any:
-    """Turn lists into tuples: MessagePack has only one of the two."""
+    """Turn lists into tuples, which MessagePack doesn't distinguish."""
     return tuple([_tuples(item) for item in value]) if isinstance(value, list) else value

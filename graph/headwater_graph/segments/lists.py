@@ -1,16 +1,15 @@
 """Lists: each micro-batch of a segment as plain numbers, for Cypher.
 
-They are in parts: one of each block, and one, `tail`, of the last 16 places, which joins its block when the next
-micro-batch isn't among them. All lists of a part run alongside each other:
+They are stored in parts: one part for each block, and `tail` for the last 16 places. The tail is added to its block's
+part when the next micro-batch lies beyond these places. The lists of a part are parallel:
 
     (:HwSegment)              batch_ids_0, processing_times_0 (epoch milliseconds), durations_ms_0, rows_in_0
     -[:CONSUMED|PRODUCED]-> from_0    the first offset of each partition
                             ends_0    how far each micro-batch came in each partition, counted from that
-                            starts_0  where each began; not there where each began at the end of the one before
+                            starts_0  where each began; absent if each began at the end of the one before
 
 `ends` and `starts` have as many numbers a micro-batch as `from` has partitions, in the order of `partitions`. A
-partition of which a micro-batch has no offsets stays where it was. A number that isn't known is -1: Neo4j's lists have
-no null.
+partition without offsets in a micro-batch repeats its last end. An unknown number is -1: Neo4j's lists can't hold null.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ TAIL = "tail"
 UNKNOWN = -1
 
 Row: TypeAlias = "Sequence[tuple[int, int] | None]"
-"""First offset and the one behind the last, by place of the partition; None: no offsets."""
+"""Start offset and end offset, by place of the partition; None: no offsets."""
 
 
 @dataclass(slots=True)
@@ -37,7 +36,7 @@ class Columns:
     rows_in: list[int] = field(default_factory=list)
 
     def add(self, batch_id: int, time: int, duration: int, rows: int) -> None:
-        """Add a micro-batch that comes after all others."""
+        """Add a micro-batch after all others."""
         self.batch_ids.append(batch_id)
         self.processing_times.append(time)
         self.durations_ms.append(duration)
@@ -71,7 +70,7 @@ COLUMNS = ("batch_ids", "processing_times", "durations_ms", "rows_in")
 
 @dataclass(slots=True)
 class OffsetLists:
-    """A part of the lists of a relationship; `starts` is None where each start is the end before."""
+    """A part of the lists of a relationship; `starts` is None if each start equals the end before."""
 
     from_: list[int]
     ends: list[int]
@@ -125,7 +124,7 @@ class OffsetLists:
         return out
 
     def properties(self, part: str) -> dict[str, Any]:
-        """Return the lists as properties of the relationship; None for a list that isn't there."""
+        """Return the lists as properties of the relationship; None for an absent list."""
         return {f"from_{part}": self.from_, f"ends_{part}": self.ends, f"starts_{part}": self.starts}
 
     @classmethod

@@ -1,8 +1,8 @@
 """Segments: storage of 512 consecutive micro-batches of a query, in 8 blocks of 64.
 
 A micro-batch's position follows from its batch id. The block with the latest micro-batch is open, the others closed.
-A micro-batch after all others is appended to the open block. Any other report is joined with the stored one: its block
-is read, and rewritten if that changes it.
+A micro-batch after all others is appended to the open block. Any other report is joined with the stored micro-batch:
+its block is read, and rewritten if it changes.
 
 The bytes are authoritative. The properties by which people and statements find segments (`summary`) are derived.
 """
@@ -105,14 +105,14 @@ class Place:
 
 
 def put_slot_together(place: Place, batch_id: int, slot: Slot, names: dict[str, DatasetName]) -> IntervalFacts:
-    """Rebuild the micro-batch of a slot; `names` gets those of the datasets that it used, by key."""
+    """Rebuild the micro-batch of a slot; `names` receives the names of the datasets that it used, by key."""
     interval = place.interval(batch_id)
     interval.variants = put_together(place.owner, batch_id, slot, names)
     return interval
 
 
 class SegmentDamagedError(Exception):
-    """A stored block can't be read: somebody changed it by hand, or another program did."""
+    """A stored block can't be read: it was changed by hand or by another program."""
 
     def __init__(self, place: Place, number: int) -> None:
         first = place.start + number * PLACES
@@ -128,7 +128,7 @@ class Stored:
 
     Attributes:
         closed: closed blocks by number.
-        open: the one that grows.
+        open: the open block, which grows.
         open_at: number of the open block.
     """
 
@@ -153,7 +153,7 @@ class Stored:
         Args:
             place: the segment.
             names: gets the names of the datasets that they used, by key.
-            only: numbers of blocks; None: all.
+            only: numbers of the blocks to read; None: all.
 
         Raises:
             SegmentDamagedError: as `slots`.
@@ -187,7 +187,7 @@ class Stored:
         }
 
     def slots(self, place: Place, number: int) -> dict[int, Slot]:
-        """The slots of a block by batch id in ascending order; none where it isn't here.
+        """Slots of a block by batch id in ascending order; empty if the segment doesn't have the block.
 
         Raises:
             SegmentDamagedError: they can't be read.
@@ -210,7 +210,7 @@ class Stored:
 
         Args:
             place: the segment.
-            intervals: micro-batches by batch id; with all others of the same blocks.
+            intervals: micro-batches by batch id; must include all others of the same blocks.
             names: names of the datasets that they used, by key.
         """
         made: dict[int, dict[int, Any]] = defaultdict(dict)
@@ -230,7 +230,7 @@ class Stored:
         return out
 
     def appended(self, slots_: Mapping[int, Slot]) -> dict[str, Any]:
-        """Append micro-batches behind all others; return the properties that change.
+        """Append micro-batches after all others; return the properties that change.
 
         Args:
             slots_: slots by batch id.
@@ -247,7 +247,7 @@ class Stored:
                 if self.open is not None and self.open_at is not None:
                     out |= self._close(self.open_at, self.open)
                 block = blocks.open_block(slots)
-            # Places are filled in order, and some may be left out for ever.
+            # Places are filled in order, and some may stay empty.
             if max(slots) == PLACES - 1:
                 out |= self._close(number, block)
             else:
@@ -255,7 +255,7 @@ class Stored:
         return out
 
     def reopened(self, slots_: Mapping[int, Slot]) -> dict[str, Any]:
-        """Make the open block anew; return the properties that change.
+        """Rebuild the open block; return the properties that change.
 
         Args:
             slots_: slots by batch id; all of the open block, and those after it.

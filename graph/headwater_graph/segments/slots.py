@@ -1,7 +1,7 @@
 """Slots: the facts of one micro-batch as a structure, integers and texts, and back.
 
-From one micro-batch of a query to the next the same registers are there with other integers: offsets, times, counts.
-So a slot is taken apart into
+Consecutive micro-batches of a query have the same registers with other integers: offsets, times, counts. So a slot
+consists of
 
     structure   names of registers, the types of their values, how long lists of integers are: nested tuples
     numbers     all integers and times (microseconds since the epoch), in the structure's order
@@ -30,7 +30,7 @@ from headwater_graph.keys import dataset_key
 from headwater_schemas.identity import end_digest, from_micros, identity_id, micros
 
 Shape: TypeAlias = "str | int | tuple[tuple[str, Shape], ...]"
-"""Structure of a value: `s` text, `i` integer, `t` time, `j` JSON; a number: as many integers; pairs: a group."""
+"""Structure of a value: `s` text, `i` integer, `t` time, `j` JSON; a number: list of n integers; pairs: a group."""
 
 _TEXT, _INTEGER, _TIME, _JSON = "s", "i", "t", "j"
 _COMPUTED, _STORED = "c", "s"
@@ -58,9 +58,9 @@ class VariantShape(NamedTuple):
 
     Attributes:
         digest: `c` if it follows from the uses, `s` if it is stored.
-        registers: name, place of its stamp, and shape of each.
-        uses: type, ordinal and registers of each.
-        stamps: certainty, and `c` or `s` of the event id, of each.
+        registers: (name, index of its stamp, shape) of each register.
+        uses: (type, ordinal, registers) of each use.
+        stamps: (certainty, `c` or `s` for the event id) of each stamp.
     """
 
     digest: str
@@ -73,7 +73,7 @@ Shapes: TypeAlias = tuple[VariantShape, ...]
 
 
 class Slot(NamedTuple):
-    """One micro-batch, taken apart."""
+    """One micro-batch as structure, numbers and texts."""
 
     shapes: Shapes
     numbers: Sequence[int]
@@ -88,7 +88,7 @@ def take_apart(
     Args:
         owner: query of the micro-batch.
         batch_id: its batch id.
-        variants: reports of it, by source end digest.
+        variants: reports of the micro-batch, by source end digest.
         names: names of the datasets that it used, by key.
     """
     numbers: list[int] = []
@@ -117,12 +117,12 @@ def take_apart(
 
 
 def put_together(owner: OwningQuery, batch_id: int, slot: Slot, known: dict[str, DatasetName]) -> dict[str, Variant]:
-    """The inverse of `take_apart`: what is reported of a micro-batch, by source end digest.
+    """Inverse of `take_apart`: reports of a micro-batch, by source end digest.
 
     Args:
         owner: query of the micro-batch.
         batch_id: its batch id.
-        slot: taken apart.
+        slot: slot of the micro-batch.
         known: gets the names of the datasets that it used, by key.
     """
     numbers, texts = iter(slot.numbers), iter(slot.texts)
@@ -151,12 +151,12 @@ def put_together(owner: OwningQuery, batch_id: int, slot: Slot, known: dict[str,
 
 
 def positions(tenant: str, slot: Slot, of: tuple[RelType, str] | None = None) -> dict[UseKey, Props]:
-    """Positions that a micro-batch with one variant used: a part of `put_together`, in less time.
+    """Positions that a micro-batch with one variant used. Faster than `put_together`, which restores everything.
 
     Args:
         tenant: tenant of the graph.
-        slot: taken apart.
-        of: only what it read, or wrote, of the dataset with this key; None: all.
+        slot: slot of the micro-batch.
+        of: only uses of this type and dataset key; None: all.
     """
     out: dict[UseKey, Props] = {}
     for type_, ordinal, name, shape, number, text in _places(slot.shapes):
@@ -170,7 +170,7 @@ def positions(tenant: str, slot: Slot, of: tuple[RelType, str] | None = None) ->
 
 @lru_cache(1 << 12)
 def _places(shapes: Shapes) -> list[tuple[RelType, int, int, Shape, slice, int]]:
-    """Locate the positions of uses: type, ordinal, place of the names, shape, its numbers, place of its texts."""
+    """Locate positions of uses: type, ordinal, index of names, shape, slice of numbers, index of texts, each."""
     (shape,) = shapes
     numbers, texts = map(sum, zip((0, 0), *(_counts(of) for _, _, of in shape.registers), strict=True))
     out = []
@@ -196,7 +196,7 @@ def _counts(of: Shape) -> tuple[int, int]:
 
 
 def processing_time_of(slot: Slot) -> datetime | None:
-    """Processing time of a micro-batch with one variant; None: it has none, or its variants have their own."""
+    """Processing time of a micro-batch with one variant; None if it has no time or several variants."""
     place = _time_place(slot.shapes)
     return None if place is None else from_micros(slot.numbers[place])
 
@@ -269,7 +269,7 @@ def _digest(uses: Mapping[UseKey, Registers], names: Mapping[str, DatasetName]) 
 
 
 def end_of(position: Cell) -> tuple[str | int | None, ...]:
-    """The canonical end of a position as it is stored; of none, an empty group."""
+    """Canonical end of a stored position. An unknown position is an empty dict."""
     assert isinstance(position, dict)  # noqa: S101 - for the type checker
     match kind := position.get("position"):
         case "kafka":

@@ -53,7 +53,7 @@ NOTHING = StoredSummary({}, {}, {})
 """Summary of a segment that isn't stored yet."""
 
 _FAULTS = ("missing", "gaps", "overlaps")
-"""Properties beside `broken`, a number for each batch of it."""
+"""Properties parallel to `broken`: a number for each of its batches."""
 
 
 @dataclass(slots=True)
@@ -75,7 +75,7 @@ class UsedRanges:
     lists: dict[str, OffsetLists] = field(default_factory=dict)
 
     def properties(self) -> dict[str, Any]:
-        """Return the properties of the relationship; None for one that isn't there."""
+        """Return the properties of the relationship; None for an absent property."""
         out: dict[str, Any] = {
             "batches": self.batches,
             "positions": sorted(self.positions) or None,
@@ -124,7 +124,7 @@ class UsedRanges:
         self.lists[TAIL].add([pairs.get(partition) for partition in self.offsets])
 
     def roll(self, part: str, rows: int, more: int) -> None:
-        """Add the tail of the lists to those of its block.
+        """Add the tail to the lists of its block.
 
         Args:
             part: name of the block's lists.
@@ -150,14 +150,14 @@ class VersionUse:
 
     Attributes:
         batches: batch ids, ascending.
-        first_time: lowest processing time of these.
+        first_time: lowest processing time of the micro-batches.
     """
 
     batches: list[int] = field(default_factory=list)
     first_time: datetime | None = None
 
     def add(self, batch_id: int, time: object) -> None:
-        """Add a micro-batch at or after the last one. It is added again for each report that has the version."""
+        """Add a micro-batch at or after the last one. Call again for each report with the version."""
         if batch_id not in self.batches[-1:]:
             self.batches.append(batch_id)
         if isinstance(time, datetime) and (self.first_time is None or time < self.first_time):
@@ -173,14 +173,14 @@ class Summary:
         first, last: lowest and highest batch id.
         began, ended: lowest and highest processing time.
         timed: number of micro-batches with a processing time.
-        contested: batch ids with conflicts, once for each of them.
-        broken: batch ids that don't follow on the one before (`derive.next_properties`): how many batches are missing,
-            and how many partitions have a gap and an overlap.
-        rewinds: batch ids whose positions go back behind those of the one before.
+        contested: batch ids with conflicts, once for each conflict.
+        broken: batch ids that don't continue the batch before (`derive.next_properties`), with the number of missing
+            batches, and of partitions with a gap and with an overlap.
+        rewinds: batch ids whose positions go back behind those of the batch before.
         failed: batch ids with an assertion that failed.
         reconciled: batch ids that were read from the checkpoint afterwards.
         late: batch ids with rows that were dropped since they were late for the watermark, and how many.
-        last_passed: the highest batch id with assertions of which none failed.
+        last_passed: highest batch id with assertions that all passed.
         runs: number of micro-batches of each run, by key.
         ranges: ranges by use.
         versions: uses by READ or WROTE and the version's key.
@@ -235,7 +235,7 @@ class Summary:
         )
 
     def add_all(self, tenant: str, intervals: Iterable[IntervalFacts], before: Neighbour | None) -> Neighbour | None:
-        """Add micro-batches by ascending batch id, behind all others; returns the last as the next one's neighbour."""
+        """Add micro-batches by ascending batch id, after all others; returns the last, the next one's neighbour."""
         for interval in intervals:
             before = self.add(tenant, interval, before)
         return before
@@ -246,7 +246,7 @@ class Summary:
         Args:
             tenant: tenant of the graph.
             interval: the micro-batch.
-            before: the one before, of this segment or an earlier one.
+            before: micro-batch before, in this segment or an earlier one.
         """
         batch_id = interval.batch_id
         winner = interval.variants[interval.winner]
@@ -281,11 +281,12 @@ class Summary:
     def take_back(self, last: Mapping[int, IntervalFacts]) -> None:
         """Take the last micro-batches out of the summary, so that they can be added again with others between them.
 
-        What is a bound or a set stays: those that are added again have it, too.
+        Bounds and sets stay: the micro-batches will be added again.
 
         Args:
-            last: the last ones by batch id; all in one block, whose lists are here unless all of them are in the tail.
-                The one before them is in that block, too. Each has one report, without versions and assertions.
+            last: last micro-batches by batch id, all in one block. The lists of this block must be loaded, unless all
+                of the micro-batches are in the tail. The micro-batch before them is in that block, too. Each has one
+                report, without versions and assertions.
         """
         first = min(last)
         self.batches -= len(last)
@@ -312,7 +313,7 @@ class Summary:
             self._cut(part, block, rows, rows - more)
 
     def _cut(self, part: str, columns: Columns, rows: int, count: int) -> None:
-        """Leave of the lists of a part, which have so many rows, the first few."""
+        """Cut the lists of a part to their first rows."""
         if count > 0:
             self.lists[part] = columns.cut(count)
         for range_ in self.ranges.values():
@@ -333,11 +334,11 @@ class Summary:
             self.late[batch_id] = dropped
 
     def join_to(self, before: Neighbour, first: Neighbour) -> bool:
-        """Put the joint of the first micro-batch to the one before it right; whether that changed anything.
+        """Correct the link of the first micro-batch to the one before; return whether anything changed.
 
         Args:
             before: the last micro-batch of the segment before.
-            first: the first one of this segment.
+            first: first micro-batch of this segment.
         """
         old = self.broken.get(first.batch_id), self.rewinds[:1]
         broken, rewinds = self.broken, [batch for batch in self.rewinds if batch != first.batch_id]
@@ -391,7 +392,7 @@ class Summary:
         block.extend(tail)
 
     def properties(self, query: str) -> dict[str, Any]:
-        """Properties of the node; None for one that isn't there."""
+        """Properties of the node; None for an absent property."""
         out = {
             "batches": self.batches,
             "first_batch": self.first,

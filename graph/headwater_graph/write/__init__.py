@@ -1,4 +1,4 @@
-"""write: a GraphDelta becomes one Neo4j transaction."""
+"""Writer of a GraphDelta in one Neo4j transaction."""
 
 from headwater_graph.schema import GraphVersionMismatch
 from headwater_graph.write.parts import PartsWriter

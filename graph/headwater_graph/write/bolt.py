@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any
 
 # The driver turns one datetime into this structure in 87 µs (pytz, and three objects of its own); doing it here takes
-# 0.6 µs, and an interval has up to three. The class is the driver's private one, so `pyproject.toml` pins its major
-# version, and a test compares with what the driver itself would send.
+# 0.6 µs, and an interval has up to three. The class is private to the driver, so `pyproject.toml` pins its major
+# version, and a test compares the result with the driver's own.
 from neo4j._codec.packstream import Structure
 
 from headwater_graph.facts.properties import TIMES
@@ -25,12 +25,12 @@ def bolt_time(time: datetime) -> Structure:
 
 def to_bolt(properties: Mapping[str, Any]) -> dict[str, Any]:
     """Convert properties to Bolt's values."""
-    # `type() is` takes half of the time of `isinstance`, and nobody makes a datetime of another class here.
+    # `type() is` takes half of the time of `isinstance`, and no subclass of datetime occurs here.
     return {name: bolt_time(value) if type(value) is datetime else value for name, value in properties.items()}
 
 
 def from_bolt(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert properties that were read: microseconds and the driver's own times become aware datetimes; nulls go.
+    """Convert read properties: microseconds and the driver's times become aware datetimes; nulls are dropped.
 
     Statements return times of nodes as microseconds: the driver takes 100 µs and more for each time that it reads, and
     a batch reads thousands.

@@ -1,8 +1,8 @@
-"""Columns of datasets: those that a schema or a plan names.
+"""Columns of datasets, as schemas and plans name them.
 
-A dataset's schema is mostly reported again unchanged. Then nothing is read or written here: the dataset's own register
-has the new stamp, and it counts for every column that is in the schema. Only when a column leaves the schema, the stamp
-and time that it had by its dataset are written to the column itself. That holds for reports that come late, too, as
+A dataset's schema is mostly reported again unchanged. Then nothing is read or written here: the dataset's register has
+the new stamp, which applies to every column of the schema. Only when a column leaves the schema, its stamp and time are
+copied from the dataset to the column. That holds for reports that come late, too, as
 jobs on several partitions have them: as long as they are no older than the schema's own node, no column is.
 """
 
@@ -28,7 +28,7 @@ from headwater_graph.write.transaction import Index, WriteTransaction
 def write_columns(
     tx: WriteTransaction, delta: GraphDelta, datasets: Mapping[str, Joined], schemas: Mapping[str, Joined]
 ) -> None:
-    """Columns of the delta's datasets, which are locked, by what was found of them and of their schemas."""
+    """Write the columns of the delta's datasets, given the joined datasets (which are locked) and their schemas."""
     index = Index()
     since = _since(delta, schemas)
     rows: list[dict[str, Any]] = []
@@ -80,7 +80,7 @@ def _since(delta: GraphDelta, schemas: Mapping[str, Joined]) -> dict[str, dateti
 
 
 def _is_repeated(facts: DatasetFacts, joined: Joined, since: datetime | None) -> bool:
-    """Return True if the delta's schemas bring nothing new of any column: the newest is the stored one, none is older.
+    """Return True if the delta's schemas change no column: its newest schema is stored, and none of them is older.
 
     Args:
         facts: the dataset in the delta.
@@ -91,7 +91,7 @@ def _is_repeated(facts: DatasetFacts, joined: Joined, since: datetime | None) ->
     if before is None or before[1] != facts.registers["schema"][1]:
         return False
     current = schema_paths(joined.after)
-    # The report that has the register, which is no older than the first, had every column of it, too.
+    # The register's report is no older than the first report of this schema, and had all of its columns, too.
     since = since or stamp_time(before[0])
     return all(
         path in current and column.seen.first is not None and column.seen.first >= since

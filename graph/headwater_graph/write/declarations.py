@@ -1,7 +1,7 @@
-"""Declaration sets: which declarations hold before and after a transaction, and what that changes.
+"""Declaration sets: declarations that hold before and after a transaction, and the resulting changes.
 
-Whoever writes anything of a set locks the set first. So which of its declarations are there, and which hold, is known
-for the whole transaction.
+Whoever writes anything of a set locks the set first. So its existing declarations, and those that hold, are known for
+the whole transaction.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _is_newer(revision: Revision, stored: Mapping[str, Any]) -> bool:
 
 
 def write_declarations(tx: WriteTransaction, delta: GraphDelta, changes: Changes) -> None:
-    """New declarations, what holds now, and the relationships that follow; all that they name is there, and locked."""
+    """Write new declarations, current ones and their relationships; all named nodes exist and are locked."""
     _create(tx, delta, changes.created)
     tx.send_rows(
         "current_declarations",

@@ -1,4 +1,4 @@
-"""Relationships with a span, and those that jobs declare."""
+"""Relationships with a span, and relationships that jobs declare."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class LinkRows:
             more: links of the transaction's runs.
             jobs: jobs of FEEDS among `more`, by key.
         """
-        # For FEEDS with both kinds of evidence the last row counts: it has the whole span.
+        # For FEEDS with both kinds of evidence the last row wins: it has the whole span.
         spans = {link: _both(span, self._delta.links.get(link)) for link, span in more.items()}
         made = self._made(spans, jobs)
         rows = {name: self._rows[name] + made[name] for name in OBSERVED}
@@ -124,7 +124,7 @@ def write_aliases(tx: WriteTransaction, delta: GraphDelta, datasets: Mapping[str
 
 
 def _excluded(links: Iterable[Link]) -> dict[tuple[str, str], list[str]]:
-    """Map job and written dataset to the datasets that the job read, but didn't use for it."""
+    """Map (job, written dataset) to the datasets that the job read but didn't use for that output."""
     found: dict[tuple[str, str], list[str]] = defaultdict(list)
     for link in links:
         if link.evidence is Evidence.EXCLUDED:

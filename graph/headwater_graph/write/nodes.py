@@ -1,4 +1,4 @@
-"""Nodes with registers and a span: create what is new, join the rest with what is stored, and set what that changes."""
+"""Nodes with registers and a span: new ones are created, others are joined with the stored state."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _N = TypeVar("_N", bound=NodeFacts)
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Registers of one node before and after the transaction, and since when it was stored before; None: it wasn't."""
+    """Registers of one node before and after the transaction, and its stored first observation; None: it is new."""
 
     before: Registers
     after: Registers
@@ -30,13 +30,13 @@ class Joined:
 
 
 class NodeRows:
-    """Nodes of one label that have registers and a span, and nothing else to be written with them.
+    """Nodes of one label that have only registers and a span to write.
 
     Args:
         label: label of the nodes.
         name: name of the statement that creates them; `update_<name>` changes them.
         nodes: nodes by key.
-        needs_state: existing nodes have to be read; else they are only locked.
+        needs_state: whether existing nodes have to be read; else they are only locked.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class NodeRows:
         ]
 
     def write(self, tx: WriteTransaction, locked: Collection[str] = ()) -> dict[str, Joined]:
-        """Create or join them; their registers, by key. Nodes with the keys `locked`, which are there, are locked."""
+        """Create or join nodes; return their registers, by key. Existing nodes with the keys `locked` are locked."""
         joined = {key: Joined({}, node.registers) for key, node in self._nodes.items()}
         updates = []
         others: list[dict[str, Any]] = [
@@ -96,7 +96,7 @@ class QueryRows:
         self._jobs = [{"start": key, "end": job} for key, query in queries for job in sorted(query.jobs)]
 
     def write(self, tx: WriteTransaction) -> dict[str, Ranges]:
-        """Create or join them; of those that don't keep all micro-batches one by one, the batch ids, by key."""
+        """Create or join the queries; return the batch ids that aren't kept one by one, by key of the query."""
         updates = []
         retired: dict[str, Ranges] = {}
         for found in tx.find_rows("queries", self._rows):
@@ -115,7 +115,7 @@ class QueryRows:
 
 
 def job_rows(delta: GraphDelta) -> NodeRows:
-    """Write jobs. Those that are only mentioned are locked, not read: they have no registers here."""
+    """Write jobs. Nodes that are only mentioned are locked, not read: they have no registers here."""
     return NodeRows(Label.JOB, "jobs", delta.jobs, needs_state=_has_facts)
 
 

@@ -30,11 +30,11 @@ class PartsWriter:
         self._writers[0].ensure_schema()
 
     def apply(self, parts: Sequence[PreparedDelta]) -> WriteCounters:
-        """Write all parts, committed on return. Applying them again changes nothing.
+        """Write all parts, committed on return. Applying the parts again changes nothing.
 
         Raises:
             neo4j.exceptions.Neo4jError, DriverError: as `GraphWriter.apply`, of the first part that raised. Nothing of
-                that part was written; other parts may have been.
+                the failed part was written; other parts may have been.
         """
         written: list[Future[WriteCounters]] = [Future() for _ in parts]
         pending = list(zip(written, self._writers, parts, strict=False))
@@ -43,7 +43,7 @@ class PartsWriter:
             threading.Thread(target=_write, args=further, name="writer of a part", daemon=True).start()
         _write(*pending[0])
         for part in written:
-            part.exception()  # waits: the next attempt must not meet this one
+            part.exception()  # waits, so that the next attempt doesn't run beside this one
         return _sum([part.result() for part in written])
 
 

@@ -1,7 +1,8 @@
 """Moves micro-batches past retention out of their segments, into summaries or away.
 
-Retention takes effect in dumps and for late reports with its event. What is stored is moved by this, some segments of
-one query in a transaction, so that it can end at any time and is continued by doing it again, beside the consumers.
+Retention takes effect in dumps and for late reports with its event. Stored micro-batches are moved by this module, some
+segments of one query in a transaction. It can stop at any time, be continued by another call, and run beside the
+consumers.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from neo4j import Driver, ManagedTransaction
 
 SEGMENTS = 16
-"""Segments that one transaction takes apart: at most 8,192 micro-batches, one or two seconds."""
+"""Maximum number of segments in one transaction: at most 8,192 micro-batches, one or two seconds."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -67,7 +68,7 @@ def retire(driver: Driver, database: str | None, progress: Callable[[Moved, int]
         progress: called with the counts so far, and the number of queries left.
 
     Raises:
-        SegmentDamagedError: micro-batches of a segment can't be read; what was moved before stays moved.
+        SegmentDamagedError: micro-batches of a segment can't be read; earlier transactions stay committed.
         neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
     """
     moved = Moved()
@@ -90,7 +91,7 @@ def move_some(tx: ManagedTransaction, query: str) -> tuple[int, int]:
     """Move the micro-batches of some segments of a query, in the caller's transaction.
 
     Returns:
-        How many micro-batches were moved, 0 where none are left, and how many summaries were dropped.
+        Number of moved micro-batches (0 if none are left) and of dropped summaries.
     """
     writing = WriteTransaction(tx)
     writing.send_rows("lock_queries", [query])
@@ -122,5 +123,5 @@ def move_some(tx: ManagedTransaction, query: str) -> tuple[int, int]:
         # Micro-batches that stay are written as if they were new, and so are joined to their neighbours.
         writing.send_rows("delete_segments", [properties["key"] for properties in found])
         write_segments(writing, left)
-    _ = writing.summary  # what was sent is through
+    _ = writing.summary  # all statements sent have finished
     return len(old), dropped

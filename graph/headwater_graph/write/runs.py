@@ -1,16 +1,15 @@
 """Runs with what leaves them: OF, IN_QUERY, CHILD_OF, CONSUMED, PRODUCED, READ, WROTE.
 
-And the ends of runs that reported none: `open` and `inferred_…`, around the runs that changed. What decides (`derive`)
-are the other runs of a query, the runs that a run started, and the one that started it. To be looked at are of each run
-that is new or has changed, so that a batch run that reports its end, and a micro-batch more of a query, cost next to
-nothing:
+And the ends of runs that reported none: `open` and `inferred_…`, around the runs that changed. The end of a run depends
+(`derive`) on the other runs of its query, its children and its parent. For each new or changed run only these are
+examined, so that the end of a batch run, or a further micro-batch of a query, costs next to nothing:
 
 - the run itself, unless it is new and reported its end;
-- of its query, where it begins earlier than was known: those that were last seen since the start before its own;
-- its parent, where that has an inferred end already or gets one by it; and then all that the parent started.
+- if it begins earlier than was known: runs of its query that were last seen since the start before its own;
+- its parent, if the parent has an inferred end or gets one by this run; and then all children of the parent.
 
-Each is locked before it is read. Runs of one query, and children and their parent, are mostly locked in that order
-already, as events name them; where two transactions meet otherwise, the database ends one and it is tried again.
+Each run is locked before it is read. Runs of one query, and children and their parent, are mostly locked in that order
+already. If two transactions deadlock nevertheless, the database ends one, which is retried.
 """
 
 from __future__ import annotations
@@ -91,10 +90,10 @@ def run_rows(delta: GraphDelta) -> RunRows:
 def write_runs(
     tx: WriteTransaction, delta: GraphDelta, new: RunRows
 ) -> tuple[dict[Link, TimeSpan], dict[str, JobName]]:
-    """Runs; returns the state of their jobs' READS, WRITES, FEEDS and GOES_INTO now, and the names of those jobs.
+    """Write runs; return the current state of their jobs' READS, WRITES, FEEDS and GOES_INTO, and the jobs' names.
 
     Raises:
-        LinksExceededError: these are too many.
+        LinksExceededError: there are too many of these relationships.
     """
     runs: dict[str, RunFacts] = dict(delta.runs)
     names = {key: job_name(job) for key, job in delta.jobs.items()}
@@ -125,7 +124,7 @@ def write_runs(
 
 
 def _join_stored(changed: RunRows, stored: dict[str, Any], known: RunFacts, incoming: RunFacts) -> RunFacts | None:
-    """The run as it is now, its changes put into `changed`; None where nothing changes."""
+    """Return the joined run and add its changes to `changed`; None if nothing changes."""
     before = read_node(Label.RUN, stored)
     jobs, queries, uses = known.jobs, known.queries, known.uses
     after = RunFacts(incoming.identity, dict(before.registers), jobs=set(jobs), queries=set(queries))
@@ -155,11 +154,11 @@ def _parents(runs: Iterable[RunFacts]) -> Iterable[dict[str, str]]:
 
 _DERIVED = ("open", "inferred_state", "inferred_ended_at", "inferred_because", "inferred_by", "_inferred_before")
 _OF_ITSELF = frozenset({Because.QUERY_CONTINUED, Because.CHILDREN_CONTINUED})
-"""Ends that end what a run started, too."""
+"""Rules whose inferred end also ends the run's children."""
 
 
 class _Stored(NamedTuple):
-    """A run as the database has it, with what it shows of its end."""
+    """A stored run, with its state and its inferred end."""
 
     seen: RunSeen
     shown: dict[str, Any]
@@ -188,12 +187,12 @@ class _Looked(NamedTuple):
 
 
 class _Family(NamedTuple):
-    """A run with what it started.
+    """A run with its children.
 
     Attributes:
         own: inferred end of the run.
         last: time when any run that it started was last seen.
-        children: those of them that reported no end.
+        children: its children that reported no end.
     """
 
     own: _Looked
@@ -206,8 +205,8 @@ def write_run_ends(tx: WriteTransaction, runs: Mapping[str, RunFacts], found: Ma
 
     Args:
         tx: the transaction, in which the runs and their relationships are written.
-        runs: those that are new or have changed, as they are now.
-        found: those that were there, changed or not, as they were stored.
+        runs: new and changed runs, as they are now.
+        found: existing runs, changed or not, as stored.
     """
     wanted: set[str] = set()
     parents: set[str] = set()
@@ -232,7 +231,7 @@ def write_run_ends(tx: WriteTransaction, runs: Mapping[str, RunFacts], found: Ma
 
 
 def _starts(before: RunSeen | None, now: RunSeen) -> Iterable[dict[str, Any]]:
-    """Spans of a query in which a run now begins, or no longer begins, or begins below another parent."""
+    """Spans of a query in which a run now begins, no longer begins, or begins with another parent."""
     if before is not None and (before.query, before.first, before.parent) == (now.query, now.first, now.parent):
         return
     if now.query is not None and now.first is not None:
@@ -245,7 +244,7 @@ def _starts(before: RunSeen | None, now: RunSeen) -> Iterable[dict[str, Any]]:
 
 
 def _families_of(looked: _Looked) -> set[str]:
-    """Runs that have to be looked at with all that they started, as their end or one of theirs may be another."""
+    """Runs to examine with all their children, because their end or a child's end may change."""
     run, parent = looked.run.seen, looked.parent
     end, out = own_end(run, looked.later), set()
     by_itself = end is None and looked.run.because is Because.CHILDREN_CONTINUED
@@ -280,7 +279,7 @@ def _families(tx: WriteTransaction, wanted: Iterable[str]) -> list[_Family]:
 
 
 def _update(tx: WriteTransaction, looked: Mapping[str, _Looked], families: Iterable[_Family]) -> None:
-    """Set the properties that differ. A run that was read on its own and in a family has the same ones in both."""
+    """Set the properties that differ. A run that was read alone and in a family has the same children in both."""
     everyone = dict(looked)
     own: dict[str, RunEnd | None] = {}
     for family in families:
@@ -293,7 +292,7 @@ def _update(tx: WriteTransaction, looked: Mapping[str, _Looked], families: Itera
     rows = []
     for key, each in sorted(everyone.items()):
         run = each.run.seen
-        # A run whose family wasn't looked at has what its children reported of it.
+        # A run whose family wasn't examined keeps the values that its children reported.
         mine = own[key] if key in own else own_end(run, each.later) or _below(each.run)
         above = None
         if each.parent is not None:

@@ -1,8 +1,8 @@
 """Writes micro-batches into the segments of their query.
 
-Nearly every micro-batch follows on all others of its query, and is appended. A late or repeated one is joined with
-the stored facts, and changes a segment only if it brings anything new. The query is locked, so a segment that is read
-stays as it was read.
+Nearly every micro-batch follows on all others of its query, and is appended. A late or repeated micro-batch is joined
+with the stored facts, and changes a segment only if it adds anything new. The query is locked, so a segment doesn't
+change after it was read.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class SegmentRows:
     names: dict[str, DatasetName] = field(default_factory=dict)
 
     def add(self, place: Place, intervals: Mapping[int, IntervalFacts]) -> None:
-        """Add micro-batches of one segment, by ascending batch id. `names` has those of their datasets already."""
+        """Add micro-batches of one segment, by ascending batch id. `names` has the names of their datasets already."""
         slots = {
             batch_id: take_apart(place.owner, batch_id, interval.variants, self.names)
             for batch_id, interval in intervals.items()
@@ -84,11 +84,11 @@ class _Segment:
 
     Attributes:
         place: address of the segment.
-        before: its summary in the graph; `NOTHING`: it isn't stored yet.
+        before: summary in the graph; `NOTHING`: the segment isn't stored yet.
         after: its summary after the write.
-        properties: blocks to be set, those to be removed as None; None: nothing is written.
+        properties: blocks to set, with None for blocks to remove; None: nothing is written.
         first, last: the first and the last of its micro-batches, if they are known.
-        whole: `after` covers all of its micro-batches, so that its versions are complete.
+        whole: whether `after` covers all of its micro-batches, so that its versions are complete.
     """
 
     place: Place
@@ -191,10 +191,11 @@ def _adds(incoming: Incoming, blocks: Stored) -> bool:
 def put_in(
     incoming: Incoming, blocks: Stored, before: StoredSummary, names: Mapping[str, DatasetName]
 ) -> _Segment | None:
-    """Return the segment with micro-batches that came a little late; None if it has to be rebuilt from all that it has.
+    """Return the segment with micro-batches that came a little late; None if it has to be rebuilt completely.
 
-    Only the last few are taken back and added again: those from the one before the first that is late. They are in the
-    open block and have the same layout (`_layout`). Micro-batches after them are appended.
+    Only the last few micro-batches are removed and added again, beginning with the one before the first late one. They
+        are in the
+    open block and have the same layout (`_layout`). Later micro-batches are appended.
     """
     place, cut, last_batch = incoming.place, min(incoming.intervals), before.node["last_batch"]
     if at(cut).block != blocks.open_at:
@@ -230,7 +231,7 @@ def put_in(
 
 
 def _joined_late(stored: IntervalFacts | None, incoming: IntervalFacts) -> IntervalFacts | None:
-    """Join a micro-batch that came late; None if a bound may change by it."""
+    """Join a late micro-batch; None if this may change a bound."""
     if stored is None:
         return incoming
     shown_before = reports_of(stored)
@@ -272,7 +273,7 @@ def _joined(rows: SegmentRows, key: str, blocks: Stored, before: StoredSummary) 
 def _read_neighbours(
     tx: WriteTransaction, rows: list[dict[str, Any]], segments: dict[str, _Segment]
 ) -> dict[str, _Segment]:
-    """The segments next to others, as they are stored."""
+    """Stored segments next to others."""
     out: dict[str, _Segment] = {}
     for properties, runs, uses in tx.find_rows("segments_beside", rows):
         stored = from_bolt(properties)
@@ -295,8 +296,8 @@ def _join_to_neighbours(segments: dict[str, _Segment], others: dict[str, _Segmen
         chains[one.place.query].append(one)
     for _, chain in sorted(chains.items()):
         chain.sort(key=lambda one: one.place.number)
-        # What is next to a segment that was made or joined was read, and what is behind one that was appended to: they
-        # are next to it here, too. Others may have segments between them that weren't read.
+        # The neighbours of created and joined segments were read, and the successors of extended ones: these are
+        # neighbours here, too. Between other segments there may be some that weren't read.
         for earlier, later in pairwise(chain):
             if earlier.new or later.new:
                 links.append((earlier.place.key, later.place.key))
@@ -358,7 +359,7 @@ def _use(use: UseKey, before: Mapping[str, Any] | None, after: UsedRanges) -> di
     properties = after.properties()
     if before is None:
         return properties | ({"ordinal": use.ordinal} if use.ordinal else {})
-    # A use that has no offsets any more loses its lists, too.
+    # A use that no longer has offsets loses its lists, too.
     gone = {name: None for name in before if name.startswith(OFFSETS) and name not in properties}
     return gone | _changed(before, properties)
 

@@ -1,4 +1,4 @@
-"""Stored nodes and relationships read back as facts, and what to set so that they become others."""
+"""Stored nodes and relationships read back as facts, and properties to set to change them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read_node(label: Label, stored: Mapping[str, Any]) -> NodeFacts:
 
 
 def node_changes(stored: Mapping[str, Any], before: NodeFacts, after: NodeFacts) -> dict[str, Any]:
-    """Return the properties to set on a stored node so that it holds what `after` does; empty if it does already."""
+    """Return the properties to set so that a stored node equals `after`; empty if it does already."""
     out: dict[str, Any] = dict(changes(before.registers, after.registers))
     out.update({name: time for name, time in _span(after.seen).items() if stored.get(name) != time})
     if (base := stored.get("_stamp")) is None:

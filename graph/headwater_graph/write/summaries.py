@@ -1,4 +1,4 @@
-"""Summaries of micro-batches that aren't kept one by one: joined with what is stored, in the query's transaction."""
+"""Summaries of micro-batches that aren't kept one by one, joined with the stored ones in one transaction."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def write_retentions(tx: WriteTransaction, retentions: Mapping[str, RetentionFac
 
 
 def without_retired(rows: SegmentRows, retired: Mapping[str, Ranges]) -> tuple[SegmentRows, list[IntervalFacts]]:
-    """Micro-batches of segments without those that aren't kept one by one any more; and these.
+    """Split micro-batches of segments into kept ones, and ones that are no longer kept one by one.
 
     Args:
         rows: rows of a delta.
-        retired: batch ids by key of the query; of those that have any.
+        retired: batch ids by key of the query, for queries that have any.
     """
     if not retired:
         return rows, []

@@ -1,4 +1,4 @@
-"""One transaction: runs statements by name and adds up what they did."""
+"""Transaction that runs statements by name and counts their changes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from neo4j import ManagedTransaction, Result
 
 # Neo4j plans a statement anew whenever its counts have moved enough, which in a graph that grows takes a third of the
-# processor time of small batches, and seconds at a time. There is one good way to run each of these, whatever the
-# counts: a test sees to it that the plan made on an empty graph is that way. A server that is restarted plans again.
+# processor time of small batches, and seconds at a time. Each of these statements has one good plan, independent of the
+# counts: a test checks that it is the plan made on an empty graph. A server that is restarted plans again.
 # https://neo4j.com/docs/cypher-manual/5/planning-and-tuning/query-tuning/#cypher-replanning
 _KEEP_PLAN = "CYPHER replan=skip\n"
 
@@ -25,7 +25,7 @@ class WriteCounters:
     Attributes:
         nodes_created, nodes_deleted, relationships_created, relationships_deleted, properties_set: Neo4j's counters.
         statements: number of statements sent.
-        duplicates, stale: events of the delta that added nothing another of them had not (`GraphDelta`).
+        duplicates, stale: events of the delta that added nothing new to its other events (`GraphDelta`).
     """
 
     nodes_created: int = 0
@@ -41,8 +41,8 @@ class WriteCounters:
 class WriteTransaction:
     """The statements of `cypher/write`, in one managed transaction.
 
-    Those that return nothing are sent without waiting for their end: while the database is at one, the next is made and
-    sent. The result of one may arrive with a later one, or with `summary`.
+    Statements without a result are sent without waiting: while the database runs one, the next is built and sent. An
+    error may be raised by a later call, or by `summary`.
     """
 
     def __init__(self, tx: ManagedTransaction) -> None:
@@ -53,8 +53,8 @@ class WriteTransaction:
     def find(self, name: str, **parameters: Any) -> list[Any]:
         """Run a statement and read the list that it returns as its only row.
 
-        One row, because the driver takes 50 µs for each; and times in it as microseconds, because it takes 100 µs and
-        more for each time.
+        A single row, because the driver takes 50 µs for each row; times as microseconds, because it takes over 100 µs
+        for each time.
 
         Raises:
             neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
@@ -68,15 +68,16 @@ class WriteTransaction:
         """Send a statement that returns nothing.
 
         Raises:
-            neo4j.exceptions.Neo4jError, DriverError: as the driver raises them, of this one or of one sent before.
+            neo4j.exceptions.Neo4jError, DriverError: from the driver, for this statement or an earlier one.
         """
         self._sent.append(self._run(name, parameters))
 
     def _run(self, name: str, parameters: dict[str, Any]) -> Result:
-        # The driver's result keeps its parameters, and is in a cycle: the rows of a batch would stay until the garbage
-        # collector looks. They are on their way when `run` returns, so it gets lists of its own that are emptied then.
+        # The driver's result keeps its parameters, and is in a reference cycle: the rows of a batch would stay in
+        # memory until the next garbage collection. They have been sent when `run` returns, so it gets its own lists,
+        # which are emptied then.
         lent = {key: list(value) if isinstance(value, list) else value for key, value in parameters.items()}
-        # All in one map, so that Neo4j makes one plan, not one for each size of the lists (decisions: one-parameter).
+        # All in one map, so that Neo4j caches one plan for all sizes of lists (decisions: one-parameter).
         result = self._tx.run(_KEEP_PLAN + statement("write", name), {"batch": lent})
         for value in lent.values():
             if isinstance(value, list):
@@ -104,7 +105,7 @@ class WriteTransaction:
         """Return the counters so far, once every statement sent has succeeded.
 
         Raises:
-            neo4j.exceptions.Neo4jError, DriverError: as the driver raises them, of a statement that was sent before.
+            neo4j.exceptions.Neo4jError, DriverError: from the driver, for an earlier statement.
         """
         for result in self._sent:
             self._count(result)
@@ -113,7 +114,7 @@ class WriteTransaction:
 
 
 class Index:
-    """Keys of hot nodes in a list, sent once; rows refer to them by place, so each is looked up once a statement."""
+    """Keys of hot nodes in a list, sent once; rows refer to them by index, so each is looked up once per statement."""
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
@@ -129,7 +130,7 @@ class Index:
 
 
 class IndexedRows:
-    """Rows of one statement, and the hot nodes that they refer to by place.
+    """Rows of one statement, and the hot nodes that they refer to by index.
 
     Args:
         indexes: names of the statement's parameters that hold the hot nodes' keys.

@@ -2,8 +2,8 @@
 
 Values are joined in Python, never in Cypher. The transaction locks the anchors that the delta touches, reads their
 state, joins it with the delta and writes the changes. Every other node belongs to one anchor (a Segment to its Query,
-a Column to its Dataset …). So two transactions that have anything in common run one after the other, and a read after
-the locks sees the latest state.
+a Column to its Dataset …). So transactions with a common anchor run one after the other, and reads after the locks see
+the latest state.
 
 `prepare_delta` makes all rows in advance, as if everything were new, on the thread that decodes and folds. So while one
 batch is written, the rows of the next are ready.
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 _LONGEST = 8.0
-"""Longest limit, as a multiple of the configured one: a suspended consumer holds its locks for that long."""
+"""Largest multiple of the configured limit: a suspended consumer holds its locks for that long."""
 
 
 class Patience:
@@ -75,7 +75,7 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class PreparedDelta:
-    """A delta with its rows. Writing doesn't change it, so it can be written again."""
+    """A delta with its rows. Writing doesn't change the rows, so they can be written again."""
 
     delta: GraphDelta
     jobs: NodeRows
@@ -111,9 +111,10 @@ class GraphWriter:
     Args:
         driver: the Neo4j driver.
         database: name of the database; None: the user's home database.
-        timeout_seconds: after which Neo4j ends a transaction; None: as Neo4j is configured. Without a limit, a process
+        timeout_seconds: time limit after which Neo4j ends a transaction; None: as Neo4j is configured. Without a limit,
+            a process
             that is suspended within a transaction would keep its locks and block every other writer forever. After a
-            timeout the next transaction has a longer limit (`Patience`).
+            timeout the next transaction gets a longer limit (`Patience`).
     """
 
     def __init__(self, driver: Driver, database: str | None = None, *, timeout_seconds: float | None = None) -> None:
@@ -181,7 +182,7 @@ def write(tx: ManagedTransaction, what: GraphDelta | PreparedDelta) -> WriteCoun
     write_late(run, late)
     write_retentions(run, delta.retentions)
 
-    # Step 4: relationships that only have a span; edges of plans.
+    # Step 4: relationships with only a span; edges of plans.
     rows.links.write(run, run_links, job_names)
     write_edges(run, new_plans)
 

@@ -20,13 +20,13 @@ class RefusalReason(StrEnum):
     """Reason why a document was refused: the label of a metric."""
 
     NOT_JSON = "not_json"
-    """The bytes aren't JSON, or JSON that isn't taken: nested too deep, duplicate keys, NaN, lone surrogates."""
+    """The bytes aren't JSON, or JSON that is refused: nested too deep, duplicate keys, NaN, lone surrogates."""
 
     NOT_AN_EVENT = "not_an_event"
     """JSON, but no OpenLineage event: a field is missing or wrong."""
 
     BREAKS_CONTRACT = "breaks_contract"
-    """Headwater's events can't hold what it states."""
+    """Headwater's events can't represent the document."""
 
     TOO_LARGE = "too_large"
     """The event is too large for the events topic."""
@@ -34,7 +34,7 @@ class RefusalReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Permanent reason why a document isn't taken.
+    """Permanent reason why a document is refused.
 
     Attributes:
         reason: category.
@@ -52,7 +52,7 @@ class Received:
     """Events and notes made from a document.
 
     Attributes:
-        events: the event that the document is about comes first.
+        events: events of the document, the main event first.
         notes: values that Headwater redacted, filled in or didn't read; empty for a document that follows the standard.
     """
 
@@ -68,8 +68,8 @@ def receive(
     Args:
         data: the document.
         tenant: tenant of the lineage.
-        max_bytes: the longest document that is taken.
-        strict: refuse what otherwise is filled in and noted.
+        max_bytes: maximum length of a document.
+        strict: whether to refuse documents that otherwise are repaired, with notes.
         redacting: text that looks like a credential is removed, and noted.
     """
     try:
@@ -81,7 +81,7 @@ def receive(
     except Refused:
         pass
     try:
-        # Parts that other documents have, too, may have pointers into those.
+        # Shared parts may have pointers into other documents.
         document, redacted = _decoded(data, max_bytes, redacting=redacting, shared=False)
         if strict:
             return Received(events_of(document, tenant=tenant), redacted)
@@ -99,7 +99,7 @@ def _decoded(
 
 
 def redacted_bytes(data: bytes, *, max_bytes: int = DEFAULT_MAX_BYTES) -> bytes:
-    """Redact a document that isn't taken; unchanged if it has no credentials. It need not be JSON."""
+    """Redact a refused document; unchanged if it has no credentials. It need not be JSON."""
     try:
         document = decode(data, max_bytes=max_bytes, shared=False)
     except Refused:

@@ -20,10 +20,10 @@ class RequestOutcome:
 
     Attributes:
         documents: number of documents.
-        events: number of events sent for them.
+        events: number of events sent for the documents.
         refused: refusals by the document's index.
         notes: values that were filled in or not read, by the index of the accepted document.
-        unavailable: reason why some could not be delivered although nothing is wrong with them; None if all were.
+        unavailable: reason why some valid documents could not be delivered; None if all were.
     """
 
     documents: int = 0
@@ -44,9 +44,9 @@ class IntakeRequest:
     Args:
         sink: takes the events.
         tenant: tenant of the lineage.
-        max_bytes: the longest document that is taken.
-        strict: refuse what otherwise is filled in and noted.
-        redacting: leave out what looks like a credential, and note it.
+        max_bytes: maximum length of a document.
+        strict: whether to refuse documents that otherwise are repaired, with notes.
+        redacting: whether to remove likely credentials, with a note.
         done: called once, from any thread, after `send` and when the last event is settled.
     """
 
@@ -94,7 +94,7 @@ class IntakeRequest:
     def send_events(self, events: Sequence[LineageEvent]) -> None:
         """Send the events of one document, one by one, as far as the sink takes them; never waits for Kafka.
 
-        There may be more of them than the sink takes together.
+        A document may have more events than the sink accepts at once.
         """
         self.outcome.documents = 1
         for event in events:
@@ -103,7 +103,7 @@ class IntakeRequest:
         self._settle()
 
     def _sent(self, index: int, events: Sequence[LineageEvent]) -> bool:
-        """Send a document's events; whether the sink takes more."""
+        """Send a document's events; return whether the sink accepts more."""
         outcome = self.outcome
         with self._lock:
             self._left += 1

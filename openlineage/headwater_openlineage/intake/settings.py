@@ -10,7 +10,7 @@ from headwater_openlineage.decoding import DEFAULT_MAX_BYTES
 
 
 class IntakeSettings(BaseModel):
-    """OpenLineage documents, by whichever way they come in."""
+    """OpenLineage documents, from every source."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 

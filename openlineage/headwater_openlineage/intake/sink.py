@@ -1,4 +1,4 @@
-"""Destination of events. `headwater` wires the publisher in; this package relies only on what is promised here."""
+"""Destination of events. `headwater` passes in the publisher; this package relies only on this protocol."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Undeliverable:
     Attributes:
         event_id: id of the event.
         reason: reason for people, without the event's content.
-        for_good: the event itself is at fault (too large): sending it again fails, too.
+        for_good: True if the event itself is at fault (too large), so that sending it again fails, too.
     """
 
     event_id: str
@@ -31,7 +31,7 @@ others are on all of its in-sync replicas."""
 
 
 class SinkFullError(LineageError):
-    """The queue of events for Kafka is full; none of these was taken."""
+    """The queue of events for Kafka is full; none of these events was accepted."""
 
     retryable = True
 
@@ -40,7 +40,7 @@ class IntakeSink(Protocol):
     """Takes events for the events topic."""
 
     def send(self, events: Sequence[LineageEvent], settled: Settled) -> None:
-        """Take the events of one document, all of them or none. Never waits for Kafka.
+        """Accept the events of one document, all or none. Never waits for Kafka.
 
         Args:
             events: at least one.
@@ -52,4 +52,4 @@ class IntakeSink(Protocol):
         """
 
     def problem(self) -> str | None:
-        """Reason why events don't arrive at the topic; None if there is no known trouble."""
+        """Reason why events currently don't reach the topic; None if none is known."""

@@ -1,8 +1,8 @@
 """The documents of a JSON array or of JSON Lines, one at a time, without parsing them.
 
-Only brackets, commas and strings are looked at, without recursion, so that neither a document of a thousand levels nor
-ten million small ones take more memory than the bytes they are. What a document holds is judged when it is decoded: one
-that is malformed costs itself alone, as long as its brackets and quotes match.
+It only reads brackets, commas and strings, without recursion, so that deep documents and many small ones take no more
+memory than their bytes. Documents are checked when they are decoded. A malformed document doesn't affect others, as
+long as its brackets and quotes match.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ class Layout(StrEnum):
     """Layout of several documents in one body."""
 
     ONE = "ONE"
-    """A single document, over as many lines as it likes."""
+    """A single document, on one or several lines."""
 
     ARRAY = "ARRAY"
     """A JSON array of documents."""
 
     LINES = "LINES"
-    """A document a line; empty lines count for nothing."""
+    """One document per line; empty lines are ignored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class SplitDocument:
 
 
 class NotAnArrayError(ValueError):
-    """The bytes begin like an array of documents and don't end like one.
+    """The bytes begin like an array of documents, but don't end like one.
 
     Attributes:
         at: offset of the byte at fault.
@@ -97,8 +97,8 @@ def documents(data: Bytes, how: Layout) -> Iterator[SplitDocument]:
 def elements(data: bytes) -> list[bytes] | None:
     """Split an array of well-formed JSON into its elements, twenty times as fast as `documents`.
 
-    None where something isn't well-formed, which `documents` finds out, or where elements are so small and many that
-    the objects that hold them would take more memory than a few times the bytes.
+    None if something isn't well-formed (`documents` then finds the fault), or if there are so many small elements that
+    their objects would take several times the memory of the bytes.
     """
     if data.count(b",") > len(data) // _FEWEST_BYTES:
         return None

@@ -1,4 +1,4 @@
-"""Backlog: the events of one outbox, in memory until they are on disk, then in its file, within limits."""
+"""Backlog: the events of one outbox, in memory until they are on disk, then in its file, within size limits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DEFAULT_MAX_BYTES: Final = 256 * 1024 * 1024
 # Events that wait for the disk are in memory: this bounds them while the disk hangs.
 _MAX_UNWRITTEN_BYTES: Final = 64 * 1024 * 1024
 _MOVED_AT_ONCE: Final = 1_000
-# A crash before they are deleted relays them once more.
+# After a crash before their deletion they are sent once more.
 _MAX_OWED: Final = 100
 
 
@@ -34,7 +34,7 @@ class OutboxLimits:
     """Bounds of an outbox.
 
     Attributes:
-        max_bytes: bound of the events that it holds, including those taken over from dead outboxes.
+        max_bytes: maximum size of held events, including events of dead outboxes.
         when_full: overflow policy.
     """
 
@@ -53,7 +53,7 @@ class Backlog:
         self.store = store
         self.limits = limits
         self.metrics = metrics
-        # One lock, and a condition for each kind of waiter, so that an event wakes only those it concerns.
+        # One lock, and a condition for each kind of waiter, so that an event wakes only the waiters it concerns.
         self.lock = threading.RLock()
         self.to_write = threading.Condition(self.lock)
         self.to_relay = threading.Condition(self.lock)
@@ -62,7 +62,7 @@ class Backlog:
         self.closed = False
         self.disk_problem: str | None = None
         self.dropped = 0
-        self.lost = 0  # dropped, own, and after they were taken
+        self.lost = 0  # dropped own events, which were accepted before
         self.relayed = 0
         self.adopted: list[Store] = []
         self._unwritten: dict[int, Record] = {}
@@ -132,7 +132,7 @@ class Backlog:
             self.store.admit(records)
             for number, _ in records:
                 if not self._forget_unwritten(number):
-                    # The relay took it from memory, and Kafka has it, before the disk took it after all.
+                    # The relay sent the event from memory, and Kafka had it before it was written to disk.
                     self.store.forget([number])
                 self._last_durable = number
             self.disk_problem = None
@@ -205,7 +205,7 @@ class Backlog:
             counter = self.metrics.relayed if delivered else self.metrics.dropped[DropReason.TOO_LARGE]
             counter.inc(count)
             self.settled.notify_all()
-        # A query's events come and go one by one: their deletion can share the next one's transaction and its sync.
+        # A query's events come and go one by one: a deletion can share the next event's transaction and sync.
         if store is not self.store or store.owed >= _MAX_OWED:
             store.purge()
 
@@ -246,14 +246,14 @@ class Backlog:
         return self._unwritten_bytes + self.store.bytes + sum(store.bytes for store in self.adopted)
 
     def await_durable(self, timeout_seconds: float) -> int:
-        """Wait until all events so far are on disk or delivered; return the number that is neither."""
+        """Wait until all events so far are on disk or delivered; return the number of events that are neither."""
         with self.lock:
             last = self._last
             self.settled.wait_for(lambda: not self._unwritten_until(last), timeout_seconds)
             return self._unwritten_until(last)
 
     def await_relayed(self, timeout_seconds: float) -> int:
-        """Wait until Kafka has all events so far; return the number of this outbox's own that it lacks."""
+        """Wait until Kafka has all events so far; return the number of this outbox's own events that Kafka lacks."""
         with self.lock:
             last = self._last
             self.settled.wait_for(lambda: not self._held_until(last), timeout_seconds)

@@ -2,7 +2,7 @@
 
 The lock is SQLite's own (`locking_mode=EXCLUSIVE`: a POSIX lock, which the kernel drops with the process, and which
 every other connection of the same process respects too), so it can't go stale. Write-ahead log, `synchronous=FULL`: a
-commit that has returned survives the process and the machine; one that hasn't is all there or not at all. See
+finished commit survives a crash of process or machine; an unfinished one is completely there or not at all. See
 https://www.sqlite.org/wal.html and https://www.sqlite.org/lockingv3.html.
 """
 
@@ -28,7 +28,7 @@ _open: weakref.WeakSet[_Connection] = weakref.WeakSet()
 def _abandon() -> None:
     """Keep a forked child's copies of connections open for good: closing one would release the parent's lock.
 
-    SQLite would take itself for the owner of the lock, and remove the log that the parent goes on writing.
+    SQLite would assume that it owns the lock, and remove the log that the parent is still writing.
     """
     for connection in list(_open):
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
@@ -44,7 +44,7 @@ def make_private(folder: Path) -> None:
     Raises:
         OSError: it can't be made.
     """
-    # `mkdir(parents=True)` gives its mode to the last one only.
+    # `mkdir(parents=True)` applies its mode only to the last folder.
     for each in (*reversed(folder.parents), folder):
         if each == folder or not each.exists():
             each.mkdir(mode=0o700, exist_ok=True)
@@ -54,7 +54,7 @@ def create_locked(path: Path) -> sqlite3.Connection | None:
     """Make an empty file, readable by its owner alone, and open it.
 
     Returns:
-        None: before the file was locked, another process took it for a dead process's, and removed it. Choose another
+        None: before the file was locked, another process considered it abandoned, and removed it. Choose another
         name.
 
     Raises:
@@ -70,7 +70,7 @@ def create_locked(path: Path) -> sqlite3.Connection | None:
 
 
 def open_locked(path: Path) -> sqlite3.Connection | None:
-    """Open a file for exclusive use; None: another process has it, or it is gone."""
+    """Open a file for exclusive use; None if another process holds it, or it doesn't exist."""
     try:
         connection = sqlite3.connect(
             f"{path.absolute().as_uri()}?mode=rw",
@@ -103,8 +103,8 @@ def open_locked(path: Path) -> sqlite3.Connection | None:
 
 def remove_locked(path: Path, connection: sqlite3.Connection) -> None:
     """Remove a file while it is still locked, so that a process which is just creating it notices."""
-    # SQLite leaves the log of a file that is gone. Without its log the file is intact, only older: the events that it
-    # would still have are delivered.
+    # SQLite leaves the log of a file that is gone. Without its log the file is valid but older: its additional events
+    # were delivered already.
     path.with_name(f"{path.name}-wal").unlink(missing_ok=True)
     path.unlink(missing_ok=True)
     connection.close()

@@ -33,7 +33,7 @@ class OutboxMetrics:
     """Metrics of the outbox on one registry. Outboxes of one process share them.
 
     Args:
-        registry: each registry takes only one instance.
+        registry: registry without another instance of this class.
     """
 
     def __init__(self, registry: CollectorRegistry = REGISTRY) -> None:

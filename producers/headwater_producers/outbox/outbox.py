@@ -38,7 +38,7 @@ class OutboxFigures:
         unwritten: number of these events that are in memory only.
         relayed: events acknowledged by Kafka, and removed.
         dropped: events refused or given up.
-        disk_problem: reason for which unwritten events can't be written to disk; None while the disk takes them.
+        disk_problem: reason why events can't be written to disk; None while writing works.
     """
 
     folder: str
@@ -54,9 +54,9 @@ class Outbox:
     """Outbox of events on local disk until Kafka has them. Safe to use from many threads; not across a fork.
 
     Args:
-        folder: made if it is missing, for its owner alone. Everything in it goes where this publisher sends it: one
-            folder for each Kafka cluster and topic.
-        publisher: the outbox's own, from here on; it is closed with it.
+        folder: created if missing, with access only for its owner. All events in it go to this publisher's topic, so
+            each Kafka cluster and topic has its own folder.
+        publisher: publisher for this outbox only, which also closes it.
         limits: bounds of the outbox.
         metrics: default: the process's metrics.
 
@@ -84,7 +84,7 @@ class Outbox:
         """Take an event. Waits neither for the disk nor for Kafka.
 
         Raises:
-            OutboxFullError: there is no room for it.
+            OutboxFullError: there is no room for the event.
             OutboxClosedError: after `close`.
         """
         self._backlog.put(record)
@@ -93,12 +93,12 @@ class Outbox:
         """Wait until all events so far would survive this process and a power failure.
 
         Returns:
-            Number of events that wouldn't survive: neither the disk nor Kafka has them yet. Dropped ones don't count.
+            Number of events that are neither on disk nor in Kafka. Dropped events don't count.
         """
         return self._backlog.await_durable(timeout_seconds)
 
     def await_relayed(self, timeout_seconds: float) -> int:
-        """Wait until Kafka has acknowledged all events so far, apart from those of dead outboxes.
+        """Wait until Kafka has acknowledged all events so far, except events of dead outboxes.
 
         Returns:
             Number of unacknowledged events: they stay, and are still relayed.
@@ -107,11 +107,11 @@ class Outbox:
 
     @property
     def problem(self) -> str | None:
-        """Reason for which events don't reach Kafka; None while no problem is known."""
+        """Reason why events don't reach Kafka; None while no problem is known."""
         return self._publisher.problem
 
     def max_event_bytes(self, timeout_seconds: float) -> int:
-        """Return the largest size of an event that Kafka takes; see `Publisher.max_event_bytes`."""
+        """Return the maximum size of an event in Kafka; see `Publisher.max_event_bytes`."""
         return self._publisher.max_event_bytes(timeout_seconds)
 
     @property
@@ -136,7 +136,7 @@ class Outbox:
         )
 
     def close(self) -> None:
-        """Write the unwritten events and close the files. The next outbox sends the events left in them. Idempotent."""
+        """Write the unwritten events and close the files. The next outbox sends the remaining events. Idempotent."""
         with self._backlog.lock:
             if self._backlog.closed:
                 return
@@ -151,7 +151,7 @@ class Outbox:
             )
         self._publisher.close(timeout_seconds=0)
         self._backlog.close()
-        # Where Kafka has all events, the files are removed, and the folder too, if this was its last user.
+        # If Kafka has all events, the files are removed; the last user also removes the folder.
         with contextlib.suppress(OSError):
             self._folder.rmdir()
 
@@ -172,7 +172,7 @@ class OutboxSink:
         self._clock = clock
 
     def publish(self, event: LineageEvent) -> None:
-        """Take an event; waits neither for the disk nor for Kafka.
+        """Accept an event; waits neither for the disk nor for Kafka.
 
         Raises:
             OutboxError, ContractError: it wasn't taken.
@@ -184,7 +184,7 @@ class OutboxSink:
         return self._logged(self._outbox.await_relayed(timeout_seconds))
 
     def flush_while_moving(self, timeout_seconds: float, *, stall_seconds: float) -> int:
-        """Wait like `flush`, for as long as Kafka goes on acknowledging events; see `KeepingSink`."""
+        """Wait like `flush`, for as long as Kafka keeps acknowledging events; see `KeepingSink`."""
         deadline = self._clock() + timeout_seconds
         acknowledged = -1
         while True:
@@ -231,7 +231,7 @@ class OutboxSink:
         return self._outbox.figures()
 
     def max_event_bytes(self, timeout_seconds: float) -> int:
-        """Return the largest size of an event that Kafka takes; see `SizedSink`."""
+        """Return the maximum size of an event in Kafka; see `SizedSink`."""
         return self._outbox.max_event_bytes(timeout_seconds)
 
     def await_durable(self, timeout_seconds: float) -> int:

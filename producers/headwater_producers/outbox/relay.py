@@ -5,8 +5,8 @@ Its loop goes through the files, those of dead outboxes first, a batch at a time
     1. read the next events of a file
     2. give them to the publisher
     3. wait until each is acknowledged or has failed
-    4. forget those that are acknowledged, and those that Kafka finds too large; any other failure is tried again later
-    5. with nothing more to relay, delete what was forgotten and no later event's transaction has deleted
+    4. forget acknowledged events, and events that are too large for Kafka; any other failure is tried again later
+    5. with nothing more to relay, delete the forgotten events, unless a later event's transaction already has
 
 An event is deleted only after its acknowledgement, so a crash in between sends it twice, which has no effect: the same
 event id is the same fact.
@@ -41,7 +41,7 @@ class _Progress:
 
     Attributes:
         after: number of the last event that was given to the publisher.
-        again_at: time of the next retry of failed events, by the monotonic clock; None: none has failed.
+        again_at: time of the next retry of failed events, by the monotonic clock; None without failed events.
     """
 
     after: int = 0
@@ -53,7 +53,7 @@ class Relay:
 
     Args:
         backlog: backlog to relay.
-        publisher: the relay's own publisher; nothing else flushes it.
+        publisher: publisher that only the relay uses.
         adoption: finds dead outboxes.
     """
 
@@ -166,7 +166,7 @@ class Relay:
     def _read(self, store: Store, after: int) -> list[Numbered]:
         batch = store.read(after, max_events=_BATCH_EVENTS, max_bytes=_BATCH_BYTES)
         if not batch and store is self._backlog.store and self._backlog.disk_problem is not None:
-            # The disk refuses them; Kafka may take them.
+            # The disk refuses the events; Kafka may accept them.
             return self._backlog.unwritten(after, max_events=_BATCH_EVENTS)
         return batch
 

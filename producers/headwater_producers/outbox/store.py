@@ -64,7 +64,7 @@ class Store:
         """Create an empty file, readable by its owner alone.
 
         Raises:
-            OutboxUnusableError: there can't be one.
+            OutboxUnusableError: the file can't be created.
         """
         try:
             while (connection := create_locked(path := folder / _new_name())) is None:
@@ -80,7 +80,7 @@ class Store:
 
     @classmethod
     def create_below(cls, folder: Path) -> Self:
-        """Create a store in a folder, which is made if it is missing, readable by its owner alone.
+        """Create a store in a folder; a missing folder is created, readable only by its owner.
 
         Raises:
             OutboxUnusableError: the folder or the file can't be made.
@@ -95,13 +95,13 @@ class Store:
             try:
                 return cls.create(folder)
             except OutboxUnusableError as error:
-                # Another outbox that ended has just removed the folder.
+                # Another outbox has just removed the folder when it ended.
                 if not isinstance(error.__cause__, FileNotFoundError):
                     raise
 
     @classmethod
     def adopt(cls, path: Path) -> Self | None:
-        """Open the file of a dead process; None: the process lives, or the file is gone or was empty and is removed.
+        """Open the file of a dead process; None if the process lives, or the file is gone or was empty and is removed.
 
         Raises:
             OutboxUnusableError: it is damaged, or of a later version.
@@ -143,7 +143,7 @@ class Store:
 
     @property
     def owed(self) -> int:
-        """Number of events forgotten but not deleted yet: after a crash they would be relayed once more."""
+        """Number of forgotten events that aren't deleted yet: after a crash they would be sent once more."""
         return len(self._owed)
 
     @property
@@ -164,11 +164,11 @@ class Store:
     def append(self, records: Sequence[Numbered]) -> None:
         """Write events with ascending numbers, above all earlier ones. They are durable on return.
 
-        They don't count until `admit` is called. The backlog drops them from memory at that moment, so that nothing is
-        counted twice.
+        They don't count until the backlog calls `admit` when it drops them from memory, so that nothing is counted
+        twice.
 
         Raises:
-            OutboxUnusableError: none was written.
+            OutboxUnusableError: no event was written.
         """
         with self._lock:
             self._write(records)
@@ -181,10 +181,10 @@ class Store:
                 self._bytes += size_of(record)
 
     def read(self, after: int, *, max_events: int, max_bytes: int) -> list[Numbered]:
-        """Read the next events with a number greater than `after`: at least one, if there is one.
+        """Read the next events with a number greater than `after`: at least one, if any is left.
 
         Raises:
-            OutboxUnusableError: not one can be read; `damage` has the reason.
+            OutboxUnusableError: no event can be read; `damage` has the reason.
         """
         read: list[Numbered] = []
         size = 0
@@ -213,7 +213,7 @@ class Store:
         The next `append` deletes them, or `purge`, or `close`.
 
         Returns:
-            Number of these events.
+            Number of the deleted events.
         """
         with self._counting:
             found = [number for number in dict.fromkeys(numbers) if number in self._sizes]

@@ -1,4 +1,4 @@
-"""Writer: the thread that makes events durable, in groups: those that came while the disk wrote the group before."""
+"""Writer: thread that makes events durable, in groups of events that came while the disk wrote the last group."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _RETRY_SECONDS: Final = 1.0
 
 
 class BacklogWriter:
-    """Writer of a backlog's events to its file, or to a new one where the file was removed from outside.
+    """Writer of a backlog's events to its file, or to a new file if the old one was removed from outside.
 
     Events that the disk refuses stay in memory and are tried again.
     """

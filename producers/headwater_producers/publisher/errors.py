@@ -2,12 +2,12 @@
 
     LineageError
     └── PublisherError
-        ├── BufferFullError          retryable: the event wasn't taken, too many wait already
+        ├── BufferFullError          retryable: the event wasn't accepted, too many wait already
         ├── PublisherClosedError     the event wasn't taken: `close` was called
         └── DeliveryError            raised by `FlushReport.require_delivered` alone
 
 An event that breaks the contract is refused with `EncodeError`, settings that make no producer with
-`SettingsRefusedError`. `publish` never raises a failure of an event that it has taken: the report of `flush` has it.
+`SettingsRefusedError`. `publish` never raises a failure of an event that it has accepted: the report of `flush` has it.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from headwater_producers.publisher.report import FailedEvent, FlushReport
 from headwater_schemas.errors import CredentialsRefusedError
 from headwater_schemas.record import Record
 
-# Ids and reasons kept for the next report: 2 MB at most, where no report is ever taken.
+# Maximum number of ids and reasons kept for the next report: 2 MB, if no report is ever requested.
 MAX_LISTED_FAILURES = 10_000
 
 
@@ -30,7 +30,8 @@ class Outgoing(msgspec.Struct, frozen=True):
         sequence: number among the accepted events, from 1.
         record: the encoded event.
         taken_at: time of acceptance, by the monotonic clock, in seconds.
-        settled: called once, with why it won't be delivered, or with None once all in-sync replicas have it.
+        settled: called once, with the reason why the event won't be delivered, or with None once all in-sync replicas
+            have it.
     """
 
     sequence: int
@@ -67,10 +68,10 @@ class Ledger:
         self._refusal: CredentialsRefusedError | None = None
 
     def take(self, records: Sequence[Record], settled: Settled | None = None) -> list[Outgoing]:
-        """Accept events that belong together: all of them, or none.
+        """Accept events that belong together: all or none.
 
         Raises:
-            BufferFullError: too many, or too large, are outstanding; nothing was taken.
+            BufferFullError: too many events or bytes are outstanding; nothing was accepted.
         """
         added = sum(len(record.value) for record in records)
         with self._changed:
@@ -149,7 +150,7 @@ class Ledger:
 
     @property
     def problem(self) -> str | None:
-        """Reason why nothing is delivered; None while no problem is known."""
+        """Reason why no event is delivered; None while no problem is known."""
         with self._changed:
             return self._problem
 
@@ -165,7 +166,7 @@ class Ledger:
         return self._failed
 
     def waiting_since(self) -> float | None:
-        """Return the time at which the oldest outstanding event was accepted, by the clock; None without any."""
+        """Return the time when the oldest outstanding event was accepted, by the clock; None if none is outstanding."""
         with self._changed:
             return next(iter(self._outstanding.values())).taken_at if self._outstanding else None
 

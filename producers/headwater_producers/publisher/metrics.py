@@ -21,7 +21,7 @@ class PublisherMetrics:
     """Metrics of the publisher on one registry. Publishers of one process share them.
 
     Args:
-        registry: each registry takes only one instance.
+        registry: registry without another instance of this class.
     """
 
     def __init__(self, registry: CollectorRegistry = REGISTRY) -> None:

@@ -5,7 +5,7 @@
    fingerprint finds it there.
 3. Where there is a schema registry: it has the schema too, and its id is known.
 
-Each is tried until it succeeds: an event written without them could not be read.
+Each step is tried until it succeeds: an event written without them could not be read.
 """
 
 from __future__ import annotations
@@ -74,12 +74,12 @@ class PublisherPreparation:
         self._registry_id: int | None = None
         self._logged_error: str | None = None
         self.topic_bytes: int | None = None
-        """Largest event of the events topic, where that is less than the settings have."""
+        """Maximum size of an event by the events topic, if smaller than in the settings."""
         self.has_asked = threading.Event()
         """Set once the brokers have reported the topic's limit, or can't."""
 
     def done(self, producer: AcknowledgedProducer) -> bool:
-        """Take the missing steps. False: one failed this time, and its problem is noted."""
+        """Take the missing steps. False: a step failed this time; its problem is noted."""
         try:
             if not self._topics_exist(producer):
                 return False
@@ -96,14 +96,14 @@ class PublisherPreparation:
         return False
 
     def framed(self, value: bytes) -> bytes:
-        """Frame an encoded event as it goes on the topic."""
+        """Frame an encoded event in the topic's wire format."""
         return value if self._registry_id is None else with_registry_id(value, self._registry_id)
 
     def _topics_exist(self, producer: AcknowledgedProducer) -> bool:
         if not self._settings.create_topics:
             return True
         try:
-            # An admin client can't be interrupted: it is only made once a broker answers.
+            # An admin client can't be interrupted: it is only created once a broker answers.
             producer.probe(_PROBE_SECONDS)
         except KafkaException as failure:
             self._on_error(failure.args[0])
@@ -115,7 +115,8 @@ class PublisherPreparation:
         except CredentialsRefusedError:
             raise
         except FatalError as error:
-            # Perhaps only creating isn't allowed, and others create them. If not, delivery fails with the reason.
+            # Perhaps only creating topics isn't allowed, and somebody else creates them. If not, delivery fails with
+            # the reason.
             if str(error) != self._logged_error:
                 self._logged_error = str(error)
                 logger.warning(

@@ -72,29 +72,29 @@ class Publisher:
 
         Raises:
             EncodeError: the event breaks the contract.
-            BufferFullError: too many events wait already. The event was not taken; the caller decides.
+            BufferFullError: too many events wait already. The event was not accepted; the caller decides.
             PublisherClosedError: after `close`.
         """
         self.publish_record(record_of(event), settled)
 
     def publish_record(self, record: Record, settled: Settled | None = None) -> None:
-        """Take an event that is encoded already; `settled` is as in `publish`.
+        """Accept an encoded event; for `settled` see `publish`.
 
         Raises:
-            BufferFullError: too many events wait already. The event was not taken; the caller decides.
+            BufferFullError: too many events wait already. The event was not accepted; the caller decides.
             PublisherClosedError: after `close`.
         """
         self.publish_records([record], settled)
 
     def publish_records(self, records: Sequence[Record], settled: Settled | None = None) -> None:
-        """Take encoded events that belong together: all of them, or none.
+        """Accept encoded events that belong together: all or none.
 
         Args:
             records: the encoded events.
-            settled: as in `publish`, called for each of them.
+            settled: see `publish`; called for each event.
 
         Raises:
-            BufferFullError: too many events wait already. None was taken; the caller decides.
+            BufferFullError: too many events wait already. No event was accepted; the caller decides.
             PublisherClosedError: after `close`.
         """
         if self._closed:
@@ -102,7 +102,7 @@ class Publisher:
         self._sender.send(self._ledger.take(records, settled))
 
     def await_settled(self, timeout_seconds: float) -> int:
-        """Wait as `flush` does, but take no report and raise nothing.
+        """Wait like `flush`, but create no report and raise nothing.
 
         Returns:
             Number of events so far that are neither acknowledged nor failed.
@@ -125,17 +125,17 @@ class Publisher:
 
     @property
     def problem(self) -> str | None:
-        """Reason why nothing is delivered; None while no problem is known."""
+        """Reason why no event is delivered; None while no problem is known."""
         return self._ledger.problem
 
     def flush(self, timeout_seconds: float) -> FlushReport:
-        """Wait until all events taken so far are acknowledged or have failed, or until the time is over.
+        """Wait until all accepted events are acknowledged or have failed, or until the time is over.
 
         Returns:
             Outcomes since the last report. Outstanding events are in a later report.
 
         Raises:
-            CredentialsRefusedError: the brokers refuse the credentials, so nothing arrives. Outcomes so far are kept
+            CredentialsRefusedError: the brokers refuse the credentials. Outcomes so far are kept
                 for the next report.
         """
         self._ledger.wait(timeout_seconds)
@@ -144,7 +144,7 @@ class Publisher:
         return self._ledger.report()
 
     def close(self, timeout_seconds: float = 30.0) -> FlushReport:
-        """Flush, stop, and report; what is outstanding in that report won't be delivered any more. Idempotent."""
+        """Flush, stop, and report; outstanding events of that report won't be delivered. Idempotent."""
         if not self._closed:
             self._closed = True
             self._ledger.wait(timeout_seconds)

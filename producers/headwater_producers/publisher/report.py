@@ -30,9 +30,9 @@ class FlushReport:
     Attributes:
         acknowledged: number of events that all in-sync replicas have.
         failed: events that won't be delivered.
-        outstanding: number of events still being delivered. Their delivery goes on after the report.
+        outstanding: number of events still being delivered. Their delivery continues after the report.
         problem: reason for the delay, where the publisher knows it: an unreachable broker, refused credentials.
-        failures_not_listed: number of failures beyond those in `failed`, where no report was taken for very long.
+        failures_not_listed: number of failures that aren't in `failed`, if no report was requested for very long.
     """
 
     acknowledged: int

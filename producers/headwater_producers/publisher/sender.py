@@ -1,7 +1,7 @@
 """Sender: the producer and the thread that serves it.
 
 Events go to librdkafka straight from the caller's thread while the gate is open. It is closed until the preparation is
-done, and whenever the thread has something to put right; events taken meanwhile wait in the backlog.
+done, and while the thread handles a problem; events accepted meanwhile wait in the backlog.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Sender:
         self._backlog: deque[Outgoing] = deque()
         self._too_large: deque[Outgoing] = deque()
         self._sent_alone: set[int] = set()
-        # Filled in one call of librdkafka, by the thread alone, and by `stop` after it.
+        # Filled during a call of librdkafka: only by the thread, and after its end by `stop`.
         self._acknowledged: list[Outgoing] = []
         self._prepared = False
         self._last_complaint = -COMPLAINT_EVERY_SECONDS
@@ -101,7 +101,7 @@ class Sender:
                     self._backlog.append(outgoing)
 
     def max_event_bytes(self, timeout_seconds: float) -> int:
-        """Return the largest event that the topic takes, as far as that is known by then."""
+        """Return the maximum size of an event on the topic, as far as known by then."""
         self._preparation.has_asked.wait(timeout_seconds)
         return min(self._settings.max_message_bytes, self._preparation.topic_bytes or self._settings.max_message_bytes)
 
@@ -138,7 +138,7 @@ class Sender:
         self._poll()
 
     def _poll(self) -> None:
-        """Serve delivery reports for a moment; complain if they don't come."""
+        """Serve delivery reports for a moment; log a warning if they don't come."""
         self._producer.poll(_POLL_SECONDS)
         self._report_acknowledged()
         self._complain()
@@ -179,7 +179,7 @@ class Sender:
                 partial(self._settled, outgoing),
             )
         except BufferError:
-            # librdkafka's own queue is full; the thread opens the gate again when it has moved on.
+            # librdkafka's queue is full; the thread opens the gate again when there is room.
             self._backlog.appendleft(outgoing)
             self._gate_open = False
         except KafkaException as failure:
@@ -194,7 +194,7 @@ class Sender:
             self._not_delivered(outgoing, failure, refused_alone=outgoing.sequence in self._sent_alone)
 
     def _report_acknowledged(self) -> None:
-        """Report the events acknowledged in one call of librdkafka: one by one it costs the ledger more."""
+        """Report the events acknowledged in one call of librdkafka together, which is cheaper for the ledger."""
         if self._acknowledged:
             acknowledged, self._acknowledged = self._acknowledged, []
             self._ledger.acknowledge(acknowledged)
@@ -227,7 +227,7 @@ class Sender:
             self._sent_alone.discard(outgoing.sequence)
 
     def _drain(self) -> None:
-        """Wait until librdkafka holds no message. The gate is closed, so none come in."""
+        """Wait until librdkafka holds no message. The gate is closed, so no new messages come in."""
         while len(self._producer) and not self._broken and not self._stopping.is_set():
             self._producer.flush(_POLL_SECONDS)  # unlike a poll, it doesn't let a batch linger
             self._report_acknowledged()

@@ -37,7 +37,7 @@ class PublisherSettings(KafkaSettings):
         registry: a schema registry to register the schema with; events are then written in Confluent's format.
         create_topics: create the topics that are missing, with the configuration that `headwater_schemas.topics` has.
         topic_partitions: partitions of the events topic, if it has to be created.
-        topic_replication_factor: replication factor of all topics, likewise; -1 leaves it to the broker.
+        topic_replication_factor: replication factor of all topics when they are created; -1: the broker's default.
     """
 
     client_id: str = "headwater-publisher"

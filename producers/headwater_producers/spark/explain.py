@@ -43,7 +43,7 @@ class LineageSource:
         path: path of the field, `legs.[].origin`; None: the dataset as a whole (`count(*)`).
         type: DIRECT or INDIRECT.
         subtype: OpenLineage's: IDENTITY, TRANSFORMATION, AGGREGATION, JOIN, GROUP_BY, FILTER, SORT, WINDOW,
-            CONDITIONAL; None where it has no word.
+            CONDITIONAL; None where OpenLineage has no subtype.
         kind: finer: COPY, RENAME, CAST, …
         masking: the field's value can't be read back.
         expression: computation or condition; None for a plain copy.
@@ -67,7 +67,7 @@ class LineageSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineageOutput:
-    """Output field of the DataFrame: a column, or a part of one right after it.
+    """Output field of the DataFrame: a column, or a part of a column, listed right after it.
 
     Attributes:
         path: `delay`, `window.start`.
@@ -149,11 +149,11 @@ def explain_lineage(
 class _Transposed:
     """Frame before its `transpose()`.
 
-    Spark computes a transposed frame while it analyzes, and keeps its rows alone. The plan as it was asked for still
-    has the frame before; whatever is done to the frame afterwards starts from the rows.
+    Spark computes a transposed frame during analysis and keeps only its rows. The logical plan of `transpose()` still
+    has the frame before; plans of later operations start from the rows.
 
     Attributes:
-        plan: the JVM's analyzed plan of the frame before.
+        plan: analyzed plan, in the JVM, of the frame before.
         index: the column whose values name the new columns; empty where it isn't known.
     """
 

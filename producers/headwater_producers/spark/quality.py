@@ -23,7 +23,8 @@ from headwater_schemas.events import QualityResult
 from headwater_schemas.quality import rule_of
 
 _WORD: Final = re.compile(r"[A-Za-z_]+")
-# Such as `UniquenessConstraint(Uniqueness(List(id, day),None,None))`, or of one column `…(Completeness(id,None,None))`.
+# Such as `UniquenessConstraint(Uniqueness(List(id, day),None,None))`, or for one column
+# `…(Completeness(id,None,None))`.
 _DEEQU: Final = re.compile(r"(?:\w+\()?(\w+)\((?:(?:List|Stream|Vector)\(([^)]*)\)|([^,()]*))")
 _DEEQU_COLUMNS: Final = re.compile(r"List\(([^)]*)\)")
 _DEEQU_VALUE: Final = re.compile(r"Value: (-?[\d.]+(?:[eE][-+]?\d+)?)")
@@ -34,7 +35,7 @@ _TESTS: Final = ("test.", "unit_test.")
 def great_expectations(result: Any) -> list[QualityResult]:
     """Convert a validation result of Great Expectations, 0.18 or 1, or its `to_json_dict()`.
 
-    A result's value is `observed_value` where that is a number, else `unexpected_percent`.
+    A result's value is `observed_value` if it is a number, else `unexpected_percent`.
     """
     found = _listed(_mapping(result), "results", "great_expectations")
     return _distinct(_expectation(_mapping(each)) for each in found)
@@ -62,7 +63,7 @@ def soda(scan_results: Mapping[str, Any], *, table: str | None = None) -> list[Q
 
     Args:
         scan_results: the scan's results.
-        table: takes only the checks of this table; None: all.
+        table: table whose checks are read; None: all.
     """
     found = (_mapping(each) for each in _listed(scan_results, "checks", "soda"))
     return _distinct(
@@ -99,7 +100,7 @@ def dbt(
     Args:
         run_results: the parsed file.
         manifest: the parsed file; None: the rule is derived from the test's name, and the column is unknown.
-        model: takes only the tests of this model, source or snapshot, by the manifest; None: all.
+        model: model, source or snapshot whose tests are read, by the manifest; None: all.
 
     Raises:
         CaptureError: tests weren't run, but only compiled: `dbt docs generate` writes that file, too.
@@ -139,7 +140,7 @@ def _is_of(node: Mapping[str, Any], model: str) -> bool:
 
 
 def _rule_by_beginning(test: str) -> str | None:
-    """Find the rule that begins a test's name; the longest wins.
+    """Find the rule at the beginning of a test's name; the longest wins.
 
     Examples: `not_null_orders_id`, `dbt_utils_accepted_range_orders_amount__0`.
     """
@@ -180,7 +181,7 @@ def _deequ_column(kind: str, matched: re.Match[str] | None, text: str) -> str:
 
 
 def _distinct(results: Iterable[QualityResult]) -> list[QualityResult]:
-    """Number results of one name and column from the second on, such as a range for each of two days."""
+    """Number repeated results of one name and column, such as a range for each of two days."""
     seen: Counter[tuple[str, str | None]] = Counter()
     found = []
     for each in results:

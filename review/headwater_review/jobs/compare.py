@@ -26,12 +26,12 @@ _SOME_ROWS = ("overwrite ", "overwritepartitions")
 
 @dataclass(frozen=True, slots=True)
 class ComparedOutput:
-    """A dataset that one or both of the versions write.
+    """A dataset that at least one version writes.
 
     Attributes:
         kind: `path`, `table`, `topic` …
         name: name in the script.
-        old, new: its schemas; None: this version doesn't write it.
+        old, new: its schemas; None if the version doesn't write it.
         differences: differences of schema, rows and values.
     """
 
@@ -43,7 +43,7 @@ class ComparedOutput:
 
 
 def compare_jobs(old: JobVersion, new: JobVersion) -> tuple[ComparedOutput, ...]:
-    """Compare every output of either version, those of the old one first, in the runs without rows and with rows."""
+    """Compare the outputs of both versions (the old version's first), in the runs without rows and with rows."""
     found = {(each.kind, each.name): each for each in _compared(old, new)}
     before, after = old.with_rows, new.with_rows
     if before is not None and after is not None and before.stopped == after.stopped:
@@ -54,11 +54,11 @@ def compare_jobs(old: JobVersion, new: JobVersion) -> tuple[ComparedOutput, ...]
 
 
 def _merged(known: ComparedOutput, more: ComparedOutput) -> ComparedOutput:
-    """Merge the differences of the runs without rows with those that only the runs with rows show."""
+    """Merge the differences of the runs without rows with further ones of the runs with rows."""
     old, new = known.old or more.old, known.new or more.new
     without, with_ = _written_by_one(known), _written_by_one(more)
     if (without is None) == (with_ is None):
-        # The texts of one difference may name made-up values.
+        # The texts of one of the two differences may contain made-up values.
         listed = {_what(each) for each in known.differences}
         added = tuple(each for each in more.differences if _what(each) not in listed)
         return replace(known, old=old, new=new, differences=known.differences + added)
@@ -71,7 +71,7 @@ def _merged(known: ComparedOutput, more: ComparedOutput) -> ComparedOutput:
 
 
 def _written_by_one(output: ComparedOutput) -> DifferenceKind | None:
-    """OUTPUT_REMOVED or OUTPUT_ADDED, where only one of the versions writes the output."""
+    """OUTPUT_REMOVED or OUTPUT_ADDED, if only one version writes the output."""
     kinds = (DifferenceKind.OUTPUT_REMOVED, DifferenceKind.OUTPUT_ADDED)
     return next((each.kind for each in output.differences if each.kind in kinds), None)
 
@@ -88,7 +88,7 @@ def _compared(old: JobVersion, new: JobVersion) -> tuple[ComparedOutput, ...]:
     for kind, name in dict.fromkeys([*before, *after]):
         earlier, later = before.get((kind, name), []), after.get((kind, name), [])
         if not later and new.problems:
-            # The missing output may come after a failure.
+            # The missing output may be written after the point of failure.
             continue
         if not earlier and old.problems:
             continue
@@ -146,12 +146,12 @@ def _of_output(old: JobOutput, new: JobOutput) -> Iterator[SchemaDifference]:
 
 
 def _is_by_position(output: JobOutput) -> bool:
-    """Return whether readers find columns by position: those of text files."""
+    """Return whether readers find columns by position, as in text files."""
     return output.format in ("csv", "text")
 
 
 def _renames(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, str]:
-    """Renames that are certain: a column goes and another comes with the same value."""
+    """Certain renames: a column is removed and another one with the same value is added."""
     gone: dict[str, list[str]] = defaultdict(list)
     come: dict[str, list[str]] = defaultdict(list)
     for found, columns, others in ((gone, old, new), (come, new, old)):
@@ -200,6 +200,6 @@ def _mode(output: JobOutput) -> str:
 
 
 def _overwritten(mode: str) -> int:
-    """Extent of rows that a mode overwrites: 0 none, 1 some, 2 all."""
+    """Extent of the rows that a mode overwrites: 0 none, 1 some, 2 all."""
     word = mode.lower()
     return 2 if word in _ALL_ROWS else 1 if word.startswith(_SOME_ROWS) else 0

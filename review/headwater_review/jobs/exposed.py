@@ -18,7 +18,7 @@ def fields_exposed(old: JobOutput, new: JobOutput) -> Iterator[SchemaDifference]
     """PRIVACY differences: a field in a value of the new version is easier to read than before.
 
     A field that is new in a value is compared with its most readable form anywhere in the old output. A field that the
-    old output didn't have at all isn't compared: nothing protected it.
+    old output didn't have isn't compared: it had no protection.
     """
     before, after = _exposures(old), _exposures(new)
     anywhere: dict[_Field, Exposure] = {}
@@ -41,10 +41,10 @@ def fields_exposed(old: JobOutput, new: JobOutput) -> Iterator[SchemaDifference]
 def fields_unread(
     version: JobVersion, found: Mapping[tuple[str, str], Sequence[SchemaDifference]]
 ) -> Iterator[JobProblem]:
-    """Problems for outputs whose values differ and whose protection can't be compared.
+    """Problems for outputs with differing values whose protection can't be compared.
 
     Args:
-        version: one of the job's versions.
+        version: a version of the job.
         found: differences by kind and name of the output.
     """
     given = () if version.with_rows is None else version.with_rows.outputs

@@ -1,4 +1,4 @@
-"""Review of a job's two versions: each output's differences with all that the graph has downstream of it."""
+"""Review of a job's two versions: differences of each output, with everything downstream in the graph."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from headwater_review.stored import stored_schema
 
 
 class JobVerdict(StrEnum):
-    """Worst severity of the differences, or UNKNOWN where not all of them are known."""
+    """Worst severity of the differences; UNKNOWN if not all are known."""
 
     BREAKING = "BREAKING"
     DEGRADED = "DEGRADED"
@@ -43,11 +43,11 @@ class JobReview:
 
     Attributes:
         old, new: scripts of the versions.
-        verdict: the worst of all differences; UNKNOWN if one of the versions isn't known in full.
+        verdict: worst severity of all differences; UNKNOWN if a version isn't completely known.
         severity: the worst of the known differences.
         outputs: each dataset that either version writes, with all its differences.
         problems: reasons why the review is incomplete.
-        notes: sentences on what the verdict rests on.
+        notes: sentences on the basis of the verdict.
     """
 
     old: str
@@ -63,10 +63,10 @@ def review_job(reader: Reader | None, old: JobVersion, new: JobVersion, policy: 
     """Return all differences between two versions of a job, with their downstream impact.
 
     Args:
-        reader: reader of the graph; None: a difference is judged by its kind.
+        reader: reader of the graph; None: differences are judged by their kind.
         old: the version as it is.
         new: the version to be.
-        policy: severity policy; None: the one that comes with Headwater.
+        policy: severity policy; None: Headwater's default policy.
 
     Raises:
         TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
@@ -99,7 +99,7 @@ def review_job(reader: Reader | None, old: JobVersion, new: JobVersion, policy: 
 
 
 def _writing(version: JobVersion) -> JobVersion:
-    """Add the problem that a version writes nothing, if so."""
+    """Add the problem that a version writes nothing, if it does."""
     given = version.with_rows
     if version.outputs or version.problems or (given is not None and (given.outputs or given.problems)):
         return version
@@ -112,7 +112,7 @@ def _writing(version: JobVersion) -> JobVersion:
 
 
 def _of_tables(old: JobVersion, new: JobVersion) -> Iterator[JobProblem]:
-    """Problems for statements that change tables and that only one version has."""
+    """Problems for table-changing statements that only one version has."""
     before, after = _statements(old), _statements(new)
     for version, counts, word in ((old, before - after, "no more"), (new, after - before, "now")):
         for text in counts:
@@ -124,13 +124,13 @@ def _of_tables(old: JobVersion, new: JobVersion) -> Iterator[JobProblem]:
 
 
 def _statements(version: JobVersion) -> Counter[str]:
-    """Count of each such statement, in the run without rows and the run with rows."""
+    """Number of each such statement, in the run without rows and in the run with rows."""
     given = version.with_rows
     return Counter(version.ddl) | Counter(given.ddl if given is not None else ())
 
 
 def declared_columns(reader: Reader, kind: str, name: str) -> Schema | None:
-    """Return the graph's schema of a dataset that a script names; None: the graph has none.
+    """Return the graph's schema of a dataset that a script names; None if the graph has none.
 
     Args:
         reader: reader of the graph.
@@ -188,7 +188,7 @@ def _declared(tx: Transaction, difference: SchemaDifference) -> SchemaDifference
 
 
 def _resolved(tx: Transaction, kind: str, name: str) -> FoundNode | None:
-    """Dataset that a script names; by the last part of a path where the graph has it elsewhere."""
+    """Dataset that a script names; by the last part of its path if the graph has it at another location."""
     for text in _spellings(kind, name):
         try:
             return resolve_dataset(tx, text)

@@ -80,7 +80,7 @@ def _left(version: JobVersion) -> list[Unrun]:
 
 
 def _names_that_differ(old: JobVersion, new: JobVersion) -> set[str]:
-    """Names whose value may differ, as a statement that sets them differs."""
+    """Names whose value may differ, because a statement that sets them differs."""
     before, after = (Counter(each.text for each in version.statements) for version in (old, new))
     changed = (before - after) + (after - before)
     found = {name for each in (*old.statements, *new.statements) if each.text in changed for name in each.sets}
@@ -121,7 +121,7 @@ def notes_of_runs(old: JobVersion, new: JobVersion) -> Iterator[str]:
 
 
 def _differing(old: JobVersion, new: JobVersion, *, handlers: bool = False) -> Iterator[tuple[JobVersion, list[Unrun]]]:
-    """Unrun lines that only one version has: those of exception handlers, or all others."""
+    """Unrun lines that only one version has: in exception handlers, or all others."""
     for version, other in ((old, new), (new, old)):
         alone = Counter(each.text for each in version.unrun) - Counter(each.text for each in other.unrun)
         found = [each for each in version.unrun if alone[each.text] and each.handler is handlers]

@@ -1,4 +1,4 @@
-"""Values that two versions compute differently: of columns, and of members of structs, arrays, maps and JSON."""
+"""Values that two versions compute differently: columns, and members of structs, arrays, maps and JSON."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ def _digests(output: JobOutput) -> dict[str, dict[str, str]]:
 def _members(
     old: JobOutput, new: JobOutput, column: str, before: Mapping[str, str], after: Mapping[str, str]
 ) -> Iterator[SchemaDifference]:
-    """Members that go, come or are renamed, except those of a struct: the schema has these."""
+    """Removed, added and renamed members, except members of structs, which the schema has."""
     gone = _topmost(path for path in before if path not in after)
     come = _topmost(path for path in after if path not in before)
-    # Where only one version builds the value from members, the other's members are unknown.
+    # If only one version builds the value from members, the other version's members are unknown.
     gone = [path for path in gone if _is_encoded(old, column, path) and _has_members(after, _above(path))]
     come = [path for path in come if _is_encoded(new, column, path) and _has_members(before, _above(path))]
     renamed = _renamed(gone, come, before, after)
@@ -77,7 +77,7 @@ def _members(
 
 
 def _renamed(gone: list[str], come: list[str], before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
-    """Members of a value that go and come with the same value."""
+    """Removed and added members of a value with the same value."""
     groups: dict[object, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
     for which, (paths, digests) in enumerate(((gone, before), (come, after))):
         for path in paths:
@@ -115,7 +115,7 @@ def _meaning(old: JobOutput, new: JobOutput, path: str) -> SchemaDifference:
 
 
 def _lines_that_differ(before: str | None, after: str | None) -> tuple[str | None, str | None]:
-    """Branches of a column that differ, where several branches make it; both texts where no branch differs."""
+    """Differing branches of a column; both whole texts if no branch differs."""
     old, new = (before or "").split("\n"), (after or "").split("\n")
     if before == after or len(old) == len(new) == 1:
         return before and before.replace("\n", "; "), after and after.replace("\n", "; ")
@@ -127,7 +127,7 @@ def around_difference(before: str | None, after: str | None) -> tuple[str | None
     """Cut two long texts to the part around their difference."""
     if before is None or after is None or before == after or max(len(before), len(after)) <= _MOST_TEXT:
         return shortened(before), shortened(after)
-    # One may be a prefix of the other.
+    # One text may be a prefix of the other.
     common = min(len(before), len(after))
     common = next((n for n in range(common) if before[n] != after[n]), common)
     start = max(0, common - _BEFORE_DIFFERENCE)
@@ -136,5 +136,5 @@ def around_difference(before: str | None, after: str | None) -> tuple[str | None
 
 
 def shortened(text: str | None) -> str | None:
-    """Shorten a text for readers; None: None."""
+    """Shorten a text for readers; None stays None."""
     return text if text is None or len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}…"

@@ -1,4 +1,4 @@
-"""A version of a job: its inputs and outputs, as a dry run reports them."""
+"""Version of a job: inputs and outputs, from a dry run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class JobProblem:
     Attributes:
         script: script of the version.
         text: the problem, as a sentence.
-        fix: advice on what to do about it.
+        fix: advice.
     """
 
     script: str
@@ -31,10 +31,10 @@ class JobProblem:
 
 @dataclass(frozen=True, slots=True)
 class FieldRead:
-    """A field that a value is computed from.
+    """Source field of a value.
 
     Attributes:
-        kind, name: dataset that the field is read from, as `JobOutput` has them.
+        kind, name: dataset of the field; see `JobOutput`.
         field: path of the field in that dataset.
         effects: effects of the operations on it, in turn.
     """
@@ -58,21 +58,21 @@ class JobOutput:
         kind: kind of the dataset: `path`, `table`, `topic`, `jdbc`, `sink` or `code` (rows that go to the script's
             code).
         name: name of the dataset in the script.
-        mode: write mode, which decides what happens to existing rows.
+        mode: write mode, which decides whether existing rows are kept.
         options: relevant options of the writer, as `name=value` by name.
-        format: format of the files, where it is stated.
+        format: format of the files, if stated.
         schema: schema of the output, with its partitioning.
         rows: signature of the plan that selects the rows; None: unknown.
-        columns: signature by column; none, where there are too many.
-        together: signature by column, which may also differ where another column does.
+        columns: signature by column; empty if there are too many columns.
+        together: signature by column, which may also differ because another column differs.
         values: digest of each value's computation, whichever rows there are, by path: of a column, and of each member
             of a struct, array, map or JSON that the column is built from.
         read: fields that each value is computed from, by path.
-        unread: reason why `read` may lack some; None: it is complete.
+        unread: reason why `read` may be incomplete; None if it is complete.
         expressions: expression of each value, by path; a line for each branch of a MERGE that computes it otherwise.
         influences: filters, joins and other operations that decide the rows, for people.
-        settings: settings of the session that decide what expressions mean.
-        reason: reason why the plan isn't known in full; None: it is.
+        settings: settings of the session that affect the meaning of expressions.
+        reason: reason why the plan isn't completely known; None if it is.
     """
 
     kind: str
@@ -102,7 +102,7 @@ class Unrun:
         line: number of the line.
         text: text of the line, without comments and spacing.
         begun: whether the function around it was called.
-        handler: whether it handles an exception, or raises one.
+        handler: whether the line handles or raises an exception.
     """
 
     file: str
@@ -119,7 +119,7 @@ class Statement:
     Attributes:
         text: normalized text.
         sets: names that it assigns, or whose value it decides.
-        uses: names that this value depends on.
+        uses: names on which this value depends.
     """
 
     text: str
@@ -138,12 +138,12 @@ class JobVersion:
         ddl: statements that change tables.
         problems: reasons why this version isn't known in full.
         looks: places where the script asks for rows, which a dry run hasn't.
-        unrun: lines that ran neither without rows nor with one.
+        unrun: lines that ran neither without rows nor with a made-up row.
         statements: all statements of the script.
-        with_rows: the same version in a run that gives a made-up row wherever the script asks for some; None: the
-            script asks for none, or wasn't run so.
-        fails: errors without rows that the other version has, too.
-        stopped: whether the script ends itself before its last line, because of a made-up row.
+        with_rows: the same version in a run with a made-up row wherever the script asks for rows; None if it never
+            asks, or without such a run.
+        fails: errors in the run without rows that the other version has, too.
+        stopped: whether the script ends itself early, because of a made-up row.
     """
 
     script: str

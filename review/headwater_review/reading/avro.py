@@ -1,4 +1,4 @@
-"""Avro schema, `.avsc`: a record. Types become those that spark-avro reads them as."""
+"""Avro schema, `.avsc`: a record. Types become spark-avro's types."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class _Avro:
         Args:
             value: a value of the document.
             path: path of the value.
-            namespace: namespace of names that have none.
+            namespace: namespace of names without one.
             within: full names of the enclosing records.
         """
         if isinstance(value, list):

@@ -16,10 +16,10 @@ _ELEMENT, _VALUE = "_element", "value"
 
 
 def read_columns(document: JsonDocument) -> tuple[tuple[TypedField, ...], tuple[str, ...] | None]:
-    """Parse the columns and the partitioning of the dataset; None: not stated.
+    """Parse the columns and the partitioning (None if not stated) of the dataset.
 
     Raises:
-        DeclarationError: the document has another form.
+        DeclarationError: the document is malformed.
     """
     value = document.value
     if isinstance(value, list):
@@ -63,7 +63,7 @@ def _field(document: JsonDocument, value: Any, path: Path) -> TypedField:
 
 
 def _with_fields(type_: DataType, inner: tuple[TypedField, ...]) -> DataType:
-    """A type with the fields that are listed below it; an array's element and a map's value are one field there."""
+    """Type with the fields that are listed below it; an array's element or a map's value is listed as a field."""
     if not inner:
         return type_
     word = type_.name if isinstance(type_, Atom) else ""

@@ -22,14 +22,14 @@ _LOGICAL = {"integer": "bigint", "number": "double", "boolean": "boolean", "stri
 def read_contract_table(
     document: JsonDocument, table: str | None
 ) -> tuple[tuple[TypedField, ...], tuple[str, ...] | None]:
-    """Parse the columns and the partitioning of a table; None: not stated.
+    """Parse the columns and the partitioning (None if not stated) of a table.
 
     Args:
         document: the contract.
-        table: `name` or `physicalName` of the table; None: the only one.
+        table: `name` or `physicalName` of the table; None: the only table.
 
     Raises:
-        DeclarationError: the contract hasn't that table, has several, or the table has another form.
+        DeclarationError: the contract lacks that table, has several tables, or the table is malformed.
     """
     contract = document.object(document.value, ())
     tables = [(document.object(each, path), path) for each, path in document.items(contract.get("schema"), ("schema",))]

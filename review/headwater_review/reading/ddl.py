@@ -1,4 +1,4 @@
-"""DDL: a CREATE TABLE, or columns alone as Spark's `StructType.fromDDL` takes them: `id BIGINT NOT NULL, day DATE`."""
+"""DDL: a CREATE TABLE, or only columns in the form of Spark's `StructType.fromDDL`: `id BIGINT NOT NULL, day DATE`."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 _CREATE = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(CREATE|REPLACE)\b", re.IGNORECASE | re.DOTALL)
 _BEFORE, _AFTER = "CREATE TABLE t (", "\n)"
 _MOST_CHARACTERS = 262_144
-"""Longest DDL: sqlglot takes some hundred times the memory of a text, before a column can be counted."""
+"""Maximum length of DDL: sqlglot takes some hundred times the memory of the text."""
 _WORDS = {"timestamptz": "timestamp", "timestampntz": "timestamp_ntz"}
 
 
 def read_ddl(file: str, text: str) -> tuple[tuple[TypedField, ...], tuple[str, ...] | None]:
-    """Parse the columns and the partitioning of a table; None: not stated.
+    """Parse the columns and the partitioning (None if not stated) of a table.
 
     Args:
         file: name of the file, for messages.
@@ -102,7 +102,7 @@ def _columns_and_partitions(
 
 
 class _Lines:
-    """Lines of columns: for each name the next place where it occurs as a word."""
+    """Lines of columns: the next occurrence of each name as a word."""
 
     def __init__(self, text: str) -> None:
         self._text, self._at, self._line = text.lower(), 0, 1

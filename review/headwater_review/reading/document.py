@@ -42,7 +42,7 @@ class JsonDocument:
         self._locate(text)
 
     def line(self, path: Path) -> int:
-        """Line that a value begins in; for a value of an object, the line of its key."""
+        """Line where a value begins; for a value of an object, the line of its key."""
         while path and path not in self._lines:
             path = path[:-1]
         return self._lines.get(path, 1)
@@ -52,7 +52,7 @@ class JsonDocument:
         return DeclarationError([FileProblem(self.file, self.line(path), path, message)])
 
     def object(self, value: Any, path: Path) -> Mapping[str, Any]:
-        """Return the value as an object. Fails after too many, so endless references end."""
+        """Return the value as an object. Fails after too many, so that endless references end."""
         self._objects += 1
         if self._objects > _MOST_OBJECTS:
             raise self.wrong(path[:8], f"has more than {_MOST_OBJECTS:,} objects, references followed")
@@ -74,21 +74,21 @@ class JsonDocument:
         return name
 
     def text(self, of: Mapping[str, Any], key: str, path: Path) -> str | None:
-        """Text of a key; None where it is missing, null or empty."""
+        """Text of a key; None if missing, null or empty."""
         value = of.get(key)
         if value is not None and not isinstance(value, str):
             raise self.wrong((*path, key), "must be a text")
         return value or None
 
     def flag(self, of: Mapping[str, Any], key: str, path: Path) -> bool | None:
-        """Boolean of a key; None where it is missing."""
+        """Boolean of a key; None if missing."""
         value = of.get(key)
         if value is not None and not isinstance(value, bool):
             raise self.wrong((*path, key), "must be true or false")
         return value
 
     def enum(self, value: Any, path: Path) -> tuple[str, ...] | None:
-        """Values that a column may have, as text; None for None."""
+        """Allowed values of a column, as texts; None stays None."""
         if value is None:
             return None
         return tuple(sorted({shown(item) for item, _ in self.items(value, path) if item is not None}))
@@ -97,7 +97,7 @@ class JsonDocument:
         raise DeclarationError([FileProblem(self.file, 1, (), f"not JSON: {name} is no value of it")])
 
     def _locate(self, text: str) -> None:
-        """Note the line of every value. The text is known to be JSON, so its tokens are enough."""
+        """Note the line of every value. The text is known to be valid JSON, so scanning tokens suffices."""
         line, at = 1, 0
         path: list[str | int] = []
         kinds: list[str] = []

@@ -26,7 +26,7 @@ from headwater_review.schema import (
 )
 
 MOST_COLUMNS = 20_000
-"""Most columns, nested ones included. More are a mistake, or references that multiply."""
+"""Maximum number of columns, nested ones included. More are a mistake, or references that multiply."""
 _ALL = (NULLABLE, ENUM, UNIT, MEANING, DESCRIPTION)
 _FORMATS = "Spark's StructType, an Avro record, a JSON Schema, a list of columns, a data contract or DDL"
 # A key at the top of a document, whether it is YAML or JSON.
@@ -41,7 +41,7 @@ def read_schema(file: str, text: str, table: str | None = None) -> Schema:
     Args:
         file: name of the file, for messages.
         text: content of the file.
-        table: table of a data contract; None: the only one.
+        table: table of a data contract; None: the only table.
 
     Raises:
         DeclarationError: the format is unknown, or the file has mistakes: with line and field.
@@ -50,7 +50,7 @@ def read_schema(file: str, text: str, table: str | None = None) -> Schema:
         fields, states, partitioning = _read(file, text.removeprefix("\ufeff"), table)
         if not fields:
             raise DeclarationError([FileProblem(file, 1, (), "has no columns")])
-        # Checked before types become texts: each text has those of all its fields.
+        # Checked before types are rendered as texts, each of which repeats the types of all its fields.
         if next(islice(within(fields), MOST_COLUMNS, None), None) is not None:
             raise DeclarationError([FileProblem(file, 1, (), f"has more than {MOST_COLUMNS:,} columns")])
         schema = schema_of(file, fields, states, partitioning)

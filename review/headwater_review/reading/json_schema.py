@@ -1,4 +1,4 @@
-"""JSON Schema of an object. Its properties are columns; one that isn't required may be missing, so null.
+"""JSON Schema of an object. Its properties are columns; a property that isn't required may be missing, so null.
 
 `unit`, `x-unit`, `meaning` and `x-meaning` are read beside the keywords of JSON Schema. References go within the file.
 A property that may be of several types has all of them as its type, in order of name.
@@ -24,7 +24,7 @@ def read_json_schema(document: JsonDocument) -> tuple[TypedField, ...]:
     """Parse the properties of an object, or of the objects of an array.
 
     Raises:
-        DeclarationError: the schema describes no object, or has something that no column can have.
+        DeclarationError: the schema doesn't describe an object, or contains something that columns can't have.
     """
     type_ = _JsonSchema(document).type(document.value, (), ())
     if isinstance(type_, ArrayOf):
@@ -129,7 +129,7 @@ class _JsonSchema:
     def _merged(
         self, value: Any, path: Path, within: tuple[str, ...]
     ) -> tuple[Mapping[str, Any], Path, tuple[str, ...]]:
-        """Merge a schema with its references and `allOf` parts; also return its path, and the references around it."""
+        """Merge a schema with its references and `allOf` parts; also return its path and the enclosing references."""
         if value is True or value == {}:
             return {"type": "string", "description": "any value"}, path, within
         schema = self._document.object(value, path)

@@ -1,6 +1,7 @@
 """Spark's StructType as JSON, as `df.schema.json()` prints it.
 
-A column's metadata may have `comment`, `unit`, `meaning` and `enum`; `CURRENT_DEFAULT` is Spark's own for a default.
+A column's metadata may have `comment`, `unit`, `meaning` and `enum`; `CURRENT_DEFAULT` is Spark's own key for a
+default.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Frozen event types, one module a body; the Avro schema in `avro/` has the same fields.
+"""Frozen event types, one module for each body; the Avro schema in `avro/` has the same fields.
 
 Every type is an immutable `msgspec.Struct`. Times are timezone-aware UTC datetimes of microsecond precision,
 offset ranges are half-open, and in every body `None` means "unknown, leave as it is", while an empty value clears.

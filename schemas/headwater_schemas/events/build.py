@@ -1,4 +1,4 @@
-"""Making events: one function, which fills in the kind and the id.
+"""Constructor of events, which fills in kind and id.
 
     event = lineage_event(
         RunEvent(type=RunEventType.START),
@@ -74,7 +74,7 @@ def lineage_event(
             plan and a dataset the run that they were observed in, if there was one.
         tenant: tenant of the graph.
         document: the OpenLineage document that it came from (`LineageEvent.document`).
-        redacting: False where all of it comes from a document, whose door has decided that.
+        redacting: False if everything comes from a document whose reader has already decided on redaction.
     """
     if redacting:
         body, job, producer = redacted(body), redacted(job), redacted(producer)
@@ -91,7 +91,7 @@ def lineage_event(
         document=document,
         **{field: body_struct},
     )
-    # Nobody else has it yet, so that no other event need be made of it.
+    # No other code has the event yet, so it can be changed in place.
     msgspec.structs.force_setattr(event, "event_id", identity.event_id(event))
     return event
 

@@ -34,7 +34,7 @@ class JobRef(msgspec.Struct, frozen=True):
 
 
 class RunRef(msgspec.Struct, frozen=True):
-    """A run by its id, a UUID in text; for a streaming query the `runId` of one start."""
+    """Run by its id, a UUID as text; for a streaming query the `runId` of one start."""
 
     run_id: Text
 
@@ -80,7 +80,7 @@ class Owner(msgspec.Struct, frozen=True, order=True):
 
 
 class Tag(msgspec.Struct, frozen=True, kw_only=True):
-    """OpenLineage's tag, of a dataset, or of one of its fields where `field` is set."""
+    """OpenLineage's tag of a dataset, or of its field `field` if set."""
 
     key: str
     value: str | None = None

@@ -22,7 +22,7 @@ class LifecycleChange(StrEnum):
 
 
 class SchemaField(msgspec.Struct, frozen=True, kw_only=True):
-    """One field, nested ones under their full path (see `ColumnEdge` for how paths are written)."""
+    """One field; a nested field under its full path, written as in `ColumnEdge`."""
 
     path: str
     type: str | None = None
@@ -59,13 +59,13 @@ class DatasetEvent(msgspec.Struct, frozen=True, kw_only=True):
         type: OpenLineage's dataset type, e.g. TABLE, VIEW, FILE, TOPIC, STREAM, MODEL.
         schema: fields of the dataset.
         description: text for people.
-        owners, tags: sets; the whole set replaces the one before.
+        owners, tags: sets; a new set replaces the whole previous set.
         classification: sensitivity, e.g. `restricted`.
         criticality: importance for its readers, e.g. `tier-1`.
         storage: location and format of its data.
         symlinks: other names of the dataset.
         lifecycle: change of the dataset at `event_time`.
-        previous: with RENAME, its name until then.
+        previous: for RENAME, the previous name.
         source_uri: its page on the platform.
         facets: OpenLineage facets that have no field here, name to JSON text, verbatim.
     """

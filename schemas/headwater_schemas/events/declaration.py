@@ -1,9 +1,9 @@
 """DeclarationEvent and DeclarationSetEvent: what people declare in reviewed files, as sets that are revised as a whole.
 
-A set is named by its id. A DeclarationEvent has one declared thing of one set: a dataset with its columns, a job or a
+A set is named by its id. A DeclarationEvent has one declared asset of a set: a dataset with its columns, a job or a
 consumer. It is known by the digest of its content (`identity.declaration_digest`) and never changes. A
-DeclarationSetEvent lists the digests of one revision of the set. A declaration holds while the latest
-revision of its set lists it, so what a revision no longer lists is withdrawn, and holds again once it is listed again.
+DeclarationSetEvent lists the digests of one revision of the set. A declaration holds while the latest revision of its
+set lists it. If a revision no longer lists it, it is withdrawn; if a later one lists it, it holds again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from headwater_schemas.events.plan import ColumnLineage
 
 
 class Sensitivity(StrEnum):
-    """Sensitivity of values, from what anybody may see to what needs permission for each reader."""
+    """Sensitivity of values, from public to permission for each reader."""
 
     UNKNOWN = "UNKNOWN"
     PUBLIC = "PUBLIC"
@@ -41,7 +41,7 @@ class ConsumerType(StrEnum):
 
 
 class MarkSpread(StrEnum):
-    """Direction in which a mark spreads: to the datasets that its dataset is made from, or to those made from it."""
+    """Direction in which a mark spreads: to the datasets upstream of its dataset, or to those downstream."""
 
     UNKNOWN = "UNKNOWN"
     NONE = "NONE"
@@ -50,12 +50,12 @@ class MarkSpread(StrEnum):
 
 
 class DatasetMark(msgspec.Struct, frozen=True, kw_only=True, order=True):
-    """A mark of a dataset, or of one version of it.
+    """Mark of a dataset, or of one of its versions.
 
     Attributes:
         mark: `critical`, `legal-hold`, `test`, or a word of the organisation's own.
-        version: the version that is marked, as a run reports it; None: all of the dataset.
-        spread: direction in which it also holds for other datasets; None: none.
+        version: marked version, as a run reports it; None: the whole dataset.
+        spread: direction in which it also holds for other datasets; None: it doesn't spread.
         reason: text for people.
     """
 
@@ -66,14 +66,14 @@ class DatasetMark(msgspec.Struct, frozen=True, kw_only=True, order=True):
 
 
 class Approval(msgspec.Struct, frozen=True, kw_only=True, order=True):
-    """A reviewed approval of how sensitive a column is that is made from more sensitive ones.
+    """Reviewed approval of the sensitivity of a column that is derived from more sensitive columns.
 
     Attributes:
-        covers: the greatest sensitivity of sources that was reviewed; a more sensitive source isn't approved.
+        covers: greatest reviewed sensitivity of sources; a more sensitive source isn't approved.
         sensitivity: sensitivity of the column by the review.
         by: name of the approver.
         reason: why.
-        until: last day of the approval, e.g. `2027-06-30`; None: it has none.
+        until: last day of the approval, e.g. `2027-06-30`; None: no end.
     """
 
     covers: Sensitivity
@@ -90,12 +90,12 @@ class DeclaredColumn(msgspec.Struct, frozen=True, kw_only=True, order=True):
         path: field path, see `ColumnEdge`.
         description: text for people.
         classification: a word of the organisation's own, e.g. `customer data`.
-        sensitivity: one of the closed list.
+        sensitivity: value of the closed list.
         tags: key and value.
         glossary: terms, or addresses of terms.
-        approval: approval of its sensitivity, if it is made from more sensitive columns.
-        smallest_group: for an aggregate: minimum number of rows that each value is made from.
-        type: the data type that it is to have, e.g. `decimal(10,2)`, `array<string>`; `integer` and `number` are of any
+        approval: approval of its sensitivity, if it is derived from more sensitive columns.
+        smallest_group: for an aggregate: minimum number of rows behind each value.
+        type: declared data type, e.g. `decimal(10,2)`, `array<string>`; `integer` and `number` are of any
             width.
     """
 
@@ -135,7 +135,7 @@ class PartitionMapping(msgspec.Struct, frozen=True, kw_only=True, order=True):
 
 
 class DeclarationEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """One declared thing of a set: exactly one of `dataset`, `job` and `consumer` is set. None declares nothing.
+    """One declared asset of a set: exactly one of `dataset`, `job` and `consumer` is set. None declares nothing.
 
     Attributes:
         set: id of the set.
@@ -145,19 +145,19 @@ class DeclarationEvent(msgspec.Struct, frozen=True, kw_only=True):
         description: text for people.
         owners, tags, glossary: sets; glossary has terms, or addresses of terms.
         classification: a word of the organisation's own.
-        sensitivity: one of the closed list.
+        sensitivity: value of the closed list.
         criticality: importance for its readers, e.g. `tier-1`.
         certified: others may rely on it.
         freshness_seconds: maximum age of its data.
-        deadline: time at which its data has to be there, e.g. `06:00 Europe/Berlin`.
-        notice_days: days before a change at which its owners, or readers, have to know.
+        deadline: time by which its data has to be there, e.g. `06:00 Europe/Berlin`.
+        notice_days: minimum number of days between notice and change.
         on_call: channel of whoever mends it.
-        contact: person or channel to write to.
+        contact: person or channel for messages.
         url: page for people.
         keep_days: for a dataset: number of days for which its data is kept.
-        reference: for a dataset: it is looked up in, so that what is made with it isn't made from it.
+        reference: for a dataset: whether it is reference data, which outputs use but aren't derived from.
         columns: for a dataset: its columns.
-        marks: for a dataset: its marks and those of its versions.
+        marks: for a dataset: marks of it and of its versions.
         inputs, outputs: for a job: its datasets.
         lineage: for a job: column lineage.
         partitions: for a job: partition mappings.
@@ -196,15 +196,15 @@ class DeclarationEvent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeclarationSetEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """A revision of a declaration set. The highest revision holds; of several with one number, the latest event's.
+    """A revision of a declaration set. The highest revision holds; of several with the same number, the latest event's.
 
     Attributes:
         set: id of the set.
         revision: number of the revision, from 1.
-        items: digests of its declarations, ascending; none: all of the set is withdrawn.
+        items: digests of its declarations, ascending; empty: the whole set is withdrawn.
         format: format of the source: `headwater`, `odcs`, `dbt`.
         source: location of the source, for people, e.g. a file and a commit.
-        document: text of the source, if fields of it have no place in the declarations.
+        document: text of the source, if some of its fields have no counterpart in declarations.
     """
 
     set: Text

@@ -28,7 +28,7 @@ Body = (
 
 
 class EventKind(StrEnum):
-    """The kinds this version knows. On the wire `kind` is a string, so that a newer one is recognised as such."""
+    """The kinds this version knows. On the wire `kind` is a string, so that an unknown newer kind is recognised."""
 
     RUN = "RUN"
     INTERVAL = "INTERVAL"
@@ -41,14 +41,14 @@ class EventKind(StrEnum):
 
 
 class LineageEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """One fact about lineage. Exactly one body is set, the one that `kind` names.
+    """One fact about lineage. Exactly the body that `kind` names is set.
 
     Attributes:
         event_id: UUID v5 of the body's identity tuple (`identity.event_id`).
         event_time: time of the fact, by the producer's clock; microseconds, UTC.
         tenant: tenant of the graph.
         producer: URI of the code that made the event, as in OpenLineage.
-        kind: one of `EventKind`, or a newer one.
+        kind: value of `EventKind`, or a newer kind.
         job: the job it is about; None in a DatasetEvent of which no job is known, and in the bodies that aren't
             a job's: of retention and declarations.
         run: the run it is about, where there is one.

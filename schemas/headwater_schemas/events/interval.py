@@ -1,4 +1,4 @@
-"""IntervalEvent: what one or several consecutive micro-batches of a streaming query consumed and produced."""
+"""IntervalEvent: uses of datasets by one or several consecutive micro-batches of a streaming query."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class QualityResult(msgspec.Struct, frozen=True, kw_only=True):
             PRIVACY, or a word of one's own.
         severity: severity of a failure, as its tool names it: `error`, `warn`.
         suite: suite or check of the tool.
-        suite_version: the version of that.
+        suite_version: version of the suite.
     """
 
     assertion: str
@@ -67,7 +67,7 @@ class IntervalEntry(msgspec.Struct, frozen=True, kw_only=True):
         inputs, outputs: the parts consumed and produced; a source without new data has an empty range.
         watermark_before, watermark_after: the query's event-time watermark the batch ran with, and the one it set.
         duration_ms: duration of the trigger's execution.
-        rows_in, rows_out: over all sources and sinks; None where Spark doesn't know.
+        rows_in, rows_out: sums over all sources and sinks; None if Spark doesn't report them.
         rows_dropped_late: rows behind the watermark.
         state_rows, state_bytes: totals of all stateful operators after the batch.
         quality: results of data-quality assertions.

@@ -27,9 +27,9 @@ class JobEvent(msgspec.Struct, frozen=True, kw_only=True):
         integration: system that runs it, e.g. SPARK.
         job_type: e.g. JOB, QUERY, TASK.
         description: text for people.
-        inputs, outputs: declared datasets; the whole set replaces the one before.
+        inputs, outputs: declared datasets; a new set replaces the whole previous set.
         lineage: declared column lineage.
-        owners, tags: sets; the whole set replaces the one before.
+        owners, tags: sets; a new set replaces the whole previous set.
         criticality: importance for its readers.
         source: location of its code.
         facets: OpenLineage facets that have no field here, name to JSON text, verbatim.

@@ -10,7 +10,7 @@ from headwater_schemas.events.common import DatasetRef, Natural32, Text
 
 
 class TransformationType(StrEnum):
-    """OpenLineage's `type`: the output's value comes from the input, or is only influenced by it."""
+    """OpenLineage's `type`: DIRECT: the output's value comes from the input; INDIRECT: the input only influences it."""
 
     UNKNOWN = "UNKNOWN"
     DIRECT = "DIRECT"
@@ -39,7 +39,7 @@ class TransformationKind(StrEnum):
 
 
 class Expression(msgspec.Struct, frozen=True, order=True):
-    """The text of an expression, by an id that is stable over restarts (never Spark's expression ids)."""
+    """Text of an expression, with an id that is stable over restarts (never Spark's expression ids)."""
 
     id: str
     text: str
@@ -51,12 +51,12 @@ class ColumnEdge(msgspec.Struct, frozen=True, kw_only=True, order=True):
     Attributes:
         output: index into `ColumnLineage.datasets`.
         output_field: path of the output field; None: the edge holds for every field of the output, stored once.
-        input: index into `ColumnLineage.datasets`; None for a CONSTANT, and if the source is unknown.
-        input_field: path of the input field; None: of the input as a whole (`count(*)`, an RDD).
+        input: index into `ColumnLineage.datasets`; None for a CONSTANT or an unknown source.
+        input_field: path of the input field; None: the whole input (`count(*)`, an RDD).
         type: DIRECT or INDIRECT.
         subtype: OpenLineage's: IDENTITY, TRANSFORMATION, AGGREGATION; JOIN, GROUP_BY, FILTER, SORT, WINDOW,
             CONDITIONAL.
-        kind: the finer list.
+        kind: kind of transformation, finer than the subtype.
         masking: the input's value can't be read back from the output.
         expression: id of an `Expression`.
 
@@ -95,7 +95,7 @@ class ColumnLineage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PlanEvent(msgspec.Struct, frozen=True):
-    """The column lineage that goes by `digest` (`identity.plan_digest(lineage)`) within the event's job."""
+    """Column lineage, which the event's job refers to by `digest` (`identity.plan_digest(lineage)`)."""
 
     digest: Text
     lineage: ColumnLineage

@@ -1,4 +1,4 @@
-"""Positions: which part of a dataset a run or micro-batch consumed or produced.
+"""Positions: parts of datasets that runs and micro-batches consume or produce.
 
 A `Position` has exactly one of its fields set. It is a record of nullable fields, not an Avro union of records, because
 an old reader skips a field it doesn't know but fails on an unknown union branch.
@@ -39,7 +39,7 @@ class KafkaRanges(msgspec.Struct, frozen=True):
 
     Attributes:
         topic: the topic's name.
-        ranges: one range a partition.
+        ranges: one range for each partition.
         topic_id: Kafka's id of this incarnation of the topic, where known: a topic deleted and created again starts
             its offsets over under a new id.
     """
@@ -55,9 +55,9 @@ class TableSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         format: `iceberg`, `delta`, …
         snapshot_id: id as the format writes it, in text.
-        parent_id: snapshot that it was made from.
+        parent_id: parent snapshot.
         operation: name of the operation in the format, e.g. `append`, `overwrite`.
-        partitions: the partitions touched, as `key=value/…` paths; empty where not known.
+        partitions: touched partitions, as `key=value/…` paths; empty if unknown.
     """
 
     format: str
@@ -86,8 +86,8 @@ class FileSet(msgspec.Struct, frozen=True, kw_only=True):
         count: number of files.
         bytes: their total size.
         manifest_digest: SHA-256, in hex, of the sorted paths, each followed by a newline.
-        paths: all of them, or the first in sorted order where `len(paths) < count`.
-        pattern: a glob that all of them match and no other file does, where there is one; by it the rest is found.
+        paths: all paths, or only the first in sorted order if `len(paths) < count`.
+        pattern: a glob that matches exactly these files, if there is one; with it all files can be listed.
     """
 
     count: Natural
@@ -120,14 +120,14 @@ class TimeRange(msgspec.Struct, frozen=True, kw_only=True, rename={"from_": "fro
 
 
 class OpaqueRange(msgspec.Struct, frozen=True, kw_only=True):
-    """A source's own offset JSON before and after, kept verbatim: nothing is known of its meaning."""
+    """A source's offset JSON before and after, kept verbatim: its meaning is unknown."""
 
     from_json: str | None = None
     to_json: str | None = None
 
 
 class Position(msgspec.Struct, frozen=True, kw_only=True):
-    """Exactly one of these is set; more may be added in later versions."""
+    """Exactly one field is set; later versions may add fields."""
 
     kafka: KafkaRanges | None = None
     table_snapshot: TableSnapshot | None = None
@@ -148,14 +148,14 @@ class DatasetUse(msgspec.Struct, frozen=True, kw_only=True):
         certainty: certainty of `position`; UNKNOWN without one.
         rows, bytes, files: read or written by this run or micro-batch, where known.
         facets: OpenLineage facets that have no field here, name to JSON text, verbatim.
-        inputs: of an output, the datasets that it was made from, where its run or micro-batch has others that it wasn't
-            made from; None where that isn't known, or they are all of them. A run's reports of an output add up: it is
-            made from all that they list, and from every input of the run as soon as one of them lists none, unless that
-            one is `possible`.
-        possible: of an output without `inputs`: each input of the run or micro-batch is only possibly a source of it,
-            as its producer doesn't record which are. A report that lists `inputs` counts more.
+        inputs: for an output, its source datasets, if these are fewer than the inputs of its run or micro-batch; None
+            if all inputs are sources, or sources are unknown. Several reports of an output add up: its sources are all
+            listed datasets, and every input of the run as soon as a report has no list, unless that report is
+            `possible`.
+        possible: for an output without `inputs`: whether each input is only a possible source, because the producer
+            doesn't record sources. A report that lists `inputs` counts more.
         schema_digest: schema of the dataset when it was read or written: `identity.schema_digest`
-            of the `schema` that its DatasetEvents report. None where that isn't known, or the dataset has none.
+            of the `schema` that its DatasetEvents report. None if unknown, or if the dataset has no schema.
     """
 
     dataset: DatasetRef

@@ -1,4 +1,4 @@
-"""RetentionEvent: how long the micro-batches of streaming queries are kept one by one."""
+"""RetentionEvent: retention of the single micro-batches of streaming queries."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class RetentionEvent(msgspec.Struct, frozen=True, kw_only=True):
     """Rule that micro-batches before a day are no longer kept one by one. Among several events, the latest day holds.
 
     Attributes:
-        before: applies to micro-batches that were processed on an earlier day (UTC) than this time's; not to those
-            without a processing time.
+        before: applies to micro-batches processed on an earlier day (UTC) than this time; not to ones without a
+            processing time.
         mode: SUMMARIZE: a summary stays for each run and day. DROP: nothing stays.
-        namespace: namespace of the jobs whose queries it applies to; None: all.
-        job: name of the one job in the namespace that it applies to; None: all.
+        namespace: namespace of the affected queries' jobs; None: all.
+        job: name of the affected job in the namespace; None: all.
     """
 
     before: Time

@@ -12,7 +12,7 @@ from headwater_schemas.events.position import DatasetUse
 
 
 class RunEventType(StrEnum):
-    """OpenLineage's `eventType`. UNKNOWN is what an old reader makes of a newer symbol."""
+    """OpenLineage's `eventType`. An old reader reads a newer symbol as UNKNOWN."""
 
     UNKNOWN = "UNKNOWN"
     START = "START"
@@ -34,7 +34,8 @@ _TERMINAL = frozenset({RunEventType.COMPLETE, RunEventType.FAIL, RunEventType.AB
 class PublicationState(StrEnum):
     """Visibility of a run's output to readers.
 
-    UNPUBLISHED: nothing is. PUBLISHED: all of it is. PARTIAL: some outputs or files are (a failed non-atomic write).
+    UNPUBLISHED: nothing is. PUBLISHED: the whole output is. PARTIAL: some outputs or files are (a failed non-atomic
+        write).
     """
 
     UNKNOWN = "UNKNOWN"
@@ -98,8 +99,8 @@ class RunEvent(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         type: OpenLineage's `eventType`.
         processing_type: batch or streaming.
-        inputs, outputs: datasets with the part read or written; of a streaming run, the datasets alone (its
-            positions are in its intervals).
+        inputs, outputs: datasets with the part read or written; for a streaming run, only the datasets (its intervals
+            have the positions).
         started_at, ended_at: times of the run, if the producer has more exact ones than `event_time`.
         nominal_start, nominal_end: the run's scheduled time range.
         versions: code, configuration, engine.
@@ -107,10 +108,10 @@ class RunEvent(msgspec.Struct, frozen=True, kw_only=True):
         error: set with FAIL and ABORT.
         publication: visibility of the output.
         plan_digest: the PlanEvent with this run's column lineage.
-        query_id, checkpoint_location: of a streaming run, its query's id in Spark and where its checkpoint is.
+        query_id, checkpoint_location: for a streaming run, Spark's id of its query, and its checkpoint's location.
         context: program, account and purpose of the run.
-        quality: outcomes of assertions, each once; those of another report of the run replace them.
-        rows_rejected: number of rows that it read and left out for what was in them, where it counts those.
+        quality: outcomes of assertions, each once; another report of the run replaces them.
+        rows_rejected: number of rows that it read and rejected for their content, if counted.
         provenance: origin of the report; UNKNOWN counts as observed.
         run_facets, job_facets: OpenLineage facets that have no field here, name to JSON text, verbatim.
     """

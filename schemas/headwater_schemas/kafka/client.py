@@ -11,7 +11,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 T = TypeVar("T")
 
-# librdkafka's own log, a line for every attempt to connect. Add a handler to see it; what matters of it is raised or
+# librdkafka's own log, a line for every attempt to connect. Add a handler to see it; important messages are raised or
 # logged by the component that owns the client.
 librdkafka_log = logging.getLogger("headwater.librdkafka")
 librdkafka_log.addHandler(logging.NullHandler())
@@ -26,7 +26,7 @@ def quiet(client: Mapping[str, Any]) -> dict[str, Any]:
 def answer(future: Future[T], timeout_seconds: float) -> T:
     """Wait for the answer to a request of `AdminClient`.
 
-    librdkafka fails a request at its own timeout, but on a busy machine that may arrive after this one has passed.
+    librdkafka fails a request at its own timeout, but on a busy machine this may happen after the caller's timeout.
 
     Args:
         future: future of the request.

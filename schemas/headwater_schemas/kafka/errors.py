@@ -1,7 +1,8 @@
 """Errors of librdkafka as errors of Headwater: `kafka_failure` is the one place where a code is interpreted.
 
-Refused credentials, forbidden operations and impossible settings are fatal. Everything else may pass: a broker that is
-away, a rebalance, a topic that isn't there (yet). Codes are librdkafka's (`_` before the client's own) and the Kafka
+Refused credentials, forbidden operations and impossible settings are fatal. Everything else may be temporary: an
+unreachable broker, a rebalance, a topic that doesn't exist (yet). Codes are librdkafka's (`_` before the client's own)
+and the Kafka
 protocol's.
 """
 
@@ -50,7 +51,7 @@ def kafka_error(raised: KafkaError | KafkaException) -> KafkaError:
 
 
 def refusal_text(error: KafkaError) -> str:
-    """Explain why the brokers refuse a record, as `NAME: text`; if its time is at fault, with where to look."""
+    """Explain why the brokers refuse a record, as `NAME: text`; for a refused time, with the setting to check."""
     text = f"{error.name()}: {error.str()}"
     return f"{text}. {_CLOCKS}" if error.code() in _TIME else text
 
@@ -98,7 +99,7 @@ def kafka_failure(
 
 
 def settings_refused(raised: KafkaError | KafkaException) -> SettingsRefusedError:
-    """Return the error for settings that librdkafka refuses, with the name of the setting to look at."""
+    """Return the error for settings that librdkafka refuses, with the name of the setting to check."""
     error = kafka_error(raised)
     text = str(error.str()).strip()
     # Failed to create producer: ssl.key.location failed: … ⇒ HEADWATER_KAFKA_SSL_KEY_LOCATION
@@ -112,7 +113,7 @@ def settings_refused(raised: KafkaError | KafkaException) -> SettingsRefusedErro
 
 @contextlib.contextmanager
 def making_clients(servers: str) -> Iterator[None]:
-    """The block makes Kafka clients; what librdkafka refuses to make one of is reported by the setting's name.
+    """Context in which Kafka clients are created: a setting that librdkafka refuses is reported by name.
 
     Args:
         servers: the bootstrap servers, for the message.

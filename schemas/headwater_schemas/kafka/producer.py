@@ -33,9 +33,9 @@ ACKNOWLEDGED: dict[str, Any] = {
 # larger here, before it is compressed again.
 _MAX_MESSAGE_BYTES = 1_000_000_000
 _FULL_QUEUE_POLL_SECONDS = 0.1
-# Over the delivery timeout: by then every delivery report has been served, for better or worse.
+# Longer than the delivery timeout: by then every record has its delivery report.
 _MARGIN_SECONDS = 5
-# The producer can't go on, or has discarded the record: the record itself is good, and sending it twice does no harm.
+# The producer failed, or has discarded the record: the record itself is valid, and sending it twice does no harm.
 _PRODUCER_LOST = {
     KafkaError._FATAL,
     KafkaError._PURGE_QUEUE,
@@ -80,17 +80,17 @@ class Undelivered:
 
     @property
     def producer_lost(self) -> bool:
-        """True if the producer must be replaced; a new one may send the same record."""
+        """True if the producer must be replaced; a new producer may send the same record."""
         return bool(self.error.fatal()) or self.error.code() in _PRODUCER_LOST
 
 
 def one_by_one(client: Mapping[str, Any], *, client_id: str, delivery_seconds: float) -> dict[str, Any]:
-    """Settings for a producer of records of any size, each in a request of its own, so that each is judged alone.
+    """Settings for a producer of records of any size, each in its own request, so that a refusal affects one record.
 
     Two records of the largest size would make a batch that the topic refuses.
 
     Args:
-        client: the connection. It doesn't win over what is set here.
+        client: the connection. It doesn't override the settings here.
         client_id: name of this client in the broker's logs and metrics.
         delivery_seconds: time after which a record is given up.
     """
@@ -109,7 +109,7 @@ def one_by_one(client: Mapping[str, Any], *, client_id: str, delivery_seconds: f
 
 
 class AcknowledgedProducer:
-    """A producer whose every record has one outcome. Safe to use from many threads, as librdkafka is.
+    """Producer that reports exactly one outcome for each record. Safe to use from many threads, as librdkafka is.
 
     Args:
         config: librdkafka's settings, over `ACKNOWLEDGED`.
@@ -137,7 +137,7 @@ class AcknowledgedProducer:
         """Put a record into librdkafka's queue. Never waits for the broker.
 
         Raises:
-            BufferError: librdkafka's queue is full; the record was not taken.
+            BufferError: librdkafka's queue is full; the record was not accepted.
             KafkaException: librdkafka refuses this record at once; `settled` is not called.
         """
         self._producer.produce(
@@ -156,11 +156,11 @@ class AcknowledgedProducer:
         *,
         delivery_seconds: float,
     ) -> int:
-        """Send records and wait until each is settled. Takes the next one when librdkafka's queue has room.
+        """Send records and wait until each is settled. Reads the next record when librdkafka's queue has room.
 
         Args:
-            records: read lazily; what ends the iteration early is not sent.
-            settled: called once for each, with its place from 0; None: acknowledged.
+            records: read lazily; if the iteration raises, later records are not sent.
+            settled: called once for each record, with its index from 0 and its error; None: acknowledged.
             delivery_seconds: the producer's delivery timeout.
 
         Returns:
@@ -184,7 +184,7 @@ class AcknowledgedProducer:
         """Request the topics' metadata from the brokers.
 
         Raises:
-            KafkaException: none answers in time.
+            KafkaException: no broker answers in time.
         """
         self._producer.list_topics(timeout=timeout_seconds)
 
@@ -193,11 +193,11 @@ class AcknowledgedProducer:
         self._producer.poll(timeout_seconds)
 
     def flush(self, timeout_seconds: float) -> int:
-        """Wait until every record has its delivery report, without letting batches linger; how many still have none."""
+        """Wait for the delivery reports of all records, without linger; return the number of missing reports."""
         return self._producer.flush(timeout_seconds)
 
     def discard(self, timeout_seconds: float = 1.0) -> None:
-        """Drop what is not delivered; each such record is settled as `producer_lost`."""
+        """Drop undelivered records; each is settled as `producer_lost`."""
         self._producer.purge()
         self._producer.flush(timeout_seconds)
 

@@ -11,13 +11,13 @@ from pydantic_core import PydanticCustomError
 from headwater_schemas.errors import SettingsRefusedError
 
 PREFIX = "HEADWATER_KAFKA_"
-# librdkafka's two names of one property.
+# librdkafka's two names of the bootstrap property.
 _BROKERS = ("bootstrap.servers", "metadata.broker.list")
 _NEEDS_PASSWORD = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 
 
 def _as_text(properties: Any) -> Any:
-    # Numbers and truth values, which JSON and TOML have, as librdkafka spells them.
+    # Spell numbers and booleans of JSON and TOML as librdkafka does.
     if not isinstance(properties, dict):
         return properties
     return {name: str(value).lower() if isinstance(value, int | float) else value for name, value in properties.items()}
@@ -32,7 +32,7 @@ def _no_user_info(address: str) -> str:
 
 
 Address = Annotated[str, AfterValidator(_no_user_info)]
-"""Address of a server. One that holds credentials is refused, since addresses are logged and shown."""
+"""Address of a server. An address with credentials is refused, because addresses are logged and shown."""
 
 ClientProperties = Annotated[dict[str, SecretStr], BeforeValidator(_as_text)]
 """librdkafka's settings by its own names."""
@@ -70,10 +70,10 @@ class KafkaSettings(BaseModel):
     client_properties: ClientProperties = Field(default_factory=dict)
 
     def require_servers(self) -> str:
-        """Return the bootstrap servers, as clients take them.
+        """Return the bootstrap servers in the form that clients accept.
 
         Raises:
-            SettingsRefusedError: none are set.
+            SettingsRefusedError: no bootstrap servers are set.
         """
         named = (self.client_properties.get(name) for name in _BROKERS)
         if (servers := next((each for each in named if each is not None), None)) is not None:
@@ -86,7 +86,7 @@ class KafkaSettings(BaseModel):
         """The connection as librdkafka spells it, secrets in clear: for a client, never for a log.
 
         Raises:
-            SettingsRefusedError: no client could be made of these; names the setting.
+            SettingsRefusedError: no client accepts these settings; names the setting at fault.
         """
         servers = self.require_servers()
         rendered: dict[str, str | Path | SecretStr | None] = {

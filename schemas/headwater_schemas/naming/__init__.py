@@ -7,7 +7,7 @@
     jdbc("jdbc:postgresql://db/shop", "orders")    ⇒ postgres://db:5432      shop.public.orders
     table("db.flights", location="s3://lake/f")    ⇒ s3://lake               f   (and a TABLE symlink)
 
-A name never carries a run, a date or a snapshot, so that every run of a job names the same dataset; which part of it a
+A name never contains a run, a date or a snapshot, so that every run of a job names the same dataset. The part that a
 run read or wrote is a position. No credentials get into a name.
 
 https://openlineage.io/docs/spec/naming

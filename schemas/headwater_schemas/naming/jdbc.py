@@ -8,7 +8,7 @@
 | Oracle              | `oracle://{host}:{port}`     | `{service}.{schema}.{table}` | schema left out                |
 | Trino               | `trino://{host}:{port}`      | `{catalog}.{schema}.{table}` | the URL's catalog and schema   |
 | Snowflake           | `snowflake://{account}`      | `{database}.{schema}.{table}`| schema `PUBLIC`                |
-| any other           | `{scheme}://{authority}`     | what the URL and table say   |                                |
+| any other           | `{scheme}://{authority}`     | as in the URL and the table   |                                |
 
 Users, passwords and other parameters of the URL get into neither.
 """
@@ -142,7 +142,7 @@ def _parse(url: str) -> JdbcUrl:
     if not colon:
         raise ValueError("not a JDBC URL: it has no scheme")
     scheme = scheme.lower()
-    # Parameters go first: a password among them may hold an @.
+    # Parameters are removed first: a password among them may contain an @.
     location, *parameters = re.split(r"[;?]", rest)
     pairs = (text.partition("=") for part in parameters for text in part.split("&"))
     values = {name.lower(): value for name, equals, value in pairs if equals}

@@ -1,7 +1,7 @@
 """Kafka topics: `kafka://{brokers}` or `kafka://{cluster name}`, and the topic; by cluster id in a TOPIC symlink.
 
-Two jobs may list different brokers of one cluster, or have different names for it. The id that the brokers report is
-the same for all of them, so it shows that `kafka://b1:9092` and `kafka://b2:9092` are one.
+Two jobs may list different brokers of one cluster, or have different names for it. All brokers of a cluster report the
+same cluster id, so it shows that `kafka://b1:9092` and `kafka://b2:9092` are one.
 """
 
 from __future__ import annotations
@@ -37,14 +37,15 @@ class KafkaTopic:
 
 
 def kafka_topic(bootstrap_servers: str, topic: str, cluster_name: str | None = None) -> DatasetRef:
-    """A topic's identity, whatever order the brokers are listed in.
+    """Identity of a topic, independent of the order of the brokers.
 
     Two jobs that list different brokers of one cluster name different datasets, unless both have the cluster's name.
 
     Args:
-        bootstrap_servers: servers as Kafka clients take them: `host:port,…`, a listener's name before a host allowed.
+        bootstrap_servers: servers in the form of Kafka clients: `host:port,…`; a listener's name before a host is
+            allowed.
         topic: name of the topic.
-        cluster_name: stands for the broker list where it is set.
+        cluster_name: replaces the broker list, if set.
     """
     return KafkaTopic(cluster_name or _canonical(bootstrap_servers), topic).ref
 
@@ -55,13 +56,13 @@ def kafka_symlink(cluster_id: str, topic: str) -> Symlink:
 
 
 def declared_cluster(names: Mapping[str, str], bootstrap_servers: str, cluster_id: str | None = None) -> str | None:
-    """The name declared for a cluster; None where none is.
+    """Declared name of a cluster; None if there is none.
 
     Args:
-        names: by cluster id, by brokers (`host:port,…`, one of which has to be among `bootstrap_servers`),
-            or by `*` for every other cluster. An id goes before brokers.
+        names: names by cluster id, by brokers (`host:port,…`, of which one has to be among `bootstrap_servers`), or by
+            `*` for every other cluster. An id takes precedence over brokers.
         bootstrap_servers: the job's bootstrap servers.
-        cluster_id: id that the brokers report; None if it isn't known.
+        cluster_id: id that the brokers report; None if unknown.
     """
     if cluster_id is not None and cluster_id in names:
         return names[cluster_id]

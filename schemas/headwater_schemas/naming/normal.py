@@ -1,8 +1,8 @@
-"""Normal form of dataset names that other producers made by OpenLineage's naming specification.
+"""Normal form of dataset names that other producers build by OpenLineage's naming specification.
 
 Producers spell one dataset in several ways: brokers in another order, a port left out, `s3a` for `s3`, a key with a
 leading slash, a namespace with a trailing one, `file:` for `file`, a partition's folder for the table's. Headwater's
-own names have one spelling, and so do these then:
+own names have one spelling; the normal form gives all others one, too:
 
 | kind      | platforms                                                | one spelling                                |
 |-----------|----------------------------------------------------------|---------------------------------------------|
@@ -10,7 +10,7 @@ own names have one spelling, and so do these then:
 | servers   | Postgres, MySQL, SQL Server, Trino, Hive, Cassandra, …   | hosts in lower case, sorted, with ports    |
 | files     | local, S3, GCS, WASBS, ABFSS, HDFS, DBFS                 | as `paths.path` names them                  |
 | warehouse | a directory of these, `s3a://lake/warehouse/`            | as `tables.WarehouseCatalog` names it       |
-| services  | Athena, Glue, BigQuery, Snowflake, Pub/Sub, Cosmos DB, … | as they are: they have one spelling         |
+| services  | Athena, Glue, BigQuery, Snowflake, Pub/Sub, Cosmos DB, … | unchanged: they have one spelling         |
 
 https://openlineage.io/docs/spec/naming
 """
@@ -63,7 +63,7 @@ class Server:
     port: int
 
     def ref(self, scheme: str, authority: str, name: str) -> DatasetRef:
-        """With hosts in lower case, sorted, and with their ports. Anything else than hosts stays as it is."""
+        """With hosts in lower case, sorted, and with their ports. Other text than hosts stays unchanged."""
         hosts = [host.strip().rpartition("@")[2].lower() for host in authority.split(",")]
         if not all(_HOST.fullmatch(host) for host in hosts):
             return DatasetRef(f"{scheme}://{authority}", name)
@@ -123,7 +123,7 @@ def normal(namespace: str, name: str) -> DatasetRef:
 
     Args:
         namespace: namespace by the specification, or with slashes after it.
-        name: name of the dataset. Empty for the root of a bucket or file system, which becomes `/`; of anything else it
+        name: name of the dataset. An empty name of a bucket or file system becomes `/`, its root; any other empty name
             stays empty.
     """
     if found := _DEFAULT_FILES.fullmatch(namespace):
@@ -139,7 +139,7 @@ def normal(namespace: str, name: str) -> DatasetRef:
 def _uri_of_default(scheme: str, name: str) -> str:
     if name.startswith("/"):
         return f"{scheme}://{name}"
-    # A local path without a slash is relative, to nobody knows what; the other file systems have none.
+    # A local path without a slash is relative to an unknown folder; other file systems have no relative paths.
     return f"{scheme}:{name}" if scheme == "file" else f"{scheme}:///{name}"
 
 

@@ -1,4 +1,4 @@
-r"""Files and objects: the directory that is the dataset, whatever part of it a job names.
+r"""Files and objects: the dataset's directory, from any path inside it.
 
 | platform        | namespace                           | name                           |
 |-----------------|-------------------------------------|--------------------------------|
@@ -9,15 +9,15 @@ r"""Files and objects: the directory that is the dataset, whatever part of it a 
 | abfs, abfss     | `abfss://{container}@{host}`        | path, with its leading slash   |
 | hdfs, dbfs, any | `{scheme}://{authority}`            | path, with its leading slash   |
 
-What is cut off the end, again and again until nothing is left to cut (partitions by date or run also in mid-path):
+Suffixes to remove repeatedly (partitions by date or run also in mid-path):
 
     …/dt=2013-01-01/hour=05      Hive partitions
     …/2013/01/01, …/2013-01-01, …/20130101   dates as folders
     …/part-00000-7f.snappy.parquet           files that Spark, Hive or MapReduce wrote
-    …/_delta_log/…, …/_spark_metadata/…, …/_temporary/…   what a table keeps beside its data
+    …/_delta_log/…, …/_spark_metadata/…, …/_temporary/…   metadata of a table
 
-A writer takes a path as it stands, so `path` does too: a `[`, `*`, `?` or `{` in it is part of a name. A reader takes
-it for a pattern, which `path_pattern` cuts before the first step that has an unescaped one:
+Writers use a path literally, and so does `path`: a `[`, `*`, `?` or `{` is part of a name. Readers use it as a pattern,
+which `path_pattern` cuts before the first step with an unescaped wildcard:
 
     …/*.csv, …/{a,b}/x           ⇒ …
     …/out\[1\]/x                 ⇒ …/out[1]/x, the folder that a writer calls so
@@ -50,7 +50,7 @@ _PART_FILE = re.compile(r"part-(?:[mr]-)?\d+.*|\d{6}_\d+(?:_copy_\d+)?(?:\..*)?"
 
 @dataclass(frozen=True, slots=True)
 class LocalFiles:
-    """Files of the machine, or of `host` where the URI names one."""
+    """Files of this machine, or of `host` if the URI names one."""
 
     schemes: ClassVar[tuple[str, ...]] = ("file",)
     authority: str
@@ -119,7 +119,7 @@ def path_pattern(uri: str, *, default_scheme: str = "file") -> DatasetRef:
 
     Args:
         uri: path as a program gives it to `spark.read.load`, `readStream` or `sc.textFile`.
-        default_scheme: scheme of a path without one.
+        default_scheme: scheme of a path without a scheme.
     """
     scheme, authority, raw = _split(uri.strip(), default_scheme)
     return _named(scheme, authority, _until_glob(raw))
@@ -177,7 +177,7 @@ def _dataset_path(raw: str) -> str:
 
 
 def _is_time_partition(segment: str) -> bool:
-    """Return True if a folder in mid-path is of one date or run. `env=prod/` isn't: it may be another dataset."""
+    """Return True if a folder in mid-path belongs to one date or run; `env=prod/` may be another dataset."""
     found = _PARTITION.fullmatch(segment)
     return found is not None and (found[1].lower() in _TIME_KEYS or _DATE.fullmatch(found[2]) is not None)
 

@@ -1,7 +1,7 @@
-"""Tables of a catalog (Spark's own, Hive, a warehouse directory), and datasets that exist in one application alone.
+"""Tables of a catalog (Spark's own, Hive, a warehouse directory), and datasets that exist in only one application.
 
-Where a table's location is known, that is the dataset, as OpenLineage's Spark integration has it: a job that reads the
-files and one that reads the table then meet in one node. The catalog's name for it becomes a TABLE symlink. Without a
+If a table's location is known, the location is the dataset, as in OpenLineage's Spark integration: jobs that read the
+files and jobs that read the table then share a node. The catalog's name for it becomes a TABLE symlink. Without a
 location (a view) the catalog's name is the dataset.
 """
 
@@ -32,7 +32,7 @@ class HiveCatalog:
 
     def ref(self, database: str, table: str) -> DatasetRef:
         """E.g. `hive://metastore:9083`, `flights.routes`."""
-        # hive.metastore.uris may list several of one service: the same name whatever their order.
+        # hive.metastore.uris may list several URIs of one service: the name doesn't depend on their order.
         first = min(part.strip().lower() for part in self.uri.split(","))
         return DatasetRef(f"hive://{first.rpartition('://')[2].rpartition('@')[2]}", f"{database}.{table}")
 
@@ -96,11 +96,11 @@ def table(
     Args:
         name: `table`, `database.table` or `catalog.database.table`, as Spark's identifier without quotes. Iceberg's
             nested namespaces keep their dots.
-        location: path or URI of its data; None if there is none or it isn't known.
-        catalog: catalog that has the table; None if it isn't known.
-        database: database of a name without one.
+        location: path or URI of its data; None if unknown.
+        catalog: catalog of the table; None if unknown.
+        database: database for names without a database.
     """
-    # Spark names its built-in catalog or leaves it out, as it likes.
+    # Spark sometimes names its built-in catalog and sometimes leaves it out.
     parent, _, leaf = name.removeprefix("spark_catalog.").rpartition(".")
     named = catalog.ref(parent or database, leaf) if catalog else None
     if location is None:
@@ -112,7 +112,7 @@ def table(
 
 
 def in_memory(engine: str, application: str, name: str) -> DatasetRef:
-    """A dataset without storage, kept apart from another application's of the same name.
+    """Dataset without storage, distinct from another application's dataset of the same name.
 
     Memory, console, noop and rate sources and sinks of Spark, and data made in the driver.
 

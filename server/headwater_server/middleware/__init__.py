@@ -1,7 +1,8 @@
 """Middleware that every request passes through.
 
-requests    the outermost: counts and times it; a defect becomes a problem; so many questions at once; paths as sent
-hosts       only under a name of this server, and not at the bidding of another site's page
+requests    the outermost: counts and times requests; defects become problems; limits concurrent questions; paths as
+    sent
+hosts       only under a name of this server, and not from another site's page
 answers     headers for browsers, HEAD without a body, gzip
 bodies      read whole, and JSON
 

@@ -29,19 +29,19 @@ def _raw(policy: str) -> tuple[tuple[bytes, bytes], ...]:
     return tuple((name.lower().encode(), value.encode()) for name, value in headers.items())
 
 
-# No route sets any of these itself.
+# No route sets any of these headers itself.
 _DATA_HEADERS, _PAGE_HEADERS = _raw(_DATA_POLICY), _raw(_PAGE_POLICY)
 _DATA_PATHS = ("/api/", "/openapi.json", "/livez", "/readyz", "/metrics")
 
 
 class SecurityHeaders:
-    """Adds them to every answer."""
+    """Adds these headers to every answer."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, as ASGI has it."""
+        """Handle one ASGI request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -62,7 +62,7 @@ class Head:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, as ASGI has it."""
+        """Handle one ASGI request."""
         if scope["type"] != "http" or scope["method"] != "HEAD":
             await self._app(scope, receive, send)
             return
@@ -88,11 +88,11 @@ class Codings:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, as ASGI has it."""
+        """Handle one ASGI request."""
         if scope["type"] == "http":
             accepted = ",".join(Headers(scope=scope).getlist("accept-encoding"))
             others = [(name, value) for name, value in scope["headers"] if name != _NAME]
-            # In place: what counts requests reads the route that the router writes into the scope.
+            # In place: the counter of requests reads the route that the router writes into the scope.
             scope["headers"] = [*others, (_NAME, b"gzip")] if wants_gzip(accepted) else others
         await self._app(scope, receive, send)
 

@@ -1,7 +1,7 @@
-"""Bodies are read whole before anything else looks at the request: none too large, none too slow. They are JSON.
+"""Reader of whole bodies before the request is handled, with limits of size and time. They are JSON.
 
-A request whose body is on its way isn't a question yet, and holds no place among those that wait for an answer. Other
-media types and codings than JSON as it is are refused, rather than misread.
+A request whose body is still arriving isn't a question yet, and doesn't count among the waiting ones. Media types and
+codings other than plain JSON are refused.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from headwater_server.connections import network_of
 from headwater_server.problems import ProblemType, problem
 
 READ = "headwater.body_read"
-"""In the scope of a request whose body `middleware.intake` has read: it is no question."""
+"""Key in the scope of a request whose body `middleware.intake` has read: it isn't a question."""
 
-# The rest of the body isn't read: `connections` lets it run out.
+# The rest of the body isn't read: `connections` discards it.
 CLOSE = {"Connection": "close"}
 
 
@@ -30,9 +30,9 @@ class Bodies:
         app: the next app; it gets the body in one piece.
         most_bytes: the largest body.
         seconds: longest time that a body may take to arrive.
-        most: maximum number of bodies that arrive at the same time. One more, and the oldest is given up: a body
-            usually comes right behind its head, so an old one is likelier to be meant badly than a new one.
-        most_of_client: maximum number from one address.
+        most: maximum number of bodies that arrive at the same time. If there is one more, the oldest is given up: a
+            body usually follows its head at once, so an old one is more likely malicious.
+        most_of_client: maximum number of bodies from one address.
     """
 
     def __init__(self, app: ASGIApp, *, most_bytes: int, seconds: float, most: int, most_of_client: int) -> None:
@@ -45,7 +45,7 @@ class Bodies:
         self._arriving: dict[asyncio.Timeout, str] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, as ASGI has it."""
+        """Handle one ASGI request."""
         if scope["type"] != "http" or scope.get(READ) or not has_body(headers := Headers(scope=scope)):
             await self._app(scope, receive, send)
             return
@@ -112,7 +112,7 @@ async def read_whole(receive: Receive, most_bytes: int, hold: Callable[[int], No
     Args:
         receive: source of its pieces.
         most_bytes: the largest body.
-        hold: called with the size of each piece before it is kept; what it raises ends the reading.
+        hold: called with the size of each piece before it is kept; an exception ends the reading.
 
     Raises:
         BodyTooLargeError: it has more bytes.
@@ -138,7 +138,7 @@ def has_body(headers: Headers) -> bool:
 
 
 def media_type(headers: Headers) -> str:
-    """Media type of a body, in lower case and without parameters; empty where there is none."""
+    """Media type of a body, in lower case and without parameters; empty if not stated."""
     return headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
@@ -148,7 +148,7 @@ def is_json(media: str) -> bool:
 
 
 def content_coding(headers: Headers) -> str:
-    """Content coding of a body, in lower case; `identity` where there is none."""
+    """Content coding of a body, in lower case; `identity` if not stated."""
     return headers.get("content-encoding", "identity").strip().lower()
 
 
@@ -175,7 +175,7 @@ class Media:
         self._below = f"{below}/"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, as ASGI has it."""
+        """Handle one ASGI request."""
         of_question = scope["type"] == "http" and not scope.get(READ)
         if of_question and scope["method"] == "POST" and scope["path"].startswith(self._below):
             why = _refusal(Headers(scope=scope))
@@ -187,7 +187,7 @@ class Media:
 
 
 def _refusal(headers: Headers) -> str | None:
-    """Reason for refusing a request's body by its headers; None where it is accepted, or there is none."""
+    """Reason for refusing a request's body by its headers; None if it is accepted, or without a body."""
     if not has_body(headers):
         return None
     coding = content_coding(headers)

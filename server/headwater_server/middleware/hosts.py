@@ -1,13 +1,14 @@
-"""Requests that may come in: under a name of this server, with one length, and not from another site's page.
+"""Filter of requests: only under a name of this server, with one length, and not from another site's page.
 
-A web site may point a name of its own at 127.0.0.1, and a browser then takes this server for a part of that site (DNS
+A web site may point one of its names at 127.0.0.1, and a browser then considers this server part of that site (DNS
 rebinding). Such a request has the site's name in `Host`.
 
-A body with two lengths, by Content-Length and by Transfer-Encoding, may end elsewhere for a proxy before this server,
-which would take its end for a request of somebody else (RFC 9112, 6.1).
+A body with two lengths, by Content-Length and by Transfer-Encoding, may end at different positions for a proxy and for
+this server, so that its rest would count as somebody else's request (RFC 9112, 6.1).
 
-Browsers mark each request with who makes it (Fetch Metadata). Another site's page could make a visitor's browser ask
-questions without end although it may not read the answers. Its links may lead here: that is the visitor's own doing.
+Browsers mark each request with its initiator (Fetch Metadata). Another site's page could make a visitor's browser ask
+endless questions, although the page can't read the answers. Links from other sites are allowed: the visitor follows
+them deliberately.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from headwater_server.problems import ProblemType, problem
 
 
 class Hosts:
-    """Refuses requests for another host, and those with two lengths.
+    """Refuses requests for another host, and requests with two lengths.
 
     Args:
         app: the next app.
-        names: host names in lower case, without ports; None allows any.
+        names: allowed host names in lower case, without ports; None: any.
     """
 
     def __init__(self, app: ASGIApp, names: frozenset[str] | None) -> None:
@@ -32,7 +33,7 @@ class Hosts:
         self._names = names
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, as ASGI has it."""
+        """Handle one ASGI request."""
         refusal = self._refusal(Headers(scope=scope)) if scope["type"] == "http" else None
         await (refusal or self._app)(scope, receive, send)
 
@@ -60,13 +61,13 @@ _OTHERS = frozenset({"cross-site", "same-site"})
 
 
 class Sites:
-    """Refuses what another site's page asks, unless a person follows a link or types an address."""
+    """Refuses requests from another site's page, unless a person follows a link or types an address."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, as ASGI has it."""
+        """Handle one ASGI request."""
         if scope["type"] == "http" and not _welcome(scope["method"], Headers(scope=scope)):
             refusal = problem(
                 ProblemType.CROSS_SITE,

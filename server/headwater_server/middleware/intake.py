@@ -1,9 +1,9 @@
 """The doors for what is written: who may send it, how much at a time, and the bodies, unpacked.
 
 They are apart from that of questions. OpenLineage events and declarations each have a switch and tokens of their own.
-Before a byte of a body is read, these have to hold: such things are accepted here, the sender has a token, there is
-room. A body is read whole; with all others together it takes no more than
-`serve.intake_buffer_max_bytes`, packed and unpacked, until its request is answered.
+Before a byte of a body is read, three conditions must hold: this server accepts such data, the sender has a token, and
+there is room. Bodies are read whole; all together, packed and unpacked, take at most `serve.intake_buffer_max_bytes`
+until their requests are answered.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ _PIECE_BYTES = 262_144
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """A path that takes what is written.
+    """Path that accepts data.
 
     Attributes:
-        what: subject of what is written, as a sentence begins: "Events".
+        what: name of the accepted data, as the beginning of a sentence: "Events".
         open: True if it is accepted.
         setting: name of the setting that opens the door.
-        tokens: tokens of which a sender needs one; empty: none is needed.
+        tokens: accepted tokens of senders; empty: no token is needed.
         realm: realm of the tokens.
         media: types of the body besides JSON.
         words: types of the body, for people.
@@ -95,7 +95,7 @@ def doors(below: str, limits: ServeSettings, *, has_sink: bool) -> dict[str, Doo
 
 @dataclass(frozen=True, slots=True)
 class DirectRoute:
-    """Route whose requests are answered by their bodies alone.
+    """Route whose handler needs only the body.
 
     Attributes:
         route: route of the path, for the metrics.
@@ -107,11 +107,12 @@ class DirectRoute:
 
 
 class IntakeGate:
-    """Lets in what is written, or answers why not.
+    """Admits data, or answers with the reason of refusal.
 
     Args:
-        app: what follows; it gets the body in one piece, unpacked.
-        direct: by path, what is called instead of it; not for requests with parameters, which it refuses.
+        app: the next application; it gets the body in one piece, unpacked.
+        direct: by path, the handler to call instead of `app`; not for requests with query parameters, which `app`
+            refuses.
         below: the path of the API.
         limits: the settings.
         has_sink: True if there is a sink for events.
@@ -133,12 +134,12 @@ class IntakeGate:
         self._doors = doors(below, limits, has_sink=has_sink)
         self._limits = limits
         self._metrics = metrics
-        self._under_way = 0  # one event loop, so nothing comes in between
+        self._under_way = 0  # one event loop, so no other request intervenes
         self._held_bytes = 0
         self._unpacking = CapacityLimiter(1)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, as ASGI has it."""
+        """Handle one ASGI request."""
         door = self._doors.get(scope["path"]) if scope["type"] == "http" and scope["method"] == "POST" else None
         if door is None:
             await self._app(scope, receive, send)
@@ -174,7 +175,7 @@ class IntakeGate:
         """The body, unpacked.
 
         Raises:
-            _RefusedError: it is too large, too slow or broken, or there is no room for it.
+            _RefusedError: the body is too large, too slow or broken, or there is no room for it.
             ClientGoneError: the client disconnected.
         """
         try:
@@ -191,7 +192,7 @@ class IntakeGate:
         return await self._unpacked(whole, body)
 
     def _refusal(self, headers: Headers, door: Door) -> Response | None:
-        """Response that refuses a request before its body is read; None where the body is to be read."""
+        """Response that refuses a request before its body is read; None if the body should be read."""
         limits = self._limits
         if not door.open:
             return problem(
@@ -263,7 +264,7 @@ class IntakeGate:
         most = self._limits.intake_body_max_bytes
         try:
             if len(packed) <= _INLINE_BYTES:
-                # The most that it may become is held before a byte of it is there; what it doesn't is given back.
+                # The maximum is reserved before the first byte arrives; the unused rest is released.
                 body.hold(small := min(most, _INLINE_UNPACKED_BYTES))
                 whole = unpacked(packed, most=small)
                 body.give_back(small)
@@ -282,12 +283,12 @@ class IntakeGate:
         return whole
 
     def give_back(self, count: int) -> None:
-        """Count bytes of bodies that have left memory."""
+        """Release reserved bytes."""
         self._held_bytes -= count
 
 
 class _Body:
-    """A body, and how many bytes it holds of what all may."""
+    """A body, and the bytes that it reserves of the common limit."""
 
     def __init__(self, intake: IntakeGate) -> None:
         self._intake = intake
@@ -303,7 +304,7 @@ class _Body:
 
 
 class _RefusedError(Exception):
-    """The body isn't taken.
+    """The body is refused.
 
     Attributes:
         answer: response with the reason.
@@ -315,7 +316,7 @@ class _RefusedError(Exception):
 
 
 def _plain(scope: Scope) -> bool:
-    """Return True when a request has no parameters and its path has no escaped characters, which routes see as sent."""
+    """Return True if a request has no query parameters and no escaped characters in its path."""
     raw = scope.get("raw_path")
     return not scope.get("query_string") and (raw is None or raw == scope["path"].encode())
 
@@ -323,13 +324,13 @@ def _plain(scope: Scope) -> bool:
 def _known(authorization: str, tokens: frozenset[bytes]) -> bool:
     scheme, _, token = authorization.partition(" ")
     given = token.strip().encode("latin-1", "replace")
-    # Each is compared, so that the time taken says nothing of any.
+    # Every token is compared, so that the duration reveals nothing.
     found = [hmac.compare_digest(given, known) for known in tokens]
     return scheme.lower() == "bearer" and any(found)
 
 
 def unpacked(packed: bytes, *, most: int) -> bytes | None:
-    """Unpack all members of a gzip file, holding little more than `most` bytes; None where the content is larger.
+    """Unpack all members of a gzip file with little more than `most` bytes of memory; None if the content is larger.
 
     Raises:
         zlib.error: it isn't gzip.

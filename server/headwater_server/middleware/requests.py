@@ -1,6 +1,6 @@
-"""Requests under way: counted, timed, limited in number, routed by the path as it was sent; defects become problems.
+"""Requests in progress: counted, timed, limited, routed by the path as sent; defects become problems.
 
-A server hands paths on unescaped, so that `kafka%3A%2F%2Fbroker%2Forders` would look like four segments. Below
+A server passes paths on unescaped, so that `kafka%3A%2F%2Fbroker%2Forders` would look like four segments. Below
 the API's path, routes see the path as it was sent, and parameters are unescaped one by one (`parameters.unescaped`).
 """
 
@@ -22,18 +22,18 @@ from headwater_server.problems import ProblemType, problem
 log = logging.getLogger("headwater.serve")
 _MOST_OF_A_PATH = 200
 _REFUSED = frozenset({400, 401, 403, 408, 413, 415, 421, 422})
-"""Answers to a request that is wrong, or not allowed: who asks so often is seen in the log."""
+"""Statuses of wrong and forbidden requests, which are logged with the client."""
 
 
 class Measure:
-    """Reports each request to `metrics` when its answer is sent, or was given up; logs who was refused."""
+    """Reports each request to `metrics` when its answer is sent or given up; logs refused clients."""
 
     def __init__(self, app: ASGIApp, metrics: ServeMetrics) -> None:
         self._app = app
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, as ASGI has it."""
+        """Handle one ASGI request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -63,16 +63,16 @@ def _shown(path: str) -> str:
 
 
 class Unforeseen:
-    """Answers a defect with 500 where no answer has begun.
+    """Answers a defect with 500, if no answer has begun.
 
-    Else the connection is closed, so that half an answer isn't taken for a whole one.
+    Otherwise the connection is closed, so that half an answer doesn't look complete.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, as ASGI has it."""
+        """Handle one ASGI request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -86,7 +86,7 @@ class Unforeseen:
         try:
             await self._app(scope, receive, watched)
         except asyncio.CancelledError:
-            # The server is being stopped, and waited for this as long as it does.
+            # The server is being stopped, and the drain time is over.
             if begun:
                 raise
             await problem(ProblemType.BUSY, "The server is being stopped.")(scope, receive, send)
@@ -102,7 +102,7 @@ class Unforeseen:
 
 
 class Admission:
-    """Limits the number of requests below a path that are under way, waiting ones included.
+    """Limits the number of requests in progress below a path, including waiting ones.
 
     Args:
         app: the next app.
@@ -114,10 +114,10 @@ class Admission:
         self._app = app
         self._below = below
         self._most = most
-        self._under_way = 0  # one event loop, so nothing comes in between
+        self._under_way = 0  # one event loop, so no other request intervenes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, as ASGI has it."""
+        """Handle one ASGI request."""
         if scope["type"] != "http" or scope.get(READ) or not scope["path"].startswith(self._below):
             await self._app(scope, receive, send)
             return
@@ -139,7 +139,7 @@ class Paths:
 
     Args:
         app: the next app.
-        below: the path below which requests are routed so.
+        below: path below which requests are routed so.
     """
 
     def __init__(self, app: ASGIApp, below: str) -> None:
@@ -147,7 +147,7 @@ class Paths:
         self._below = below
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, as ASGI has it."""
+        """Handle one ASGI request."""
         if scope["type"] == "http" and scope["path"].startswith(self._below):
             raw = scope.get("raw_path")
             scope["path"] = raw.decode("latin-1") if raw is not None else quote(scope["path"])

@@ -186,7 +186,7 @@ def _checked(declared: DeclaredSet, unchecked: list[str]) -> SetResult:
 
 
 async def _sent(request: HttpRequest, revision: NextRevision) -> RequestOutcome:
-    """Send the revision's events, and wait for what becomes of them."""
+    """Send the revision's events, and wait for their outcomes."""
     graph: Graph = request.app.state.graph
     metrics: IntakeMetrics = request.app.state.metrics.intake
     assert graph.sink is not None  # noqa: S101 - the caller looked; for the type checker

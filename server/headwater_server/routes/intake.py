@@ -76,7 +76,7 @@ class Accepted:
 
     Attributes:
         events: number of Headwater's events that were made from it.
-        notes: what was filled in, or not read, because the event deviates from the specification.
+        notes: parts that were filled in or ignored because the event deviates from the specification.
     """
 
     events: int
@@ -85,7 +85,7 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class RefusedEvent:
-    """An event of a batch that isn't taken.
+    """A refused event of a batch.
 
     Attributes:
         index: position of the event in the batch, from 0.
@@ -104,10 +104,10 @@ class BatchResult:
 
     Attributes:
         received: events that it has.
-        accepted: those of them that are on the events topic.
+        accepted: events that are on the events topic.
         refused: the others. Sending them again ends the same.
-        events: how many of Headwater's events the accepted ones became.
-        notes: what was filled in, or not read, of accepted events; the first 1,000.
+        events: number of Headwater's events that the accepted ones became.
+        notes: parts of accepted events that were filled in or ignored; the first 1,000.
     """
 
     received: int
@@ -214,7 +214,7 @@ async def _body(request: HttpRequest) -> bytes:
 
 
 async def _taken(app: FastAPI, body: bytes, split: Callable[[], list[bytes]]) -> RequestOutcome:
-    """Send the documents of a body, and wait for what becomes of them.
+    """Send the documents of a body, and wait for their outcomes.
 
     Raises:
         NotAnArrayError, _TooManyError: as `split` does; nothing was sent.
@@ -227,7 +227,7 @@ async def _taken(app: FastAPI, body: bytes, split: Callable[[], list[bytes]]) ->
     settled: asyncio.Future[None] = loop.create_future()
 
     def settle() -> None:
-        if not settled.done():  # nobody waits any more
+        if not settled.done():  # no client waits for the answer any longer
             settled.set_result(None)
 
     def done() -> None:

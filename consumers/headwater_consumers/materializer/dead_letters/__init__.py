@@ -1,8 +1,8 @@
-"""Dead letters: records that can't be applied, on a topic of their own until somebody sends them back.
+"""Dead letters: records that can't be applied, on a separate topic until somebody sends them back.
 
-letter         what a letter carries, and how it is read back
+letter         content of a letter, and reading it back
 topic          sending letters, and reading all that are there
-inspection     for people: which letters are meant, how many, how old, what one holds
+inspection     for people: selection, counts, ages and contents of letters
 replay         back to the events topic
 acknowledging  letters that somebody has settled
 """

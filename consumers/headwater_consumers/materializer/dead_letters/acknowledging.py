@@ -1,6 +1,6 @@
-"""Acknowledged dead letters: those that somebody has settled.
+"""Acknowledged dead letters, which somebody has dealt with.
 
-Kafka keeps it, as the offsets that a group of its own has committed on the topic; the group never has a member. Letters
+Kafka stores them as committed offsets of a separate group, which never has members. Letters
 from there on wait. The letters themselves stay: accounting and `graph verify` need them.
 """
 
@@ -28,10 +28,10 @@ def letters_group(group: str) -> str:
 
 
 class Acknowledged:
-    """Acknowledged offsets of the dead-letter topic, as the brokers had them when this was read.
+    """Acknowledged offsets of the dead-letter topic, at the time of reading.
 
     Args:
-        positions: the topic's partitions, with what `letters_group` has committed.
+        positions: partitions of the topic, with the committed offsets of `letters_group`.
     """
 
     def __init__(self, positions: Iterable[PartitionOffsets]) -> None:
@@ -51,7 +51,7 @@ class Acknowledged:
 
         Args:
             letters: letters of the topic, each partition's in order.
-            settled: locations (`topic[partition]@offset`) of letters that nobody has to look at any more.
+            settled: locations (`topic[partition]@offset`) of letters that need no more attention.
         """
         reached = {number: each.committed or 0 for number, each in self._positions.items()}
         stopped: set[int] = set()
@@ -87,7 +87,7 @@ def acknowledged(client: Mapping[str, Any], *, group: str, dead_letters: str) ->
 
 
 def acknowledge(client: Mapping[str, Any], *, group: str, letters: Acknowledged) -> None:
-    """Have the brokers keep that so many letters are acknowledged.
+    """Store acknowledged offsets at the brokers.
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.

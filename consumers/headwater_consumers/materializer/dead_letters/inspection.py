@@ -1,4 +1,4 @@
-"""Inspection of dead letters, for people: which are meant, how many there are and how old, and what one holds."""
+"""Inspection of dead letters, for people: selection, counts, ages, and the content of one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class LetterFilter:
     """Filter of dead letters: a letter is selected if every criterion that is set matches it.
 
     Attributes:
-        reasons: one of these.
+        reasons: reasons of matching letters.
         job: job or dataset of the letters: `namespace/name`, or the name alone.
         since: published then or later.
         until: published before.
@@ -76,7 +76,7 @@ class LatestLetters:
 
 
 def named(source: RecordCoordinates) -> str:
-    """A source in a header: the topic's incarnation, where it has one, the partition, the offset."""
+    """Source in a header: the topic's incarnation (if it has one), partition and offset."""
     return f"{source.partition.topic_id or source.partition.topic}/{source.partition.number}/{source.offset}"
 
 
@@ -89,11 +89,11 @@ class LetterGroup:
     """Letters of one reason and one job.
 
     Attributes:
-        job: `namespace/name`; None where the records' keys don't hold it.
+        job: `namespace/name`; None if the records' keys don't have it.
         letters: number of letters.
         bytes: total size of their keys and values.
         oldest, newest: publication times of the first and the last letter.
-        sample: location of one of them, for `dlq show`.
+        sample: location of one letter of the group, for `dlq show`.
     """
 
     reason: str
@@ -118,7 +118,7 @@ class Census:
     """Groups of the letters added so far.
 
     Attributes:
-        overtaken: letters that were sent twice, or whose record was replayed and has a later letter; not in the groups.
+        overtaken: letters that were sent twice, or whose replayed record has a later letter; not in the groups.
         acknowledged: letters of the groups that somebody has settled.
     """
 
@@ -143,19 +143,19 @@ class Census:
 
     @property
     def waiting(self) -> int:
-        """Number of letters that nobody has dealt with yet."""
+        """Number of pending letters."""
         return self.letters - self.acknowledged
 
     @property
     def by_reason(self) -> dict[str, int]:
-        """Letters by reason alone, the most frequent first."""
+        """Number of letters by reason, the most frequent first."""
         counts: dict[str, int] = defaultdict(int)
         for group in self._groups.values():
             counts[group.reason] += group.letters
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-# Magic and fingerprint, and no more: what follows may be anything, a secret too.
+# Only magic and fingerprint: the rest may contain a secret.
 _SHOWN_BYTES = 10
 
 
@@ -177,7 +177,7 @@ class Content:
 
 
 def content(value: bytes | None, decoder: Decoder) -> Content:
-    """Decode a value as far as it goes.
+    """Decode a value as far as possible.
 
     Raises:
         TransientError: its schema can't be looked up now.
@@ -197,11 +197,11 @@ def content(value: bytes | None, decoder: Decoder) -> Content:
 
 
 def document_content(value: bytes | None, *, max_bytes: int) -> Content:
-    """Decode an OpenLineage document, which a letter of the bridge holds, as far as it goes.
+    """Decode an OpenLineage document of a letter of the bridge, as far as possible.
 
     Args:
         value: the document.
-        max_bytes: the longest document that is taken.
+        max_bytes: maximum length of a document.
     """
     problem, fields = None, None
     received = receive(value or b"", tenant=DEFAULT_TENANT, max_bytes=max_bytes)

@@ -1,8 +1,8 @@
-"""Dead letter: a record that can't be applied, and why; what it carries on its topic, and as it is read back.
+"""Dead letter: a record that can't be applied, with the reason; its format on the topic, and reading it back.
 
-A letter is the original record, byte for byte (key, value, headers, timestamp), with headers added that record where it
-was and what is wrong. Where its bytes can't be read, or are more than the topic takes, the letter has its coordinates
-alone, which may be of several offsets: of those in one batch that can't be read. The `__connect.errors.*` names and
+A letter is the original record, byte for byte (key, value, headers, timestamp), with additional headers for its
+location and fault. If its bytes can't be read or are too large for the topic, the letter has only its coordinates,
+perhaps of several offsets of an unreadable batch. The `__connect.errors.*` names and
 meanings are Kafka Connect's (`org.apache.kafka.connect.runtime.errors.DeadLetterQueueReporter`), so that tools made for
 it read these too.
 """
@@ -23,7 +23,7 @@ OURS = "headwater."
 TOPIC = CONNECT + "topic"
 PARTITION = CONNECT + "partition"
 OFFSET = CONNECT + "offset"
-# Headers of a letter without bytes: the offset after the last one that it covers, and the size of the value.
+# Headers of a letter without bytes: offset after the last covered one, and size of the value.
 OFFSET_END = OURS + "offset.end"
 LEFT_OUT = OURS + "left.out.bytes"
 TOPIC_ID = OURS + "topic.id"
@@ -37,8 +37,8 @@ BRIDGE = "headwater_consumers.bridge"
 # Header of a record that a replay brought back: the source of its letter.
 REPLAYED_FROM = OURS + "replayed.from"
 
-# The dead-letter topic takes the events topic's largest record and 64 KiB. Names and ids are bounded by Kafka; the
-# message and the event's id, which a broken event may have of any length, are what could grow.
+# The dead-letter topic takes the events topic's largest record and 64 KiB. Kafka bounds names and ids; only the
+# message, and the event's id in a broken event, may have any length.
 MAX_MESSAGE_CHARACTERS = 2_000
 MAX_EVENT_ID_CHARACTERS = 200
 
@@ -70,7 +70,7 @@ class DeadLetter:
     by: str = MATERIALIZER
 
     def headers(self, *, group: str) -> Headers:
-        """All headers of the letter: the record's own, less those of an earlier time as a dead letter, then ours.
+        """All headers of the letter: the record's own (without those of an earlier dead letter), then Headwater's.
 
         Args:
             group: the consumer group, which stands for Connect's connector.
@@ -129,7 +129,7 @@ def coordinate(headers: Iterable[tuple[str, bytes | None]] | None) -> RecordCoor
 
 
 UNKNOWN = "UNKNOWN"
-"""The reason of a letter that has none: another program put it there."""
+"""Reason of a letter without one: it comes from another program."""
 
 _ADDED_HEADERS = (CONNECT, TOPIC_ID, REASON, EVENT_ID, ATTEMPT, OFFSET_END, LEFT_OUT)
 
@@ -140,7 +140,7 @@ class RecordCoordinates:
 
     Attributes:
         offset: offset of the record, or the first offset that a letter without bytes covers.
-        end: the offset after the last one covered.
+        end: offset after the last covered one.
     """
 
     partition: Partition
@@ -157,14 +157,14 @@ class StoredDeadLetter:
     """Dead letter as it is read back from its topic.
 
     Attributes:
-        record: as it is on the dead-letter topic; key and value are the original's, byte for byte, and so is the
-            timestamp.
-        source: coordinates of the original; None if the headers don't hold them.
+        record: record on the dead-letter topic; key, value and timestamp are the original's, byte for byte.
+        source: coordinates of the original; None if the headers lack them.
         reason: a `DeadLetterReason`, or UNKNOWN.
         attempt: 1, or which replay of the record ended here.
         replayed_from: the source of the letter whose replay ended here; None for a first attempt.
         by: producer of the letter, MATERIALIZER or BRIDGE; empty if another program wrote it.
-        left_out: number of bytes of the original that it lacks, or "unknown"; None: it is the original, byte for byte.
+        left_out: number of missing bytes of the original, or "unknown"; None: the letter is the original, byte for
+            byte.
     """
 
     record: FetchedRecord
@@ -196,7 +196,7 @@ class StoredDeadLetter:
 
     @property
     def job(self) -> str | None:
-        """Namespace and name of the job, or dataset, whose event it is, by the record's key; None where it has none."""
+        """Namespace and name of the event's job or dataset, from the record's key; None if the key lacks them."""
         try:
             parts = json.loads(self.record.key or b"")
         except ValueError:  # UnicodeDecodeError is one

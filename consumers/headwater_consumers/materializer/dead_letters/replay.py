@@ -1,8 +1,8 @@
-"""Replay: letters back to the topic they came from, after a release or a schema that makes them good.
+"""Replay: sending letters back to their topic, after a release or a schema that makes them valid.
 
 That is the events topic, or of a letter of the bridge the topic of OpenLineage documents.
 
-A replayed record has the original's key, value and headers, and with them `headwater.attempt`, one higher, and
+A replayed record has the original's key, value and headers, an incremented `headwater.attempt`, and
 `headwater.replayed.from`, which names the letter's original record. Events are idempotent, so replaying a letter
 twice changes nothing in the graph. A record that fails again becomes another letter, which supersedes this one.
 """
@@ -30,9 +30,8 @@ class Replayed:
     """Result of a replay.
 
     Attributes:
-        sent: letters acknowledged by the topic they came from.
-        refused: letters that the topic doesn't take, with the brokers' reason, or that have no bytes to send; by where
-            they are.
+        sent: letters that the original topic has acknowledged.
+        refused: by location, letters that the topic refuses (with the brokers' reason) or that have no bytes to send.
     """
 
     sent: int = 0
@@ -51,7 +50,7 @@ def replay(
         sent: called once for each that is acknowledged.
 
     Raises:
-        BrokerUnavailableError: the brokers don't answer. What was acknowledged until then is on the topic; doing it
+        BrokerUnavailableError: the brokers don't answer. Letters acknowledged until then are on the topic; sending them
             again is harmless.
         FatalError: they refuse us.
     """

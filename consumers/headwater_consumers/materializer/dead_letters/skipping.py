@@ -1,4 +1,4 @@
-"""Skipping: a record that stops a group, set aside by hand; its letter first, then the group's offset behind it."""
+"""Skipping a record that stops a group: its letter is sent, then the group's offset moves past it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _REQUEST_SECONDS = 10.0
 
 
 class NotNextError(Exception):
-    """The record isn't the one that the group consumes next: skipping it would skip others, or nothing.
+    """The record isn't the next one of the group: skipping it would skip others, or nothing.
 
     Attributes:
-        next_offset: offset that the group consumes next; None: the topic has no such partition.
+        next_offset: offset that the group consumes next; None if the topic lacks the partition.
     """
 
     def __init__(self, next_offset: int | None) -> None:
@@ -35,7 +35,7 @@ def skip(
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
-        group: consumer group that goes on after it.
+        group: consumer group that continues after the record.
         dead_letters: the dead-letter topic.
         topic: topic of the record.
         number: number of its partition.
@@ -44,7 +44,7 @@ def skip(
     Raises:
         NotNextError: the group consumes another next.
         KafkaException: the brokers don't answer in time or refuse, or the group has members.
-        TransientError: the letter isn't acknowledged; then nothing is skipped.
+        TransientError: the letter isn't acknowledged, so nothing is skipped.
     """
     positions = OffsetReader(client, group=group).positions(topic, timeout_seconds=_REQUEST_SECONDS)
     position = next((each for each in positions if each.partition.number == number), None)

@@ -1,4 +1,4 @@
-"""The dead-letter topic: every letter is acknowledged before `send` returns, or handed back; reading them all."""
+"""Dead-letter topic: sending letters (each is acknowledged or returned before `send` returns), and reading all."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class DeadLetterSink(Protocol):
     def send(self, letters: Sequence[DeadLetter]) -> None:
         """Return once each letter is acknowledged by the topic's in-sync replicas.
 
-        A letter may end up there twice (a lost acknowledgement, a crash before the offsets are committed): readers
+        A letter may be there twice (after a lost acknowledgement, or a crash before the offsets are committed): readers
         count distinct source coordinates.
 
         Raises:
-            DeadLettersUndeliveredError: some are not; try those again.
+            DeadLettersUndeliveredError: some aren't acknowledged; send these again.
             FatalError: the topic can't be written as things are configured.
         """
 
@@ -67,10 +67,10 @@ class KafkaDeadLetters:
         self._fatal: FatalError | None = None
 
     def send(self, letters: Sequence[DeadLetter]) -> None:
-        """Return once each letter is acknowledged. One that is larger than the topic takes is sent without its bytes.
+        """Return once each letter is acknowledged. A letter that is too large for the topic is sent without its bytes.
 
         Raises:
-            DeadLettersUndeliveredError: some are not; try those again.
+            DeadLettersUndeliveredError: some aren't acknowledged; send these again.
             FatalError: the topic can't be written as things are configured.
         """
         unsent, failures = self._sent(letters)
@@ -83,7 +83,7 @@ class KafkaDeadLetters:
             raise self._undelivered(unsent, failures)
 
     def _sent(self, letters: Sequence[DeadLetter]) -> tuple[list[DeadLetter], list[Undelivered]]:
-        """Send letters; return those that aren't acknowledged, in order, and the failures."""
+        """Send letters; return the unacknowledged ones, in order, and the failures."""
         producer = self._producer or self._connect()
         unsent = dict(enumerate(letters))
         failures: list[Undelivered] = []

@@ -24,12 +24,12 @@ _OF_ONE_START: Final = re.compile(
     r"|spark\.driver\.(?:host|port|bindAddress)$|spark\.executor\.id$|spark\.master$|.*[pP]ort$"
     r"|spark\.(?:driver|executor)\.(?:extraJavaOptions|defaultJavaOptions|extraClassPath)$"
 )
-"""Properties that differ from start to start of one job, or from machine to machine, whatever was configured."""
+"""Properties that differ between starts of a job or between machines, independent of the configuration."""
 _DIGITS: Final = 16
 
 
 def service_account(properties: Mapping[str, str], environment: Mapping[str, str]) -> str | None:
-    """Return the account that the job accesses other systems with, where Spark's properties or the platform name it.
+    """Return the account with which the job accesses other systems, if Spark's properties or the platform name it.
 
     Args:
         properties: Spark's properties.

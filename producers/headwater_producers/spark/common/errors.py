@@ -2,13 +2,14 @@
 
     CaptureError
     ├── CaptureSettingsError     (also a ValueError) a setting is missing, unknown or of the wrong form
-    └── LineageNotDurableError   lineage isn't durable, and the emission policy makes that the job's failure
+    └── LineageNotDurableError   lineage isn't durable, and by the emission policy the job fails
     ValueError
     └── CheckpointError          a checkpoint, or a micro-batch of it, can't be read
         └── UnknownOriginError   the dataset of one of its sources is unknown
 
 `attach` raises the first, before anything is registered. The second comes from `Capture.close` under the policies
-`fail_job` and `fail_closed`, and under the latter from a foreachBatch function. All other errors while a job runs are
+`fail_job` and `fail_closed`; under `fail_closed` also from a foreachBatch function. All other errors while a job runs
+are
 counted in `Capture.status()` and logged; they are never raised into the job. So are the errors of checkpoints, which
 `headwater reconcile` prints.
 """
@@ -29,11 +30,11 @@ class CaptureSettingsError(CaptureError, ValueError):
 
 
 class LineageNotDurableError(CaptureError):
-    """Lineage that isn't durable. The text has amount and reason; the data is written all the same."""
+    """Lineage that isn't durable. The text has amount and reason; the data is written nevertheless."""
 
 
 class CheckpointError(ValueError):
-    """Unreadable checkpoint, or micro-batch of one; the text names the file and the reason."""
+    """Unreadable checkpoint or micro-batch in it; the text names the file and the reason."""
 
 
 class UnknownOriginError(CheckpointError):

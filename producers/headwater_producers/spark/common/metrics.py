@@ -33,7 +33,7 @@ class CaptureMetrics:
     """Capture's metrics on one registry. Captures of one process share them.
 
     Args:
-        registry: each registry takes only one instance.
+        registry: registry without another instance of this class.
     """
 
     def __init__(self, registry: CollectorRegistry = REGISTRY) -> None:

@@ -1,9 +1,9 @@
-"""Folders of outboxes: one for each topic of each cluster that events are sent to.
+"""Folders of outboxes: one for each target topic of each cluster.
 
     <root>/<cluster>-<digest>/        cluster name, or first broker; digest of cluster and topic
 
 All senders to one topic of one cluster share a folder, and relay the events that dead processes of all jobs left there.
-Nobody can relay the lineage of one cluster into another.
+So lineage of one cluster can't be sent to another.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Runner of several actions, none of which may prevent another."""
+"""Runner of several actions: an error in one doesn't prevent the others."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 
 def run_all(actions: Iterable[Callable[[], object]]) -> None:
-    """Run each action, in order, whatever the ones before it raise.
+    """Run each action, in order, even if earlier ones raise.
 
     Raises:
         Exception: the first that was raised, when all is done.

@@ -56,10 +56,10 @@ class EmissionPolicy(StrEnum):
     """Delivery guarantee that a pipeline asks for. Durable: in its outbox, or acknowledged by Kafka.
 
     Attributes:
-        WARN: what isn't delivered when the job ends is lost, with a warning. No outbox, unless a path is given.
-        RETRY: what isn't delivered waits in the outbox, for the next start if need be.
+        WARN: undelivered lineage is lost when the job ends, with a warning. No outbox, unless a path is given.
+        RETRY: undelivered lineage waits in the outbox, if necessary for the next start.
         FAIL_JOB: as RETRY; and `close()` raises, or the process exits with 1, if not all lineage is durable.
-        FAIL_CLOSED: as FAIL_JOB; and without durable lineage foreachBatch waits, and any other query is stopped.
+        FAIL_CLOSED: like FAIL_JOB; also, without durable lineage foreachBatch waits, and any other query is stopped.
     """
 
     WARN = "warn"
@@ -88,15 +88,16 @@ class CaptureSettings(BaseSettings):
         job_criticality: how much depends on the job, e.g. `tier-1`.
         job_code_version: version of the job's code. Default: the git commit of the script's checkout, with `-dirty` if
             it has uncommitted changes; None outside of a checkout.
-        job_config_version: version or digest of its configuration. Default: a digest of what the job has set of Spark.
+        job_config_version: version or digest of its configuration. Default: a digest of the Spark properties that the
+            job has set.
         job_script: the program or notebook that was started. Default: the script's path in its checkout.
         job_repository: URL of the repository of its code. Default: `origin` of the script's checkout.
         job_branch: the branch of that. Default: the branch that is checked out.
         job_image: the container image that it runs in, with its digest. Default: the driver's on Kubernetes.
         job_service: the account that it accesses other systems with. Default: see `common.account`.
         job_campaign: the backfill or other campaign that it runs for.
-        job_nominal_start, job_nominal_end: the period that it runs for, half-open, in ISO 8601. Default: what the
-            orchestrator has set; see `events.data_interval`.
+        job_nominal_start, job_nominal_end: the period that it runs for, half-open, in ISO 8601. Default: the
+            orchestrator's; see `events.data_interval`.
         job_tags: `key=value` or `key`, comma-separated in the environment.
         capture_enabled: False: `attach` does nothing at all, and costs nothing.
         capture_reads: what is made of queries that only read (`collect`, `show`, `toPandas`): `inputs`, what they read
@@ -107,10 +108,10 @@ class CaptureSettings(BaseSettings):
             plans alive. Default: an eighth of the driver's heap.
         capture_drain_timeout_seconds: how long the end of the script waits at most for lineage to be delivered.
         capture_stall_seconds: how long it waits at most while Kafka acknowledges nothing, if there is an outbox.
-        capture_foreach_batch_wait_seconds: how long an interval waits for the writes inside its foreachBatch function
-            to be reported by Spark; a later one is sent as an addition to the same interval.
-        capture_topic_wait_seconds: how long a batch write to Kafka waits at most until its topic's end offsets were
-            asked for; 0: it doesn't, and has offsets only where they came before it began.
+        capture_foreach_batch_wait_seconds: how long an interval waits for Spark to report the writes inside its
+            foreachBatch function; a later write is sent as an addition to the same interval.
+        capture_topic_wait_seconds: maximum time that a batch write to Kafka waits for its topic's end offsets; 0: it
+            doesn't wait, and has offsets only if they came before it began.
         capture_heartbeat_seconds: how often the application, its streaming queries and its running writes are reported
             to be running; 0: never.
         capture_commit_marks: whether the application's commits of Delta and Iceberg tables name its run, so that those
@@ -118,12 +119,12 @@ class CaptureSettings(BaseSettings):
             of Iceberg's snapshots.
         capture_literals: whether the texts of expressions contain the literals of the job's code.
         capture_sql: whether a run has the text of its SQL statement, without credentials.
-        capture_errors: how much a failed run reports of its error: `type`, the class alone; `message`, the message as
-            well; `stack`, the stack trace as well. Credentials and lines of code are in none of them.
+        capture_errors: how much a failed run reports of its error: `type`, only the class; `message`, also the message;
+            `stack`, also the stack trace. Credentials and lines of code are always removed.
         capture_max_plan_bytes: a plan whose JSON is larger isn't read; its column lineage is marked incomplete.
         coalesce_max_batches: how many consecutive micro-batches may share one IntervalEvent; 1: each has its own.
-        coalesce_max_seconds: how long a micro-batch waits for others at most. It waits only if the one before it ended
-            less than this earlier, so those of a slower query are sent at once.
+        coalesce_max_seconds: how long a micro-batch waits for others at most. A micro-batch waits only if the previous
+            one ended less than this time earlier, so micro-batches of slower queries are sent at once.
         metrics_port: where the driver serves its metrics for Prometheus, `/metrics`; 0: any free port, which is logged.
             Default: nowhere.
         metrics_host: the address to serve them on; `0.0.0.0`: any of the machine's.
@@ -133,7 +134,7 @@ class CaptureSettings(BaseSettings):
             0: none.
         kafka_bootstrap_servers: brokers to publish to.
         kafka_cluster_name: stands for the broker list in the namespaces of Kafka datasets.
-        kafka_cluster_names: the same for a job that uses several clusters, by cluster id or by brokers of each.
+        kafka_cluster_names: names of several clusters that a job uses, by cluster id or by brokers.
         kafka_security_protocol, kafka_sasl_mechanism, kafka_sasl_username, kafka_sasl_password, kafka_ssl_ca_location,
         kafka_ssl_certificate_location, kafka_ssl_key_location, kafka_ssl_key_password, kafka_client_properties:
             see `headwater_schemas.kafka.KafkaSettings`.
@@ -148,7 +149,8 @@ class CaptureSettings(BaseSettings):
         outbox_when_full: which events are dropped when the outbox is full.
         topic_prefix: first part of the name of Headwater's topics.
         topic_partitions, topic_replication_factor: for missing topics, which capture creates.
-        topic_max_message_bytes: the largest event. Capture creates the events topic with it. The schema has to fit too.
+        topic_max_message_bytes: the largest event. Capture creates the events topic with it. The schema must fit into
+            this size, too.
     """
 
     model_config = SettingsConfigDict(
@@ -264,14 +266,14 @@ class CaptureSettings(BaseSettings):
             raise CaptureSettingsError(f"{field}, from {origin}: {first['msg']}") from None
 
     def merged(self, **overrides: Any) -> CaptureSettings:
-        """Return these settings with `overrides` on top; the environment isn't asked again for what is set here."""
+        """Return these settings with `overrides` on top; the environment isn't read again."""
         return CaptureSettings.load(**{**self.model_dump(exclude_unset=True), **overrides})
 
     def require_bootstrap_servers(self) -> str:
         """Return the brokers to publish to.
 
         Raises:
-            CaptureSettingsError: none are set.
+            CaptureSettingsError: no brokers are set.
         """
         if self.kafka_bootstrap_servers is None:
             raise CaptureSettingsError(
@@ -289,7 +291,7 @@ class CaptureSettings(BaseSettings):
 
 
 def environment_names() -> frozenset[str]:
-    """Every environment variable that capture reads, for those who check a process's whole `HEADWATER_…` set."""
+    """Every environment variable that capture reads, for checks of a process's whole `HEADWATER_…` set."""
     return frozenset(f"{ENV_PREFIX}{name.upper()}" for name in CaptureSettings.model_fields)
 
 
@@ -325,13 +327,13 @@ def _unknown(name: str, known: list[str]) -> str:
 def headwater_properties(spark: Any) -> dict[str, str]:
     """Return the session's `spark.headwater.…` properties.
 
-    On a platform that makes the session itself there is nothing else to set.
+    On a platform that creates the session itself, nothing else can be set.
     """
     return {name: value for name, value in session_properties(spark).items() if name.startswith(PREFIX)}
 
 
 def session_properties(spark: Any) -> dict[str, str]:
-    """Return all properties of a session: the application's, and over them those that its `spark.conf` has."""
+    """Return all properties of a session: the application's, overridden by the session's `spark.conf`."""
     # One string instead of a round trip for each of some hundred entries. A Scala map's entry is `key -> value`.
     entries = str(spark._jsparkSession.conf().getAll().mkString(_BETWEEN)).split(_BETWEEN)
     pairs = (entry.partition(" -> ") for entry in entries)
@@ -345,7 +347,7 @@ def property_name(setting: str) -> str:
 
 
 def settings_named(found: Mapping[str, str], known: Mapping[str, object]) -> tuple[dict[str, str], str | None]:
-    """Return the settings that properties are about, and the first property that is about none.
+    """Return the settings in these properties, and the first property that isn't a setting.
 
     Args:
         found: properties by name.

@@ -12,7 +12,7 @@ class EventSink(Protocol):
     """Receiver of events in order. Called from capture's one worker thread only."""
 
     def publish(self, event: LineageEvent) -> None:
-        """Take an event for delivery; doesn't wait for it."""
+        """Accept an event for delivery, without waiting for it."""
 
     def flush(self, timeout_seconds: float) -> int:
         """Wait until all events so far are delivered, or the time is over; log why some aren't.
@@ -38,14 +38,14 @@ class SizedSink(EventSink, Protocol):
     """Sink with a limit of the size of an event."""
 
     def max_event_bytes(self, timeout_seconds: float) -> int:
-        """Return the largest event, uncompressed, as far as it is known within the time; it may become less later."""
+        """Return the maximum uncompressed size of an event, as known within the time; it may shrink later."""
 
 
 @runtime_checkable
 class DurableSink(EventSink, Protocol):
     """Sink that knows which events would survive the process. Another sink is durable as far as `flush` delivers.
 
-    Its properties and methods may be used from any thread, after `close` too.
+    Its properties and methods may be used from any thread, even after `close`.
     """
 
     @property
@@ -54,7 +54,7 @@ class DurableSink(EventSink, Protocol):
 
     @property
     def outbox(self) -> OutboxFigures | None:
-        """Snapshot of the sink's outbox; None: it has none."""
+        """Snapshot of the sink's outbox; None without an outbox."""
 
     def await_durable(self, timeout_seconds: float) -> int:
         """Wait until all events so far would survive the process: on disk, or acknowledged by Kafka.

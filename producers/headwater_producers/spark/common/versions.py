@@ -1,4 +1,4 @@
-"""Version of a job's code: its script, the git checkout or installed distribution of it, the container image.
+"""Version of a job's code: script, git checkout or installed distribution, and container image.
 
 git checkout           ⇒ repository, branch, commit, and the script's path in it
 installed distribution ⇒ `flights 1.4.2`
@@ -41,7 +41,7 @@ class Code:
         script: the script's path in its checkout, else its whole path; or the notebook's path.
         commit: the checkout's commit, with `-dirty` where tracked files have uncommitted changes.
         repository: URL of the checkout's `origin`; it may hold credentials.
-        branch: the checked-out branch; None of a detached head.
+        branch: the checked-out branch; None for a detached head.
         package: name and version of the installed distribution that has the script.
     """
 

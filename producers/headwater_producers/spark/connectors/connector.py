@@ -48,7 +48,7 @@ from headwater_schemas.naming.tables import Catalog
 
 
 class Connector:
-    """Questions about one storage technology. A subclass answers those that it can; the default answer is None.
+    """Questions about one storage technology. A subclass answers some of the questions; the default answer is None.
 
     Attributes:
         classes: simple names of the JVM classes that select the connector: relations, V2 tables, commands, streaming
@@ -74,7 +74,7 @@ class Connector:
         """Describe the reads of a plan's leaf, batch or streaming.
 
         Raises:
-            Exception: it can't be read; the lineage is incomplete then.
+            Exception: the leaf can't be read; the lineage is then incomplete.
         """
         return None
 
@@ -111,7 +111,7 @@ class Connector:
 
         Args:
             offset: the source's newest offset.
-            folder: the source's own folder in the checkpoint, where that is to be asked too.
+            folder: the source's own folder in the checkpoint, if it should be read, too.
 
         Raises:
             OSError, ValueError, Py4JError: the checkpoint can't be read.
@@ -132,14 +132,14 @@ class Connector:
         return None
 
     def manifest(self, run: CommandRun, counts: Counts) -> CommittedVersion | None:
-        """Return the files that a batch command has committed, where its target has no log.
+        """Return the files that a batch command has committed, for a target without a log.
 
         Args:
             run: the command.
             counts: counts of the command's plan.
 
         Raises:
-            Exception: they can't be listed; the write is emitted without them.
+            Exception: the files can't be listed; the write is emitted without them.
         """
         return None
 
@@ -157,7 +157,7 @@ class Connector:
         return None
 
     def sink_at(self, path: str, files: TextFiles) -> str | None:
-        """Return the description, as a progress has it, of the sink whose log is at a path.
+        """Return the description (as in a progress) of the sink whose log is at a path.
 
         Raises:
             OSError, Py4JError: it can't be read.
@@ -186,10 +186,10 @@ class Connector:
         return None
 
     def mark_commits(self, session: Any, run_id: str) -> None:
-        """Make a session's commits name the run of its application, where the job sets no other text.
+        """Make a session's commits name the run of its application, unless the job sets another text.
 
         Raises:
-            Py4JError: the technology isn't there.
+            Py4JError: the technology isn't installed.
         """
         return
 
@@ -197,7 +197,7 @@ class Connector:
         """Undo `mark_commits`, unless the job has set something else since.
 
         Raises:
-            Py4JError: the technology isn't there.
+            Py4JError: the technology isn't installed.
         """
         return
 

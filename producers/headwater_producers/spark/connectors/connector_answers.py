@@ -25,7 +25,7 @@ class Scanned:
     Attributes:
         positions: position by dataset name; empty where unknown.
         names: further names of the dataset.
-        chosen: the only partitions that were read; None where unknown.
+        chosen: partitions that were read, if not all; None if unknown.
     """
 
     positions: Mapping[str, Position] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class RangeRead:
         position: the range; None where unknown.
         certainty: certainty of `position`.
         dataset: name of the dataset, where the source has several; None: the range covers the whole source.
-        most_rows: upper bound of the rows in the range; None where the offsets don't bound them.
+        most_rows: maximum number of rows in the range; None if the offsets don't bound it.
     """
 
     position: Position | None
@@ -51,7 +51,7 @@ class RangeRead:
 
     @classmethod
     def opaque(cls, start: Any, end: Any) -> RangeRead:
-        """Return the range of offsets whose meaning isn't known, as opaque JSON."""
+        """Return a range of offsets of unknown meaning, as opaque JSON."""
         if end is None:
             return cls(position=None, certainty=Certainty.UNKNOWN)
         position = Position(opaque=OpaqueRange(from_json=_json(start), to_json=_json(end)))
@@ -67,7 +67,7 @@ class CommittedVersion:
     """Version that a write has committed, its certainty, and the table's counts.
 
     Attributes:
-        position: position of the version, of the last of several; None: the candidates are several.
+        position: position of the (last) version; None if there are several candidates.
         certainty: certainty of `position`.
         counts: counts of all versions together.
         read: position of the input, where the command's input is the table itself, or its files.
@@ -91,7 +91,7 @@ class BatchLog(Protocol):
 
     Attributes:
         is_counted: True if the counters of Spark's plan are the command's.
-        nothing: counts of a command without a commit; None: those of Spark's plan.
+        nothing: counts of a command without a commit; None: use the counts of Spark's plan.
     """
 
     is_counted: bool
@@ -101,7 +101,7 @@ class BatchLog(Protocol):
         """Return the table's newest schema, as Spark's JSON."""
 
     def committed(self, columns: Collection[str]) -> CommittedVersion | None:
-        """Return the version that the command has committed; None where it made none, or that isn't known.
+        """Return the version that the command has committed; None if it made none, or if unknown.
 
         Args:
             columns: names of the table's columns; partitions by others aren't reported.
@@ -129,7 +129,7 @@ class StreamLog(Protocol):
     """Log of a streaming query's sink."""
 
     def written(self, query_id: str, batch_id: int) -> SinkCommit | None:
-        """Return the commit of a micro-batch; None where the log doesn't hold it, or no longer."""
+        """Return the commit of a micro-batch; None if the log doesn't have it, or no longer."""
 
 
 @dataclass(frozen=True)
@@ -197,11 +197,11 @@ class V2Table:
         return name
 
     def is_path(self, _name: str) -> bool:
-        """Return True if the table is identified by its path alone."""
+        """Return True if the table is identified only by its path."""
         return False
 
     def branch(self) -> str | None:
-        """Return the branch that is selected; None: the main one."""
+        """Return the selected branch; None: the main branch."""
         return None
 
     def schema(self) -> DataType:
@@ -212,7 +212,7 @@ class V2Table:
         return json.loads(str(self.table.schema().json()))
 
     def was_made(self, is_since_start: Callable[[int], bool]) -> bool:
-        """Return True if the command that just ran created the table; also where that is unknown.
+        """Return True if the command that just ran created the table; also True if unknown.
 
         Args:
             is_since_start: True for a time in milliseconds at or after the command's planning.
@@ -222,5 +222,5 @@ class V2Table:
         return is_since_start(int(self.table.v1Table().createTime())) if is_v1 else True
 
     def is_first_version(self) -> bool:
-        """Return True if a REPLACE has replaced no earlier table; also where that is unknown."""
+        """Return True if a REPLACE has replaced no earlier table; also True if unknown."""
         return True

@@ -25,7 +25,7 @@ from headwater_schemas.events import DatasetRef, SchemaDefinition, Storage, Syml
 
 logger = logging.getLogger(__name__)
 
-# Plans above the relation that is read, or the table that is written. Spark's own, for all sources.
+# Wrappers around the relation that is read, or the table that is written. Spark's own, for all sources.
 _SCANNED: Final = frozenset({"DataSourceV2ScanRelation", "StreamingDataSourceV2ScanRelation"})
 _SUBJECT_OF_LEAF: Final[Mapping[str, Callable[[Any], Any]]] = {
     "LogicalRelation": lambda plan: kept(plan, "relation"),
@@ -49,7 +49,7 @@ class JvmLeaf:
     Attributes:
         context: the session's context; see `SessionContext`.
         index: index of its streaming source in `StreamingQueryProgress.sources`.
-        view: the temporary view that is this leaf.
+        view: temporary view that consists of this leaf.
         first: the expression id of its first attribute.
         upstream: inside foreachBatch, the lineage of the micro-batch's frame.
         others: the plan's other leaves of the same class, by the expression id of their first attribute.
@@ -70,7 +70,7 @@ class JvmLeaf:
 
     @cached_property
     def relation(self) -> Any:
-        """Relation of the leaf, or of the scan that it is."""
+        """Relation of the leaf, or of the leaf's scan."""
         if self.first is not None and (declared := self.context.declared.get(self.first)) is not None:
             return declared
         return kept(self.plan, "relation") if class_name(self.plan) in _SCANNED else self.plan
@@ -88,7 +88,7 @@ class JvmLeaf:
         return relation.extraOptions() if class_name(relation) == "StreamingRelationV2" else relation.options()
 
     def batch(self) -> JvmLeaf:
-        """Return the leaf with all columns of its relation, also where a scan takes some of them."""
+        """Return the leaf with all columns of its relation, even if a scan reads only some."""
         return JvmLeaf(plan=self.relation, context=self.context, index=self.index)
 
     def schema(self) -> SchemaDefinition:
@@ -161,7 +161,7 @@ def write_mode(mode: Any) -> WriteMode:
 
 
 def loaded(catalog: Any, identifier: Any) -> Any | None:
-    """Return the table that a catalog has under a name now; None where it has none, or doesn't answer."""
+    """Return the current table of a name in a catalog; None if there is none, or the catalog doesn't answer."""
     try:
         return catalog.loadTable(identifier)
     except Exception:
@@ -170,7 +170,7 @@ def loaded(catalog: Any, identifier: Any) -> Any | None:
 
 
 def written_table(plan: Any) -> Any | None:
-    """Return the V2 table that a JVM batch command of Spark's writes; None of another plan. May ask a catalog."""
+    """Return the V2 table that a JVM batch command of Spark's writes; None for another plan. May ask a catalog."""
     find = _WRITTEN_TABLE.get(class_name(plan))
     return find(plan) if find is not None else None
 
@@ -244,7 +244,7 @@ class JvmCommand:
         return setting(self.options, "path")
 
     def _by_condition(self) -> WriteMode:
-        # All rows go only where the condition is `true`.
+        # Only with the condition `true` all rows are replaced.
         condition = self.condition
         is_all = class_name(condition) == "Literal" and str(condition.toString()) == "true"
         return WriteMode.OVERWRITE if is_all else WriteMode.OVERWRITE_PARTITIONS
@@ -263,7 +263,7 @@ class JvmScan:
     """Leaf of an executed JVM plan.
 
     Attributes:
-        settings: settings of plan descriptions; None: chosen partitions aren't looked at.
+        settings: settings of plan descriptions; None: chosen partitions aren't read.
     """
 
     node: Any
@@ -281,9 +281,9 @@ class SourceOffsets:
     """Streaming source in one micro-batch.
 
     Attributes:
-        start, end: offsets before and after, as the source's own JSON, parsed; None where Spark has none.
-        description: description in a progress: `FileStreamSource[file:/in]`; empty where only a checkpoint is at hand.
-        kind: kind of the source in the plan; None: no plan names it, and it may be of any kind.
+        start, end: offsets before and after, the source's own JSON, parsed; None if Spark has none.
+        description: description in a progress: `FileStreamSource[file:/in]`; empty if there is only a checkpoint.
+        kind: kind of the source in the plan; None if no plan names it.
         from_beginning: see `PlanInput`.
         checkpoint: root of the query's checkpoint; None: unknown.
     """
@@ -304,14 +304,14 @@ class SourceOffsets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointSource:
-    """Streaming source whose checkpoint alone is there.
+    """Streaming source of which only the checkpoint is available.
 
     Attributes:
-        end: its last offset, as its own JSON, parsed; None where it has none yet.
+        end: its last offset, the source's own JSON, parsed; None if it has none yet.
         folder: the source's own folder in the checkpoint: `sources/<i>`.
         known: the datasets that the query is known to read.
-        given: statement of a person: a path or URI; a namespace and name with a space between; for Kafka the namespace
-            alone.
+        given: dataset that a person has named: a path or URI; a namespace and name with a space between; for Kafka only
+            the namespace.
     """
 
     index: int
@@ -364,7 +364,7 @@ class StreamSink:
 
     @property
     def path(self) -> str:
-        """Path in the sink's description, the one place where it is written out in full."""
+        """Path in the sink's description, the only place that has it in full."""
         return self.description.partition("[")[2].removesuffix("]")
 
     @property

@@ -25,7 +25,7 @@ class SessionContext:
         settings: settings of plan descriptions.
         topics: topics of sources subscribed by pattern, by their index in the progress, as far as known.
         frames: frames that live on as RDDs, as far as known.
-        execution: the JVM's `QueryExecution` of the plan, where it has run.
+        execution: the JVM's `QueryExecution` of the plan, if it has run.
         declared: declared streams of a running query in Spark 3.5, see `jvm.versions.declared_streams`.
     """
 
@@ -74,7 +74,7 @@ class SessionContext:
         """Return AWS Glue, where account and region are known.
 
         Args:
-            account: None: as OpenLineage's setting `spark.glue.accountId` has it.
+            account: account id; None: from OpenLineage's setting `spark.glue.accountId`.
             region: None: that of the environment.
         """
         account = account or self.conf("spark.glue.accountId")
@@ -98,7 +98,7 @@ class SessionContext:
         return clusters.id_of(self.session, bootstrap, connection) if clusters is not None and bootstrap else None
 
     def topic(self, bootstrap: str, topic: str, cluster_id: str | None = None) -> NamedTable:
-        """Name a topic, by the cluster's id too where that is known."""
+        """Name a topic, also by the cluster's id if known."""
         name = naming.declared_cluster(self.settings.kafka_cluster_names, bootstrap, cluster_id)
         links = (naming.kafka_symlink(cluster_id, topic),) if cluster_id is not None else ()
         return NamedTable(naming.kafka_topic(bootstrap, topic, name), links)

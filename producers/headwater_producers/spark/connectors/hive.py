@@ -1,7 +1,6 @@
 """Hive connector: tables that Spark reads and writes by Hive's own readers and writers (SerDes), and LOAD DATA.
 
-Those of Parquet and ORC aren't among them, unless `spark.sql.hive.convertMetastore…` turns that off: Spark takes them
-for files.
+Tables of Parquet and ORC are read as files by Spark, unless `spark.sql.hive.convertMetastore…` is off.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Python data sources (`pyspark.sql.datasource`): rows that the user's code makes or takes.
+"""Python data sources (`pyspark.sql.datasource`): rows that the user's code reads or writes.
 
 A source is identified by its path option, if it has one, else by its own name within the application: only its code
 knows what it reads or writes outside. So every column read is EXTERNAL.

@@ -47,7 +47,7 @@ class Origins:
 
     Attributes:
         ids: ids of all RDDs on the way.
-        frames: known frames among them.
+        frames: known frames among the roots.
         files: inputs of Hadoop's input formats.
         unknown_roots: classes of other roots, whose data is unknown.
         handed_over: True if rows of the program itself are at the roots.
@@ -93,7 +93,7 @@ def made_of(rdd: Any, name: str) -> Iterator[Any]:
 
 
 def _walk(rdd: Any, frames: KnownFrames | None = None) -> Iterator[tuple[int, Any, list[Any]]]:
-    """Walk an RDD's dependencies: its id, itself, its direct parents; each once, at most one more than `MAX_RDDS`.
+    """Walk an RDD's dependencies: (id, RDD, direct parents), each once, at most `MAX_RDDS` + 1.
 
     The dependencies of a known frame aren't followed.
     """
@@ -213,7 +213,7 @@ def _local_relation(leaf: JvmLeaf) -> Leaf:
 
 
 def _named(leaf: JvmLeaf, view: str) -> Leaf:
-    """Name rows made in the program: a temporary view over them makes them a dataset.
+    """Name rows created in the program: a temporary view over them makes them a dataset.
 
     The dataset is named by the view's name and its columns' names: a view of that name with other columns is another
     dataset. Types and rows are left out of the name: they may differ in each run.

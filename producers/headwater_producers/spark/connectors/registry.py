@@ -23,7 +23,7 @@ class Registry:
     Callers ask the connectors that it finds for a subject: see `first_answer`.
 
     Args:
-        connectors: the first ones.
+        connectors: initial connectors.
 
     Attributes:
         operators: rules for the connectors' operators in a plan's JSON, by class.
@@ -100,7 +100,7 @@ class Registry:
         return first_answer(each.v2_table(table) for each in self.of(table)) or V2Table(table)
 
     def roots(self, plan: Any) -> list[Any]:
-        """List the plans inside `plan`: itself, or those that it has in place of children."""
+        """List the plans inside `plan`: itself, or the plans that it has in place of children."""
         hidden = [each for connector in self.of(plan) for each in connector.hidden_plans(plan)]
         if hidden:
             return hidden

@@ -71,11 +71,11 @@ def attach(
 ) -> Capture:
     """Capture the lineage of all plans that `spark`'s application runs from now on.
 
-    Captured are this session, sessions that `newSession()` makes from it, earlier sessions of the same application, and
-    streaming queries that run already.
+    This session is captured, and so are sessions that `newSession()` creates from it, earlier sessions of the same
+    application, and running streaming queries.
 
     An application that is being captured keeps its capture, which is returned; the session joins it. Settings given
-    then are ignored, with a warning where they differ. A Spark Connect session can't be captured: that is logged, as an
+    then are ignored, with a warning if they differ. A Spark Connect session can't be captured: that is logged, as an
     error, and the capture that is returned does nothing.
 
     Args:
@@ -87,7 +87,7 @@ def attach(
 
     Raises:
         CaptureSettingsError: a setting is missing, unknown or of the wrong form.
-        CaptureError: `spark` is no session, or one that was stopped; or `sink` is no EventSink.
+        CaptureError: `spark` isn't a session or was stopped; or `sink` isn't an EventSink.
     """
     classic = hasattr(spark, "_jsparkSession")
     stopped = classic and getattr(spark.sparkContext, "_jsc", None) is None
@@ -144,7 +144,7 @@ def _kafka(settings: CaptureSettings) -> EventSink:
     return kafka_sink(settings)
 
 
-# Longest wait for the brokers' limit of an event's size, before the first plan event is made.
+# Maximum wait for the brokers' limit of an event's size, before the first plan event is built.
 _SINK_WAIT_SECONDS: Final = 2.0
 # Part of the driver's heap for plans that wait: an eighth.
 _QUEUES_SHARE: Final = 8

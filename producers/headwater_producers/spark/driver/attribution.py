@@ -1,11 +1,11 @@
 """Attribution of plans to micro-batches, with the settings for reading them.
 
-A query that its plan ties to no micro-batch is attributed by the thread that ran it, by Spark's own record. Spark
-describes the execution that runs a micro-batch by the query's id, the run's and the batch's number, and every query run
-on that thread, whatever its session, has that execution for its root. Threads that inherit a thread's local properties
-are part of it; others of the user's own are not. A listener doesn't get which execution its query was; so it is sought
-among the last ones in the store behind Spark's UI, which is kept with the UI or without: by its metrics' accumulators,
-which no other has, or where it counts nothing by the text of its plan, expression ids and all.
+A query whose plan shows no micro-batch is attributed by the thread that ran it, from Spark's own record. Spark
+describes the execution that runs a micro-batch by the query's id, the run's id and the batch's number. Every query on
+that thread, in any session, has this execution as its root. Threads that inherit the thread's local properties count as
+the same thread; other threads of the user don't. A listener doesn't get its query's execution. So the execution is
+searched among the last ones in the store behind Spark's UI (which exists even without the UI): by its metrics'
+accumulators, which are unique, or for an execution without metrics by the text of its plan, including expression ids.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from headwater_producers.spark.streaming.links import BatchLinks, MicroBatch
 
 logger = logging.getLogger(__name__)
 
-# Longest wait for Spark's own listeners, which must receive an execution before it can be looked up.
+# Maximum wait for Spark's own listeners, which must receive an execution before it can be looked up.
 _BUS_SECONDS: Final = 1.0
 
 
@@ -37,7 +37,7 @@ class PlanAttribution:
     """Micro-batch that a plan is attributed to, with the arguments for reading the plan.
 
     Attributes:
-        batch: the micro-batch in whose foreachBatch function it was made.
+        batch: micro-batch in whose foreachBatch function the write was made.
         upstream: lineage of that micro-batch's frame.
         settings: settings for reading the plan.
     """
@@ -73,7 +73,8 @@ class Attributor:
         batch = self._batch(execution, session) if self._links else None
         if batch is None:
             return PlanAttribution(None, None, self._settings)
-        # Such a plan is made anew with each micro-batch: its number, or the minute, must not make another plan of it.
+        # Such a plan is built anew with each micro-batch: the batch's number, or the minute, must not make it another
+        # plan.
         return PlanAttribution(batch, self._streams.upstream(batch), replace(self._settings, numbers=False))
 
     def described(
@@ -84,7 +85,7 @@ class Attributor:
         Args:
             execution: the JVM's `QueryExecution`.
             session: the `SparkSession` that ran it.
-            earlier: description made while it ran, where it was attributed to no micro-batch.
+            earlier: description from while it ran, if no micro-batch was attributed.
             is_running: True if it hasn't ended.
 
         Raises:
@@ -119,13 +120,13 @@ class Attributor:
         try:
             found = batch_of_thread(execution, session) if self._bus.drained(_BUS_SECONDS) else None
         except Exception:
-            # The store has another implementation, or the execution was never planned: the write is a batch run.
+            # The store has another implementation, or the execution was never planned: the write counts as a batch run.
             logger.debug("lineage capture: the thread that ran a query is unknown", exc_info=True)
             return None
         return self._links.call(found.query_id, found.batch_id, found.run_id) if found is not None else None
 
 
-# Executions searched, from the last one back. A micro-batch with more queries than these is rare.
+# Number of executions to search, from the last one back. Micro-batches with more queries are rare.
 _LOOKED_AT: Final = 50
 # `name\nid = <query>\nrunId = <run>\nbatch = 7`: StreamExecution.getBatchDescriptionString
 _DESCRIPTION: Final = re.compile(r"\bid = ([0-9a-f-]{36})\s+runId = ([0-9a-f-]{36})\s+batch = (\d+)\s*$")
@@ -145,7 +146,7 @@ class RunBatch:
 
 
 def batch_of_thread(execution: Any, session: Any) -> RunBatch | None:
-    """Return the micro-batch on whose thread a query ran; None for another thread, or one that Spark doesn't describe.
+    """Return the micro-batch on whose thread a query ran; None for other threads, or without Spark's description.
 
     Takes up to 4 round trips for each execution looked at.
 
@@ -158,7 +159,8 @@ def batch_of_thread(execution: Any, session: Any) -> RunBatch | None:
     same = [each for each in _last(store) if is_this(each)]
     if not same:
         return None
-    # A frame that is written again has the same text: each is submitted at about the time when its plan is ready.
+    # A frame that is written again has the same text. So times are compared, too: a query is submitted at about the
+    # time when its plan is ready.
     planned_at = _planned_at(execution)
     return _described(store, min(same, key=lambda each: abs(int(each.submissionTime()) - planned_at)))
 
@@ -170,7 +172,7 @@ def _last(store: Any) -> Iterator[Any]:
 
 
 def _recogniser(execution: Any, session: Any) -> Callable[[Any], bool]:
-    # An adaptive plan counts in its final form; its text also differs from the one in Spark's store.
+    # An adaptive plan is compared in its final form; its text also differs from Spark's store.
     metrics = set(_OF_PLAN.findall(str(opened(execution.executedPlan()).metrics().toString())))
     if metrics:
         return lambda each: not metrics.isdisjoint(_OF_STORE.findall(str(each.metrics().toString())))

@@ -36,7 +36,7 @@ class _Times:
 
 
 class BatchTopics:
-    """Topics of batch runs. For the worker's thread alone.
+    """Topics of batch runs. Only for the worker's thread.
 
     Args:
         topics: observed states of the topics.
@@ -48,7 +48,7 @@ class BatchTopics:
         self._settings = settings
 
     def begins(self, signal: TopicWriteBegins) -> None:
-        """Ask for the state of a topic that is about to be written; the program waits for a moment."""
+        """Ask for the state of a topic that is about to be written; the writing thread waits for a moment."""
         try:
             options = private(signal.writer, "extraOptions")
             if (topic := setting(options, "topic")) is not None:

@@ -48,7 +48,8 @@ def begin(key: str, capture: Capture) -> None:
 class Capture:
     """Capture of one application, from `attach` to `close` or the end of the session.
 
-    As a context manager it closes when the block is left; an exception that leaves it is the application's FAIL.
+    As a context manager it closes at the end of the block; an exception that leaves the block becomes the application's
+    FAIL.
     """
 
     def __init__(
@@ -80,7 +81,7 @@ class Capture:
                 self._engine.found(session)
 
     def flush(self, timeout_seconds: float | None = None) -> bool:
-        """Wait until everything so far is delivered.
+        """Wait until all events so far are delivered.
 
         Args:
             timeout_seconds: default: `capture_drain_timeout_seconds`.
@@ -95,7 +96,8 @@ class Capture:
     def close(self) -> None:
         """Stop capturing: deliver everything so far, and end the application's run as COMPLETE. Idempotent.
 
-        Queries that run on are not captured any further; `attach` again to see them in a new run of the application.
+        Queries that keep running are no longer captured; `attach` again to capture them in a new run of the
+        application.
 
         Raises:
             LineageNotDurableError: the emission policy is `fail_job` or `fail_closed`, and not all lineage is durable.
@@ -126,13 +128,13 @@ class Capture:
                 name.
             suite: name of the suite of checks.
             suite_version: version of the suite.
-            started_at: start of the checks; None: just now.
+            started_at: start of the checks; None: now.
 
         Returns:
-            The run's id; None where nothing is captured.
+            The run's id; None if capture is closed.
 
         Raises:
-            CaptureError: an argument has another form; the text names the field.
+            CaptureError: an argument is malformed; the text names the field.
         """
         reported = quality_reported(
             results,
@@ -162,7 +164,7 @@ class Capture:
         return f"<Capture: on, {shown}, last_error={status.last_error!r}>"
 
     def is_as_asked(self, settings: CaptureSettings, sink: EventSink | None) -> bool:
-        """Return True if it was attached with these very settings and this sink."""
+        """Return True if capture was attached with exactly these settings and this sink."""
         return self._asked is None or (self._asked[0] == settings and self._asked[1] is sink)
 
     def belongs_to(self, spark_context: Any) -> bool:

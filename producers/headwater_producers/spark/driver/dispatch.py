@@ -82,7 +82,7 @@ class Dispatch:
         settings: settings for reading plans.
         heartbeat_seconds: time between heartbeats; 0: none.
         statements: True if runs have the text of their SQL statement.
-        topics: the states of Kafka topics, as far as they were asked for.
+        topics: observed states of Kafka topics.
         kept: writes that are open, for the next process.
         marked: True if the application's commits name its run.
         reads_are_runs: True if a query that only reads is a run.
@@ -130,7 +130,7 @@ class Dispatch:
         self._beat_at = time.monotonic() + heartbeat_seconds
 
     def look_around(self, *, at_once: bool = False) -> None:
-        """Search for streaming queries that no listener has reported, now and then, or `at_once`."""
+        """Search for streaming queries that no listener has reported, periodically or `at_once`."""
         for session in self._untracked.sessions(at_once=at_once):
             self._attached(Attached(session, datetime.now(UTC)))
         if at_once:
@@ -155,7 +155,7 @@ class Dispatch:
         self._streams.beat(now, seconds)
 
     def handle(self, signal: Signal) -> None:
-        """Make events of one signal."""
+        """Build and emit the events of a signal."""
         match signal:
             case CommandEnded():
                 self._ended(signal)
@@ -302,7 +302,7 @@ class Dispatch:
         self._running.ended(execution)
 
     def _used_by_code(self, write: Write, at: datetime) -> None:
-        """Emit a run that reads what functions of a write may use; with `capture_reads` runs each read is one."""
+        """Record a read, whose rows later writes may use; with `capture_reads` `runs`, emit its run, too."""
         read = None if self._reads_are_runs else self._program.used_by_code(write)
         if read is not None:
             self._ran(BatchRun(write=read, started_at=at, ended_at=at), None, at)
@@ -351,7 +351,7 @@ class Dispatch:
         )
 
     def _attached(self, signal: Attached) -> None:
-        """Track the session's queries that run already; they count as started when capture attached."""
+        """Track the session's running queries; they count as started when capture attached."""
         for query in signal.session._jsparkSession.streams().active():
             run_id, name = str(query.runId().toString()), query.name()
             if not self._streams.knows(run_id):

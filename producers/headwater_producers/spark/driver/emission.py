@@ -1,11 +1,11 @@
-"""Emission policies (`emission_policy`) at work: fail a job, or hold it back, until its lineage is durable.
+"""Emission policies (`emission_policy`): failing a job, or holding it back, until its lineage is durable.
 
     Fence         fail_closed, foreachBatch: holds a micro-batch back until the lineage of the one before is durable
     OverrunWatch  fail_closed, other sinks: stops a query whose intervals don't become durable; see `overrun`
     Emission      one application's policy at work, and its verdict at the end
 
-The fence holds the query's own thread, as the policy asks. Each of its steps can be repeated: it waits for a moment at
-a time, and then checks that waiting still makes sense.
+The fence holds the query's own thread, as the policy asks. It waits in short steps, and checks after each that waiting
+still makes sense.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Durability:
         return self._engine.ending
 
     def secure(self, timeout_seconds: float) -> bool:
-        """Make everything so far into durable events; False: not in time."""
+        """Emit all work so far and make it durable; False: not in time."""
         if self._durable is None:
             return self._engine.flush(timeout_seconds)
         return self._engine.take_in(timeout_seconds) and self._durable.await_durable(timeout_seconds) == 0
@@ -57,7 +57,7 @@ class Durability:
         return replace(status, lost=self._durable.lost, outbox=self._durable.outbox)
 
     def lost(self) -> str | None:
-        """Describe the lineage that is lost for good; None: none is."""
+        """Describe the lineage that is lost for good; None: nothing is lost."""
         status = self.status(enabled=True)
         if not (status.dropped + status.failed + status.publish_failed + status.lost):
             return None
@@ -67,7 +67,7 @@ class Durability:
         )
 
     def missing(self, *, delivered: bool) -> Iterator[str]:
-        """Yield the reasons why some lineage isn't durable, when capture has ended; none where all is.
+        """Yield the reasons why some lineage isn't durable after the end of capture; empty if all is durable.
 
         Args:
             delivered: True if all was made into events, and delivered.
@@ -83,12 +83,12 @@ class Durability:
 
 
 class Emission:
-    """Emission policy of one application at work.
+    """Emission policy of one application.
 
     Args:
         durability: durability of the application's lineage.
         queries: the application's.
-        watch: over overruns, which has been started; None: under other policies than `fail_closed`.
+        watch: started watch over overruns; None under other policies than `fail_closed`.
     """
 
     def __init__(
@@ -105,10 +105,10 @@ class Emission:
         self._fence = Fence(durability) if watch is not None else None
 
     def hold(self, frame: Any, query_id: str, batch_id: int) -> None:
-        """Hold a foreachBatch function back, on its query's thread; see `Fence.hold`. No other policy holds it.
+        """Hold a foreachBatch function back, on its query's thread, if the policy does; see `Fence.hold`.
 
         Args:
-            frame: frame that the function is called with.
+            frame: argument of the function.
             query_id: Spark's id of the query.
             batch_id: id of the micro-batch.
         """
@@ -130,7 +130,7 @@ class Emission:
             delivered: True if all was made into events, and delivered.
 
         Returns:
-            None where the policy doesn't fail jobs, or all lineage is durable.
+            None if the policy doesn't fail jobs, or all lineage is durable.
         """
         if not self.policy.fails:
             return None
@@ -145,7 +145,7 @@ class Emission:
 
 
 def durable_sink(sink: EventSink) -> DurableSink | None:
-    """Return the sink as a `DurableSink`; None where it doesn't know which events would survive the process."""
+    """Return the sink as a `DurableSink`; None if it doesn't know which events would survive the process."""
     return sink if isinstance(sink, DurableSink) else None
 
 
@@ -158,7 +158,7 @@ class Fence:
     """Fence that holds foreachBatch functions back.
 
     Args:
-        durability: makes everything so far durable.
+        durability: makes all events so far durable.
         clock: monotonic seconds.
     """
 
@@ -177,7 +177,7 @@ class Fence:
                 (`PYSPARK_PIN_THREAD=false`), the interruption doesn't get here.
 
         Raises:
-            LineageNotDurableError: lineage is lost for good, so that waiting is no use; or the query was stopped.
+            LineageNotDurableError: lineage is lost for good, so that waiting is useless; or the query was stopped.
             Py4JJavaError: the query was stopped meanwhile.
         """
         began = complained = self._clock()

@@ -1,6 +1,6 @@
-"""Engine: one application's capture while it runs, and its worker: the one thread on which lineage is made and emitted.
+"""Engine: one application's capture while it runs, and its worker, the only thread that builds and emits lineage.
 
-The worker's loop takes a signal, makes events of it and publishes them. Between signals, and at least four times a
+The worker's loop takes a signal, builds its events and publishes them. Between signals, and at least four times a
 second, it checks waiting work: starts whose plan wasn't readable yet, micro-batches whose writes weren't all reported.
 It also wakes when micro-batches have waited for others long enough.
 """
@@ -44,15 +44,15 @@ logger = logging.getLogger(__name__)
 
 
 class Engine:
-    """Engine of one application's capture: takes signals, and makes events of them on its worker's thread.
+    """Engine of one application's capture: accepts signals, and emits their events on its worker's thread.
 
     Args:
         inbox: inbox of waiting signals.
-        worker: worker that handles them; not started yet.
+        worker: worker that handles signals; not started yet.
         publisher: publishes events.
         streams: the application's streaming queries.
         topic_states: asks for the topics that are read and written.
-        gaps: micro-batches that can't be recovered any more.
+        gaps: micro-batches that can no longer be recovered.
     """
 
     def __init__(
@@ -89,11 +89,11 @@ class Engine:
         self._inbox.put_urgent(Attached(session, datetime.now(UTC)))
 
     def flush(self, timeout_seconds: float | None = None) -> bool:
-        """Wait until everything so far is delivered; False: the time was over first."""
+        """Wait until all events so far are delivered; False: the time was over first."""
         return self._worker.carry_out(DrainRequest(self._deadline(timeout_seconds)))
 
     def take_in(self, timeout_seconds: float) -> bool:
-        """Make everything so far into published events; False: not in time."""
+        """Publish the events of all signals so far; False: not in time."""
         request = DrainRequest(self._deadline(timeout_seconds), delivers=False)
         return self._worker.carry_out(request) and request.taken_in
 
@@ -103,7 +103,7 @@ class Engine:
         Args:
             kind: kind of the run's end.
             error: error of a failed run.
-            session_ends: True if the session ends with it: then queries that still run are aborted.
+            session_ends: True if the session ends, too: running queries are then aborted.
 
         Returns:
             True if everything was delivered.
@@ -158,7 +158,7 @@ class Engine:
     def await_end(self) -> None:
         """Wait for a `finish` that is under way.
 
-        For a signal handler that has interrupted it on the same thread: so it takes no lock.
+        For a signal handler that may have interrupted the engine on the same thread: so it takes no lock.
         """
         while (end := self._end) is not None and not end.done.is_set() and end.remaining():
             time.sleep(0.02)
@@ -193,18 +193,18 @@ _MAX_ERROR_CHARS: Final = 500
 
 @dataclass(slots=True)
 class DrainRequest:
-    """Request to the worker itself: process everything so far, then act, then deliver.
+    """Request to the worker: process all signals so far, then run an action, then deliver.
 
     Attributes:
         deadline: monotonic; nothing is waited for beyond it.
-        action: action after everything so far was processed.
-        last: True if the worker ends with it.
+        action: action to run after all signals so far.
+        last: True if the worker ends after this request.
         delivers: True to wait for the sink.
         stall_seconds: time without an acknowledgement by Kafka after which the last request stops waiting for a sink
             that keeps its events.
         done: set when it has been carried out.
         taken_in: True if everything so far was processed in time.
-        undelivered: number of events that the sink couldn't deliver in time; None until it was asked.
+        undelivered: number of events that the sink couldn't deliver in time; None before delivery.
         failed: number of errors meanwhile.
     """
 
@@ -238,7 +238,7 @@ class EventPublisher:
 
     Args:
         sink: destination of events.
-        watch: over the intervals among them, where the emission policy wants it.
+        watch: watch over emitted intervals, if the emission policy needs it.
     """
 
     def __init__(self, sink: EventSink, watch: OverrunWatch | None = None) -> None:
@@ -249,7 +249,7 @@ class EventPublisher:
         self._logged: set[str] = set()
 
     def emit(self, event: LineageEvent) -> bool:
-        """Publish an event; False where the sink refuses it, which is counted."""
+        """Publish an event; False if the sink refuses it, which is counted."""
         interval = event.interval_event
         try:
             self._sink.publish(event)
@@ -275,8 +275,8 @@ class EventPublisher:
 
         Args:
             timeout_seconds: longest time to wait.
-            stall_seconds: time without an acknowledgement by Kafka after which a sink that keeps its events isn't
-                waited for any more; None: no limit.
+            stall_seconds: time without an acknowledgement by Kafka after which a sink that keeps its events is no
+                longer waited for; None: no limit.
 
         Returns:
             Number of undelivered events.
@@ -292,7 +292,7 @@ class EventPublisher:
         self._sink.close()
 
     def failed(self, sentence: str) -> None:
-        """Count a part of a callback that couldn't be read, though events were made; log the first of a kind."""
+        """Count an unreadable part of a callback whose other parts gave events; log the first of a kind."""
         self.tally.failed += 1
         self._metrics.failed.inc()
         self.tally.last_error = sentence
@@ -357,7 +357,7 @@ class Worker:
             True if it is complete, and everything is delivered.
         """
         self._inbox.put_urgent(request)
-        # The request's own steps between its waits take time, too.
+        # The steps between the waits take time, too.
         finished = request.done.wait(request.remaining() + 5.0)
         return finished and not request.failed and (request.undelivered == 0 or not request.delivers)
 
@@ -416,7 +416,7 @@ class Worker:
             self._publisher.tally.failed,
             partial(self._publisher.guard, "ending" if request.last else "flushing"),
         )
-        # Step 3. Settle waiting work: no more callbacks are coming for it.
+        # Step 3. Finish waiting work: no more callbacks will come for it.
         if request.delivers:
             doing(lambda: self._handler.look_around(at_once=True))
         streams = self._streams

@@ -1,24 +1,23 @@
 """Hooks of PySpark where Spark's own listeners aren't called, or lack a part of the information.
 
-They are installed once a process, by the first `attach`; in an application that isn't captured the methods do what they
-always did.
+The first `attach` of a process installs them; in applications that aren't captured the methods work as before.
 
-    DataStreamWriter.foreachBatch        the function is wrapped, to report which micro-batch it is called for
+    DataStreamWriter.foreachBatch        the function is wrapped, to report the micro-batch of each call
     DataStreamWriter.start, toTable      a new session is observed for its streams, too, from its first query on
     SparkSession.newSession              the new session joins
     DataFrame.checkpoint, .rdd, …        frames that become RDDs leave a plan behind
     RDD.foreach, .saveAs…                run no query
-    RDD.collect, .take, …                hand rows to the program, and run no query; so does DataFrame.toLocalIterator
-    DataFrameWriter.save                 to Kafka: the topic's end offsets are asked for before it is written
+    RDD.collect, .take, …                return rows to the program without a query; so does DataFrame.toLocalIterator
+    DataFrameWriter.save                 to Kafka: the topic's end offsets are requested before the write
 
-Spark keeps, for as long as the application lives, a listener of its own for each session whose streams were ever asked
-for. An application may make a session for each request that it serves; so one that `newSession()` has made is asked
-when it starts a query, and not before.
+Spark keeps a listener for the whole life of the application for each session whose `streams` was ever used. An
+application may create a session for each request that it serves. So a session of `newSession()` is only observed for
+streams once it starts a query.
 
 A wrapper of a frame's or RDD's method calls the method, then hands references over: it asks the JVM nothing but which
 application it is in, never changes what is returned or raised, and an exception of ours ends here. Only a batch write
-to Kafka waits: until the topic was asked for, `capture_topic_wait_seconds` at most; and after an answer that didn't
-come in that time no write waits for PAUSE_SECONDS.
+to Kafka waits until the topic's state is known, `capture_topic_wait_seconds` at most; after an answer that didn't come
+in time, no write waits for PAUSE_SECONDS.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ logger = logging.getLogger(__name__)
 
 
 PAUSE_SECONDS: Final = 30.0
-"""Time during which no write waits after one that waited in vain."""
+"""Time during which no write waits, after a write that waited in vain."""
 _NOT_OPTIONS: Final = frozenset({"path", "format", "mode", "partitionBy"})
 _SOURCE: Final = "_headwater_source"
 _KEPT: Final = ("checkpoint", "localCheckpoint")
@@ -202,9 +201,9 @@ def _report_acted(rdd: Any, action: str, path: str | None, started_at: datetime,
 
 
 def _jvm_rdd(rdd: Any) -> Any:
-    """Return the JVM's RDD behind a Python one; of a chain of Python functions, the RDD at its start.
+    """Return the JVM's RDD behind a Python RDD; for a chain of Python functions, the RDD at its start.
 
-    PySpark makes an RDD of the chain only when it runs, and anew for each action.
+    PySpark creates an RDD for the chain only when it runs, and a new one for each action.
     """
     made = getattr(rdd, "_jrdd_val", None)
     if made is not None:
@@ -303,7 +302,7 @@ class TopicWait:
         self._not_before = float("-inf")
 
     def wait(self, writer: Any, options: Mapping[str, Any]) -> None:
-        """Wait until the topic was asked about, or it is too late. Never raises.
+        """Wait until the topic's state is known, or the time is over. Never raises.
 
         Args:
             writer: PySpark's, about to write.
@@ -318,7 +317,7 @@ class TopicWait:
                 writer.options(**options)
             asked = threading.Event()
             target.offer(TopicWriteBegins(writer._jwrite, writer._spark, asked))
-            # A later answer bounds nothing. Mostly it is there before Spark writes, even if nobody waits.
+            # A later answer bounds nothing. Mostly it is known before Spark writes, even without a wait.
             if (seconds := target.topic_wait_seconds) and not asked.wait(seconds):
                 self._not_before = self._clock() + PAUSE_SECONDS
         except Exception:

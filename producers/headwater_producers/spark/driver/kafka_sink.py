@@ -27,7 +27,7 @@ class KafkaSink:
         self._publisher = publisher
 
     def publish(self, event: LineageEvent) -> None:
-        """Take an event; doesn't wait for the broker.
+        """Accept an event; doesn't wait for the broker.
 
         Raises:
             LineageError: it wasn't taken.
@@ -59,7 +59,7 @@ class KafkaSink:
         return
 
     def max_event_bytes(self, timeout_seconds: float) -> int:
-        """Return the largest size of an event that Kafka takes; see `SizedSink`."""
+        """Return the maximum size of an event in Kafka; see `SizedSink`."""
         return self._publisher.max_event_bytes(timeout_seconds)
 
     def await_durable(self, timeout_seconds: float) -> int:
@@ -68,11 +68,11 @@ class KafkaSink:
 
 
 def kafka_sink(settings: CaptureSettings) -> DurableSink:
-    """Build the sink for these settings: an outbox before Kafka, or Kafka alone.
+    """Build the sink for these settings: an outbox before Kafka, or only Kafka.
 
     Raises:
-        CaptureSettingsError: no brokers are set, librdkafka doesn't take a setting, or the outbox can't be where
-            `outbox_path` is. Without a path it goes without, with a warning.
+        CaptureSettingsError: no brokers are set, librdkafka refuses a setting, or the outbox can't be created at
+            `outbox_path`. Without a path it goes without, with a warning.
     """
     publisher = _publisher(publisher_settings(settings), TopicNames(settings.topic_prefix))
     wanted = settings.emission_policy is not EmissionPolicy.WARN or settings.outbox_path is not None

@@ -1,13 +1,14 @@
 """Listeners that Spark calls on its own threads, their signals to the worker, and the inbox in between.
 
-Two proxies are registered once per session for its life. A listener can't be taken off from Python, and a second one
-would receive everything twice: so `SessionListeners` are made once, and `target` switches them. Callbacks come on JVM
+Two proxies are registered once per session for its life. Python can't remove a listener, and a second listener would
+receive everything twice: so `SessionListeners` are created once, and `target` switches them. Callbacks come on JVM
 threads (the listener bus; for `onQueryStarted` the query's own, inside `start()`), so they only take references. An
 exception of ours ends here.
 
-Nobody here keeps a session alive: an application may make one for each request that it serves. The JVM's session holds
+This module keeps no session alive: an application may create one for each request that it serves. The JVM's session
+    holds
 the JVM's ends of the proxies, these hold the proxies, by way of py4j, and the proxies hold the session weakly. So when
-the job lets go of a session, both sides' collectors take it, and the proxies after it.
+the job drops a session, the garbage collectors of both sides free it, and then the proxies.
 
 Only the thread that calls a foreachBatch function knows the micro-batch. So the function is wrapped (`watch`); the
 wrapper adds one round trip to the JVM (0.2 ms) to each call, takes a reference, and passes everything through,
@@ -15,9 +16,9 @@ exceptions included.
 
 A signal's weight estimates the JVM's memory that it keeps from being freed while it waits. A command holds its
 `QueryExecution`: the plan as it was analyzed, optimized and executed, in which each operator has an object for each of
-its columns, and several for what is computed. So a plan weighs its operators times their columns. Both are in the text
-by which Spark shows a plan, where it names the first columns of an operator and counts the rest: one look of a
-millisecond at 500 operators. It is only taken where something waits already.
+its columns, and several for what is computed. So a plan weighs its operators times their columns. Both are in Spark's
+text of a plan, which names the first columns of an operator and counts the rest; reading it takes a millisecond for 500
+operators. It is only read if other signals are waiting.
 """
 
 from __future__ import annotations
@@ -70,9 +71,10 @@ COLUMN_BYTES: Final = 5 * 1024
 
 # Measured the same way, of projections that change one column: 50 operators of 1,000 columns 15 MB, 500 of 100 10 MB.
 PASSED_BYTES: Final = 512
-"""Bytes of one column that an operator only passes on: all of them refer to one attribute."""
+"""Bytes of a column that an operator only passes on: such columns share an attribute."""
 
-# Spark names an operator's first columns, and new ones may come after them: this share of the others may be computed.
+# Spark names an operator's first columns, and new ones may come after them: assumed share of computed columns among the
+# others.
 _LEAST_COMPUTED: Final = 0.2
 
 # Spark's default number of shown fields: with fewer it logs a warning about truncation, once a process.
@@ -81,9 +83,9 @@ _MORE: Final = re.compile(r"\.\.\. (\d+) more fields")
 
 
 def weigh(signal: Signal) -> int:
-    """Estimate the bytes that a waiting signal keeps, within a factor of two where plans share nothing.
+    """Estimate the bytes that a waiting signal keeps alive, within a factor of two if plans share nothing.
 
-    The factor is four where an operator's first columns aren't like its others. Never raises: a plan that can't be read
+    The factor is four if an operator's first columns aren't like its others. Never raises: a plan that can't be read
     counts as small.
     """
     if not isinstance(signal, CommandEnded):
@@ -109,8 +111,8 @@ def _weight_of_operator(line: str) -> int:
     return OPERATOR_BYTES + computed * COLUMN_BYTES + (named + unnamed - computed) * PASSED_BYTES
 
 
-# A write or DDL, executed as soon as it is analyzed. A read has other names, `collect`, `count` …; so has a
-# micro-batch of a V2 sink, which the query itself reports in more detail. Writes of tables have names of their own
+# A write or DDL, executed as soon as it is analyzed. Reads have other names (`collect`, `count` …), and so do
+# micro-batches of V2 sinks, which the query itself reports in more detail. Writes of tables have names of their own
 # (QueryExecution.commandExecutionName).
 COMMANDS: Final = MORE_COMMANDS | {
     "append",
@@ -124,7 +126,7 @@ COMMANDS: Final = MORE_COMMANDS | {
 
 
 class SessionListeners:
-    """Registered listeners of one session, and the receiver of their callbacks; `target` None: none.
+    """Registered listeners of one session, and `target`, the receiver of their callbacks; None: no receiver.
 
     Args:
         session: the `SparkSession` they are registered with.
@@ -139,14 +141,14 @@ class SessionListeners:
         if session is not None:
             self._context = session.sparkContext
             self._known = weakref.ref(session)
-            # Python may have several objects for one session of the JVM, and let go of this one before.
+            # Python may have several objects for one session of the JVM, and may have dropped this one.
             self._in_jvm = session._jvm.java.lang.ref.WeakReference(session._jsparkSession)
 
     @property
     def session(self) -> Any:
-        """Session as a `SparkSession`; None where Spark has none any more.
+        """Session as a `SparkSession`; None if Spark no longer has it.
 
-        Asks the JVM only if Python has let go of the session.
+        Asks the JVM only if Python has dropped the session.
         """
         if (known := self._known()) is not None:
             return known
@@ -198,14 +200,14 @@ class SessionListeners:
 
 
 def session_of(spark_context: Any, jvm_session: Any) -> Any:
-    """Return a `SparkSession` for a JVM session; None when Spark is down: it would become the new default one."""
+    """Return a `SparkSession` for a JVM session; None when Spark is down: it would become the new default session."""
     from pyspark.sql import SparkSession
 
     return SparkSession(spark_context, jvm_session) if SparkSession._instantiatedSession is not None else None
 
 
 def _query(session: Any, event: Any) -> Any:
-    """Return the query that is starting; None where it can't be had."""
+    """Return the query that is starting; None if it isn't available."""
     try:
         with own_references():
             return session._jsparkSession.streams().get(event.id())
@@ -271,7 +273,7 @@ class StreamListener:
             self._listeners.offer_with(lambda session: QueryProgressed(own, session, now))
 
     def onQueryIdle(self, event: Any) -> None:
-        """Ignore a trigger that found nothing to do: there is no micro-batch to record."""
+        """Ignore a trigger without new data: it has no micro-batch to record."""
 
     def onQueryTerminated(self, event: Any) -> None:
         """Receive the end of a query."""
@@ -348,8 +350,8 @@ def watch(func: Callable[[Any, int], None], listeners: SessionListeners) -> Call
 class Inbox(Generic[T]):
     """Inbox with many producers and one consumer. Putting never waits: items are dropped and counted when it is full.
 
-    It is bounded by the number of its items and by their total size; a single item always has room. Its lock can be
-    taken again by the thread that holds it, since a signal handler may run inside any of its methods.
+    It is bounded by the number of its items and by their total size; a single item always has room. Its lock is
+    reentrant, since a signal handler may run inside any of its methods.
 
     Args:
         limit: largest number of waiting items.
@@ -371,7 +373,7 @@ class Inbox(Generic[T]):
 
         Args:
             item: item to add.
-            weight: bytes that it keeps from being freed, about.
+            weight: estimated bytes that it keeps alive.
             always: True for the few items that are never dropped.
         """
         with self._changed:
@@ -385,13 +387,13 @@ class Inbox(Generic[T]):
             return True
 
     def put_urgent(self, item: T) -> None:
-        """Add an item that is never dropped, and taken before all others: an order to the worker itself."""
+        """Add a request to the worker, which is never dropped and precedes all other items."""
         with self._changed:
             self._urgent.append(item)
             self._changed.notify()
 
     def take(self, timeout_seconds: float) -> T | None:
-        """Return the next item; None when none has come in time."""
+        """Return the next item; None if none came in time."""
         deadline = time.monotonic() + timeout_seconds
         with self._changed:
             while not self._urgent and not self._items:
@@ -449,7 +451,7 @@ class SignalTarget:
         inbox: inbox of waiting signals.
         hold: called before a foreachBatch function, with its frame, query id and batch id: may wait, or refuse by
             raising.
-        captures_reads: True if queries that only read are captured, too.
+        captures_reads: whether queries that only read are captured, too.
         topic_wait_seconds: longest time that a batch write to Kafka may wait for its topic's state.
     """
 
@@ -472,13 +474,13 @@ class SignalTarget:
         self._hold(frame, query_id, batch_id)
 
     def offer(self, signal: Signal) -> None:
-        """Put a signal into the inbox, or drop it where too many wait. Never waits.
+        """Put a signal into the inbox, or drop it if too many are waiting. Never waits.
 
-        The start and end of a query are never dropped: nothing that comes later reports them. Nor is the call of a
-        foreachBatch function: its writes would be taken for those of the micro-batch before.
+        The start and end of a query are never dropped: no later signal reports them. Nor is the call of a
+        foreachBatch function: its writes would be attributed to the previous micro-batch.
         """
         always = isinstance(signal, BatchFunctionCalled | QualityReported | QueryStarted | QueryTerminated)
-        # Mostly the worker takes it at once, so its size isn't estimated.
+        # Mostly the worker takes the signal at once, so its size isn't estimated.
         weight = weigh(signal) if self._inbox.waiting else 0
         if self._inbox.put(signal, weight=weight, always=always):
             return

@@ -41,9 +41,10 @@ _served: dict[tuple[str, int], RunningServer] = {}
 
 
 def serve(host: str, port: int, *, registry: CollectorRegistry = REGISTRY) -> RunningServer | None:
-    """Serve `/metrics` on a thread of its own; a server that this process has already is returned.
+    """Serve `/metrics` on a separate thread; an existing server of this process is returned.
 
-    The server runs until the process ends: an application's metrics are scraped after its end, too. A port that can't
+    The server runs until the process ends, so that an application's metrics can be scraped after its end, too. A port
+        that can't
     be bound is logged, and costs the metrics, never the job.
 
     Args:
@@ -52,7 +53,7 @@ def serve(host: str, port: int, *, registry: CollectorRegistry = REGISTRY) -> Ru
         registry: registry of the metrics.
 
     Returns:
-        The server; None where the port can't be bound.
+        The server; None if the port can't be bound.
     """
     with _lock:
         if (running := _served.get((host, port))) is not None:

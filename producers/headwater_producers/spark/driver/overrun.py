@@ -32,7 +32,7 @@ class Overrun:
     Attributes:
         query_id: Spark's id of their query.
         name: the query's name.
-        first_batch, last_batch: the first and the last of them.
+        first_batch, last_batch: first and last of these micro-batches.
     """
 
     query_id: str
@@ -57,7 +57,7 @@ class RunningQueries:
     """Running streaming queries of an application, which an overrun may stop.
 
     Args:
-        sessions: the application's sessions, to find a query in.
+        sessions: the application's sessions, which have the queries.
         stop_reasons: reason of each stop by capture, by query id: the query's run FAILs with it.
     """
 
@@ -83,7 +83,7 @@ class RunningQueries:
         return query is not None and not query.isActive()
 
     def _query(self, query_id: str) -> Any:
-        """Return a streaming query; None where no session knows it. The session of its own frames doesn't."""
+        """Return a streaming query; None if no session has it. The session of its own frames doesn't."""
         found = (session._jsparkSession.streams().get(query_id) for session in self._sessions())
         return next((query for query in found if query is not None), None)
 
@@ -114,7 +114,7 @@ class OverrunWatch:
         self._thread.start()
 
     def end(self) -> None:
-        """End the watch: no query is stopped any more."""
+        """End the watch: no further query is stopped."""
         with self._changed:
             self._ending = True
             self._changed.notify_all()
@@ -165,7 +165,7 @@ class OverrunWatch:
                 logger.exception("lineage capture: unexpected error in the emission policy's check; retrying")
 
     def _overdue(self) -> list[Overrun]:
-        """Forget the intervals that are durable by now; return those that are late."""
+        """Forget the intervals that are durable by now; return the late ones."""
         with self._changed:
             asked = len(self._waiting)
         # Everything accepted before the question is durable if none of it is at risk.

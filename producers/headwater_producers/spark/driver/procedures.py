@@ -33,14 +33,14 @@ class Procedures:
         self._snapshots = ProcedureSnapshots(str(spark.sparkContext.applicationId), datetime.now(UTC))
 
     def of_plan(self, plan: Any, description: PlanDescription) -> list[BatchRun]:
-        """List the procedure runs that a described plan's tables show."""
+        """List the procedure runs on a described plan's tables."""
         storages = [*(each.storage for each in description.inputs), *(each.storage for each in description.outputs)]
         if all(storage is None or storage.layer != "iceberg" for storage in storages):
             return []
         return self._runs(self._snapshots.of_plan(plan))
 
     def left(self) -> list[BatchRun]:
-        """List the procedure runs that all tables seen so far show."""
+        """List the procedure runs on all tables used so far."""
         return self._runs(self._snapshots.of_tables())
 
     def _runs(self, found: Iterable[ProcedureSnapshot]) -> list[BatchRun]:

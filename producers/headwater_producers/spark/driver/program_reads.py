@@ -1,4 +1,4 @@
-"""Program reads: datasets whose rows reached the program, from which it may make rows that it hands over later."""
+"""Program reads: datasets whose rows reached the program, which may use them in rows that it writes later."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headwater_schemas.events import ColumnLineage, DatasetRef, TransformationKi
 from headwater_schemas.reasons import leaves_inputs_known
 
 MOST_DATASETS: Final = 500
-"""Largest number of possible inputs, those read last. Each is one use in the event of a write."""
+"""Maximum number of possible inputs, the last read ones. Each is a use in the event of a write."""
 
 _READ: Final = "collect"
 """Names the job of a read that no write shows: `<app>.collect`."""
@@ -21,8 +21,8 @@ _READ: Final = "collect"
 class ProgramReads:
     """Datasets whose rows reached the program by `toPandas`, `collect`, an RDD or an iterator.
 
-    Rows that the program hands over start a new plan, as in `createDataFrame(frame.toPandas())`. So a write with
-    unknown inputs has these datasets as possible inputs, and where a function is in a write's plan, they are read.
+    Rows that the program hands over start a new plan, as in `createDataFrame(frame.toPandas())`. So these datasets are
+    possible inputs of a write with unknown inputs, or with a function in its plan.
     """
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class ProgramReads:
         self._read: set[DatasetRef] = set()
 
     def add(self, inputs: Iterable[PlanInput]) -> None:
-        """Add datasets whose rows have reached the program; the part of their rows isn't followed."""
+        """Add datasets whose rows have reached the program; which rows isn't tracked."""
         for each in inputs:
             self._inputs.pop(each.dataset, None)
             self._inputs[each.dataset] = replace(each, position=None, certainty=None, source_index=None)
@@ -40,8 +40,8 @@ class ProgramReads:
     def used_by_code(self, write: Write) -> Write | None:
         """Return a read of the datasets that functions in a write's plan may use besides its inputs, each once.
 
-        A Python function has what the program collected, as in `udf(lambda id: emails[id])`: no plan shows that. The
-        write's own inputs and edges are what they are; who makes what of the others isn't known.
+        A Python function may use rows that the program collected, as in `udf(lambda id: emails[id])`: no plan shows
+        that. The write's own inputs and edges stay unchanged; the use of the possible inputs is unknown.
         """
         description = write.description
         if not any(edge.kind is TransformationKind.EXTERNAL for edge in description.lineage.edges):
@@ -53,7 +53,7 @@ class ProgramReads:
         return Write(description=read, written=Counts()) if more else None
 
     def may_be_in(self, write: Write) -> Write:
-        """Add these datasets to a write as possible inputs, where it may have more sources than its plan shows."""
+        """Add these datasets as possible inputs to a write that may have more sources than its plan shows."""
         description = write.description
         lineage = description.lineage
         if lineage.complete or not description.outputs or leaves_inputs_known(lineage.incomplete_reason or ""):

@@ -32,7 +32,7 @@ _FIELDS: Final = frozenset(QualityResult.__struct_fields__) - {"dataset", "suite
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QualityReported:
-    """Signal: checks of one dataset by one suite are over."""
+    """Signal: a suite's checks of a dataset are over."""
 
     run_id: str
     dataset: DatasetRef
@@ -54,7 +54,7 @@ def quality_reported(
     """Build the signal of a report; see `Capture.report_quality`.
 
     Raises:
-        CaptureError: an argument has another form; the text names the field.
+        CaptureError: an argument is malformed; the text names the field.
     """
     if not suite:
         raise CaptureError("report_quality needs the name of the suite: suite='orders'")
@@ -80,10 +80,10 @@ def quality_reported(
 
 
 def checked_dataset(dataset: Any) -> DatasetRef:
-    """Resolve a dataset as a job names it: by its reference, its path, or a frame that reads it alone.
+    """Resolve a dataset from its reference, its path, or a frame that reads only this dataset.
 
     Raises:
-        CaptureError: it is none of these, or the frame reads none or several.
+        CaptureError: it is none of these, or the frame reads no or several datasets.
     """
     if isinstance(dataset, DatasetRef):
         return dataset
@@ -117,7 +117,7 @@ def _result(given: QualityResult | Mapping[str, Any], number: int) -> QualityRes
 
 
 def quality_events(context: EventContext, reported: QualityReported, dedup: DedupCache) -> Iterator[LineageEvent]:
-    """Build the events of a suite's run: its job where it is new, START, and COMPLETE with its input and results.
+    """Build the events of a suite's run: its job if new, START, and COMPLETE with its input and results.
 
     The run is COMPLETE with any results: a failed check is no failure of the suite's run.
     """

@@ -1,11 +1,11 @@
 """Running batch writes: announced while they run, so that a killed driver leaves an open run behind.
 
 Spark calls a QueryExecutionListener when a query is over. While it runs it is in a map of Spark's own, by which its UI
-finds it. The worker looks there once a second: one round trip to the JVM where nothing runs, and none on the query's
-thread. A write that has run for a second is announced; a shorter one is reported when it is over, as ever.
+finds it. The worker polls it once a second: one round trip to the JVM if nothing runs, and none on the query's thread.
+A write that has run for a second is announced; a shorter one is reported after its end.
 
-Writes that another run reports aren't announced: a write inside foreachBatch, which its micro-batch reports; a CREATE
-TABLE AS around a write that Spark reports apart; a write into a table that the command around it reports.
+Writes that another run reports aren't announced: a write inside foreachBatch (its micro-batch reports it), a CREATE
+TABLE AS around a write that Spark reports separately, and a write into a table that the enclosing command reports.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class _Seen:
 
 
 class RunningWrites:
-    """Announcer of running writes, which hands each over when it has ended. For the worker's thread alone.
+    """Announcer of running writes, which hands each over when it has ended. Only for the worker's thread.
 
     Args:
         spark: a session of the application.
@@ -114,7 +114,7 @@ class RunningWrites:
         try:
             self._look()
         except Exception as error:
-            # Spark is shutting down, or its version keeps no such map: ends are reported all the same.
+            # Spark is shutting down, or its version has no such map: ends are still reported.
             logger.debug("lineage capture can't look for running writes (%s)", first_line(error), exc_info=True)
             self._has_running_map = self._running is not None
 
@@ -169,7 +169,7 @@ class RunningWrites:
                 self._emit(batch_running(self._context, run, at, seconds))
 
     def announced(self, execution: Any) -> BatchRun | None:
-        """Return the announced run of an execution; None without one. Costs nothing where none is open."""
+        """Return the announced run of an execution, if any. Costs nothing if no run is open."""
         return self._open.get(int(execution.id())) if self._open else None
 
     def ended(self, execution: Any) -> None:
@@ -191,7 +191,7 @@ class RunningWrites:
             self.ended(execution)
 
     def unreadable(self, execution: Any, error: RunError | None, at: datetime) -> None:
-        """End the announced run of an execution that can't be read any more."""
+        """End the announced run of an execution that can no longer be read."""
         if (run := self._end(int(execution.id()))) is not None:
             self._emit(batch_unreadable(self._context, replace(run, error=error, ended_at=at)))
 
@@ -220,14 +220,14 @@ class RunningWrites:
                 self._announce(number, running[number], seen.description)
 
     def _executions(self) -> Iterator[Any]:
-        # By the map's own iterator: py4j would ask for each value by its key, an Integer where the map has a Long.
+        # With the map's own iterator: py4j would look up each value with an Integer key, while the map has Long keys.
         if not self._running.isEmpty():
             elements = self._running.elements()
             while elements.hasMoreElements():
                 yield elements.nextElement()
 
     def _session_of(self, execution: Any) -> Any:
-        """Return the session whose listeners will be called; None for a streaming query's copy, or a stranger."""
+        """Return the session whose listeners will be called; None for a query's copy, or an unknown session."""
         application = sessions.known_application(self._spark.sparkContext)
         found = application.sessions.get(str(execution.sparkSession().sessionUUID())) if application else None
         if found is None or class_name(execution) == "IncrementalExecution":

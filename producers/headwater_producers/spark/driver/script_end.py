@@ -6,13 +6,13 @@ Python shows at its end neither the exception that ended a script nor the exit s
     sys.exit, exit: an exit status on its way, which may still be caught
     the script's outermost frame, which stays as it was left: its last instruction shows whether it returned
 
-So an exit status counts only where the frame didn't return. `headwater run` stands below the script and sees any
-SystemExit leave it. Elsewhere one that was raised without those functions is unknown, and taken for a good end.
+So an exit status counts only if the frame didn't return. `headwater run` calls the script and sees every SystemExit.
+Elsewhere a SystemExit that was raised without those functions is unknown, and counts as success.
 
 Ctrl-C may come while the script waits for the JVM, as in `query.awaitTermination()`. PySpark's handler of SIGINT asks
-the JVM to cancel all jobs, and raises KeyboardInterrupt then. Where the signal has come in the middle of a call, py4j
-can't make another one on that connection: the handler fails, and the script gets a Py4JError of the call that was cut
-off, without a sign of the interruption. So each SIGINT is noted.
+the JVM to cancel all jobs, and raises KeyboardInterrupt then. If the signal comes during a call, py4j can't make
+another call on that connection: the handler fails, and the script gets a Py4JError of the interrupted call, without a
+hint of the interruption. So each SIGINT is noted.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class ScriptEnd:
         self._noted = ENDED_WELL
 
     def note(self, error: BaseException) -> None:
-        """Note an exception that seems to end the script: the last one counts. One of another thread never ends it."""
+        """Note an exception that seems to end the script: the last one counts, other threads' never."""
         if threading.current_thread() is threading.main_thread():
             self._noted = outcome_of(error)
 
@@ -99,7 +99,7 @@ _interrupted = False
 
 
 def watch_interrupts() -> None:
-    """Note each SIGINT from now on, before other handlers. Idempotent; on the main thread alone.
+    """Note each SIGINT from now on, before other handlers. Idempotent; only on the main thread.
 
     Each SparkContext sets a handler of its own.
     """
@@ -111,7 +111,7 @@ def watch_interrupts() -> None:
 
     @functools.wraps(handler)
     def noted(number: int, frame: FrameType | None) -> None:
-        # No lock: another signal may come in the middle of this.
+        # No lock: another signal may interrupt this code.
         global _interrupted  # noqa: PLW0603  a process has one keyboard
         _interrupted = True
         handler(number, frame)

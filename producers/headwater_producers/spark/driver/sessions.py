@@ -1,13 +1,13 @@
 """Sessions: registration of capture's listeners, and streaming queries in sessions without them.
 
-One application (a SparkContext) has one capture, whatever number of sessions it has. A session joins by `attach`, by
-`newSession()` on one that has joined, or by having been there before the application's first `attach`. A session's
+One application (a SparkContext) has one capture for all of its sessions. A session joins by `attach`, by `newSession()`
+on a joined session, or by existing before the application's first `attach`. A session's
 membership lasts as long as the session, and doesn't keep it alive.
 
-A session calls its own listeners alone, and those that only the JVM knows of have none of ours: a query that code of
-the JVM starts in a session that Python has started none in runs untracked. But all sessions of an application share one
-list of the queries that run. So it is read now and then (`UntrackedQueries`); queries found there are tracked from then
-on, like a query that was running when capture was attached.
+A session calls only its own listeners, and sessions that only the JVM knows have none of capture's. So a query that JVM
+code starts in a session without queries from Python is untracked. But all sessions of an application share one
+list of the queries that run. So this list is polled (`UntrackedQueries`); queries found there are tracked from then on,
+like queries that were running when capture was attached.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _lock = threading.RLock()
 
 
 class ApplicationListeners:
-    """Listeners of one application's sessions, registered for its life; `target` switches them all."""
+    """Listeners of one application's sessions, registered until its end; `target` switches all of them."""
 
     def __init__(self) -> None:
         self._target: SignalTarget | None = None
@@ -140,7 +140,8 @@ def _register(spark: Any, application: ApplicationListeners, *, is_new: bool = F
         REGISTRY.mark_commits(spark, application.marks)
     if is_new:
         return
-    # A query runs in a copy of the session that it was started in, listeners included. One that runs already has none.
+    # A query runs in a copy of the session that it was started in, listeners included. A query that is running already
+    # has none.
     for query in spark._jsparkSession.streams().active():
         copy = query.streamingQuery().sparkSessionForStream()
         listeners.register_copy(copy)
@@ -162,7 +163,7 @@ _LOOK_SECONDS: Final = 10.0
 
 
 class UntrackedQueries:
-    """Finder of streaming queries without our listeners. For the worker's thread alone.
+    """Finder of streaming queries without our listeners. Only for the worker's thread.
 
     Args:
         spark: a session of the application.
@@ -171,7 +172,7 @@ class UntrackedQueries:
 
     def __init__(self, spark: Any, streams: StreamFlow) -> None:
         self._context = spark.sparkContext
-        # By query id, of all sessions: Spark's own guard against two runs of one query.
+        # Running queries of all sessions by query id: Spark's own guard against two runs of one query.
         self._active = spark._jsparkSession.sharedState().activeStreamingQueries()
         self._streams = streams
         self._look_at = time.monotonic() + _LOOK_SECONDS
@@ -192,7 +193,7 @@ class UntrackedQueries:
                 return []
             return list(self._found())
         except Exception:
-            # Spark is shutting down, or its version keeps no such list.
+            # Spark is shutting down, or its version has no such list.
             logger.debug("lineage capture can't look for streaming queries that run untracked", exc_info=True)
             return []
 
@@ -213,21 +214,21 @@ class UntrackedQueries:
 
 
 class ActiveSession:
-    """Switch of the active session of the JVM's thread that answers ours; to be used by one thread.
+    """Switch of the active session of the JVM thread that serves this Python thread; only for one thread.
 
-    Tables of some formats, Delta's among them, ask Spark for the active session when they are looked at. On a thread
+    Tables of some formats, such as Delta, ask Spark for the active session when they are read. On a thread
     without a query that is the application's default session, which may lack the extensions and catalogs of the table's
     session.
 
-    Only where each Python thread has a JVM thread of its own, which is PySpark's default (`PYSPARK_PIN_THREAD`): else
-    the job's next call might come by on the thread that was changed.
+    Only if each Python thread has its own JVM thread, which is PySpark's default (`PYSPARK_PIN_THREAD`): otherwise the
+    job's next call might use the changed thread.
     """
 
     def __init__(self) -> None:
         self._session: Any = None
 
     def become(self, session: Any) -> None:
-        """Make a `SparkSession` active; a round trip where it isn't yet."""
+        """Make a `SparkSession` active; takes a round trip if it isn't yet."""
         if session is self._session:
             return
         self._session = session

@@ -2,15 +2,15 @@
 
     the script ends            atexit: drain the listener bus, then the inbox, then the sink
     an uncaught exception      sys.excepthook has seen it first: the application's run FAILs
-    sys.exit(code), exit()     noted on its way: another code than 0 is a FAIL, unless it is caught (script_end.py)
-    spark.stop()               wrapped: the bus is drained before Spark stops it; what it is called in, an exception
-                               that passes, is the run's end
-    SIGTERM                    drain, then die of the signal as one would have; unless the job handles it itself
+    sys.exit(code), exit()     recorded: a code other than 0 is a FAIL, unless it is caught (script_end.py)
+    spark.stop()               wrapped: the bus is drained before Spark stops it; an exception in flight decides the
+                               run's outcome
+    SIGTERM                    drain, then die of the signal, unless the job handles it itself
 
-Where the emission policy makes undurable lineage the job's failure, a script that would have ended well ends with exit
-code 1, and `spark.stop()` raises after it has stopped Spark.
+If undurable lineage fails the job by the emission policy, a successful script ends with exit code 1, and `spark.stop()`
+raises after it has stopped Spark.
 
-Installed with the first `attach`. Every hook calls what was there before it.
+Installed with the first `attach`. Every hook calls the previous handler.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _end(capture: Any, outcome: ApplicationOutcome) -> Exception | None:
 
 
 def _leave(code: int) -> NoReturn:
-    """Leave with an exit code that the script didn't choose: by now Python has no other way."""
+    """Exit with another code than the script's: at this point Python has no other means."""
     logging.shutdown()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):

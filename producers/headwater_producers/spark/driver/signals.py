@@ -1,8 +1,7 @@
 """Signals of Spark's listeners and of hooks to the worker: references and the time, nothing read yet.
 
-In a signal, `session` is the `SparkSession` whose listener was called; a query or write in a copy of it is reported by
-it too. A py4j reference keeps its JVM object alive for as long as it is held here, and lets go of it when it is
-dropped.
+In a signal, `session` is the `SparkSession` whose listener was called; it also reports queries and writes in copies of
+the session. A py4j reference keeps its JVM object alive until the reference is dropped.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from headwater_schemas.events import RunError
 
 @dataclass(frozen=True, slots=True)
 class CommandEnded:
-    """Signal: a query has ended; `error` is its JVM exception, None where it succeeded.
+    """Signal: a query has ended; `error` is its JVM exception, None if it succeeded.
 
     `function` is Spark's name of the action: `command`, `overwrite` for a write or DDL; `collect`, `count` for a read.
     """
@@ -33,7 +32,7 @@ class CommandEnded:
 
 @dataclass(frozen=True, slots=True)
 class QueryStarted:
-    """Signal: a streaming query starts. `query` is its JVM object, None where it was gone already."""
+    """Signal: a streaming query starts. `query` is its JVM object, None if it was gone already."""
 
     event: Any
     query: Any
@@ -43,7 +42,7 @@ class QueryStarted:
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """Signal: capture begins to observe a session, whose queries may be running already."""
+    """Signal: capture begins to observe a session, which may have running queries."""
 
     session: Any
     at: datetime
@@ -97,7 +96,7 @@ class RddActed:
     """Signal: an action on an RDD, a `JavaRDD`, that runs no query.
 
     `action` is PySpark's method, `path` the written path, `error` the error of a failed action, `inside` the query's id
-    and the batch's number where a foreachBatch function did it.
+    and the batch's number, if a foreachBatch function did it.
     """
 
     rdd: Any
@@ -113,7 +112,7 @@ class RddActed:
 class TopicWriteBegins:
     """Signal: a batch write to Kafka is about to begin, by the JVM's `writer`.
 
-    `asked` is set once its topic was asked about.
+    `asked` is set once its topic's state is known.
     """
 
     writer: Any

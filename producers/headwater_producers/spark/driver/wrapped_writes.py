@@ -15,14 +15,14 @@ from headwater_producers.spark.execution.writes import StagedWrite
 from headwater_producers.spark.plan import PlanDescription, PlanOutput
 from headwater_schemas.events import LifecycleChange
 
-# Writes remembered: more threads than these hardly make tables at once.
+# Maximum number of remembered writes: more threads hardly create tables at once.
 _REMEMBERED: Final = 16
 
 Names = frozenset[tuple[str, str]]
 
 
 class WrappedWrites:
-    """Latest writes, for the commands that they may have run in."""
+    """Latest writes, for the commands that may enclose them."""
 
     def __init__(self) -> None:
         self._staged: deque[tuple[Names, StagedWrite]] = deque(maxlen=_REMEMBERED)
@@ -44,9 +44,10 @@ class WrappedWrites:
         return mine[0][1]
 
     def inside(self, run: BatchRun) -> BatchRun | None:
-        """Return the emitted write that the command only wraps; else remember the command as such a write.
+        """Return the emitted write that this command only wraps; otherwise remember this command's write.
 
-        The command must end as the write did: a command that fails after it, since its table can't be made, is emitted.
+        Both must have the same outcome: a command that fails after its write, because its table can't be created, is
+            emitted.
         """
         inner = self._inner(run)
         if inner is None:
@@ -54,9 +55,9 @@ class WrappedWrites:
         return inner
 
     def corrected(self, run: BatchRun) -> BatchRun | None:
-        """Return a wrapped write with its command's details; None where these add nothing.
+        """Return a wrapped write with its command's details; None if these add nothing.
 
-        The write inside only knows that it replaces the content of a folder, not the table that is made, nor its name.
+        The inner write only knows that it replaces a folder's content; it doesn't know the created table or its name.
         """
         if (inner := self._inner(run)) is None:
             return None

@@ -30,7 +30,7 @@ def application_started(context: EventContext, at: datetime, dedup: DedupCache) 
 
 
 def application_running(context: EventContext, at: datetime, seconds: float) -> LineageEvent:
-    """Build RUNNING of the application's run, with the seconds until the next one is due."""
+    """Build a RUNNING of the application's run, with the seconds until the next is due."""
     body = RunEvent(
         type=RunEventType.RUNNING,
         versions=context.versions,

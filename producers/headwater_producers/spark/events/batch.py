@@ -51,7 +51,7 @@ class BatchRun:
     error: RunError | None = None
     run_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     facets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Facets of the run, beside those that every run has."""
+    """Facets of the run, in addition to those of every run."""
     statement: str | None = None
     """SQL text that the write executes."""
     rows_rejected: int | None = None
@@ -60,14 +60,14 @@ class BatchRun:
     """True if its START was emitted while it ran."""
     inputs: tuple[DatasetUse, ...] | None = None
     outputs: tuple[DatasetUse, ...] | None = None
-    """Inputs and outputs, where more is known of them than the write has."""
+    """Inputs and outputs, if more is known about them than in the write."""
 
 
 def batch_events(context: EventContext, run: BatchRun, dedup: DedupCache) -> Iterator[LineageEvent]:
-    """Build the events of an ended write: its job, plan and datasets where they are new, then its run.
+    """Build the events of an ended write: its job, plan and datasets if new, then its run.
 
-    START, with the time it began, comes together with the end, unless it was announced while it ran. The plan of a
-    failed write isn't emitted: no data has flowed by it.
+    START, with the start time, comes together with the end, unless it was announced while the write ran. The plan of a
+    failed write isn't emitted: no data was written by it.
     """
     job = _job(context, run)
     run_id = run.run_id
@@ -86,7 +86,7 @@ def batch_events(context: EventContext, run: BatchRun, dedup: DedupCache) -> Ite
 def batch_started(
     context: EventContext, run: BatchRun, dedup: DedupCache, facets: Mapping[str, str] | None = None
 ) -> Iterator[LineageEvent]:
-    """Build the events of a running write: its job where it is new, and START with its inputs.
+    """Build the events of a running write: its job if new, and START with its inputs.
 
     Its outputs and its plan follow when they are committed.
 
@@ -116,7 +116,7 @@ def batch_running(context: EventContext, run: BatchRun, at: datetime, seconds: f
         context: context of the application.
         run: run of the write.
         at: time of the observation.
-        seconds: seconds until the next one is due.
+        seconds: seconds until the next heartbeat is due.
     """
     body = _state(context, run, RunEventType.RUNNING, None)
     body = msgspec.structs.replace(body, run_facets=heartbeat_facet(seconds, context.producer))
@@ -144,7 +144,7 @@ def batch_wrote_nothing(context: EventContext, run: BatchRun, reason: str, by: s
 
 
 def batch_unreadable(context: EventContext, run: BatchRun) -> LineageEvent:
-    """Build the end of an announced write that can't be read any more; of a failed one, with its error."""
+    """Build the end of an announced write that can no longer be read; if it failed, with its error."""
     facets = {}
     if run.error is None:
         unknown = _unknown_outputs(run.write.description.command, "its plan couldn't be read at its end")
@@ -186,9 +186,9 @@ def _reads(run: BatchRun) -> tuple[DatasetUse, ...]:
 
 
 def corrected_events(context: EventContext, run: BatchRun, dedup: DedupCache) -> Iterator[LineageEvent]:
-    """Build corrections of an emitted write, by later knowledge of it: its datasets, and its end.
+    """Build corrections of an emitted write from later knowledge: its datasets and its end.
 
-    The corrected end must be later than the reported one: of two ends of a run the later one holds.
+    The corrected end must be later than the reported one: of two ends of a run the later one wins.
     """
     job = _job(context, run)
     digest, plan = _plan(context, run, job, dedup)
@@ -269,5 +269,5 @@ def job_events(
 
 
 def hash_of(body: object) -> int:
-    """Return a digest of a frozen body whose facets are a dict, which `hash` alone doesn't take."""
+    """Return a digest of a frozen body whose facets are a dict, which `hash` can't handle."""
     return hash(repr(body))

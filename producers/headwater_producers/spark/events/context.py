@@ -47,17 +47,17 @@ class EventContext:
 
     Attributes:
         tenant, namespace: shared by all events.
-        app_name: name of the application's job; the jobs in it have it as their prefix.
+        app_name: name of the application's job, which is the prefix of its other jobs.
         app_run_id: the application's own run, parent of all others.
         producer: URI of this code.
         versions: versions of the code, its configuration, Spark and this capture.
         started_by: the orchestrator's runs above it.
-        about: trigger, user and purpose of the application; None: nothing is known.
-        period: the period that it runs for.
-        owners, tags, criticality: declared facts of its jobs, by the settings; None: nothing.
+        about: trigger, user and purpose of the application; None: unknown.
+        period: data interval of the application.
+        owners, tags, criticality: facts of its jobs declared in the settings; None: not declared.
         errors: detail of errors that a failed run reports.
         max_event_bytes: largest size of a record, uncompressed.
-        sink_bytes: largest size of a record that the sink takes, perhaps learned late; None: any.
+        sink_bytes: maximum size of a record of the sink, perhaps learned late; None: unlimited.
     """
 
     tenant: str
@@ -101,7 +101,7 @@ class EventContext:
         return JobRef(self.namespace, name)
 
     def run(self, body: RunEvent, *, job: JobRef, run_id: str, at: datetime) -> LineageEvent:
-        """Build a run's change of state. All but heartbeats have the application's context, and the period."""
+        """Build a run's change of state. All events except heartbeats have the application's context and period."""
         if body.type is not RunEventType.RUNNING:
             body = msgspec.structs.replace(
                 body,
@@ -116,7 +116,7 @@ class EventContext:
         )
 
     def about_statement(self, text: str | None) -> RunContext | None:
-        """Return the context of a run that executes a SQL statement; None: that of the application."""
+        """Return the context of a run that executes a SQL statement; None: the application's context."""
         if text is None:
             return None
         statement = redact(text, max_chars=MAX_STATEMENT_CHARS)
@@ -179,7 +179,7 @@ def run_context(
 
 
 def period(settings: CaptureSettings, environment: Mapping[str, str]) -> DataInterval:
-    """Return the period that the application runs for: the settings', else the orchestrator's; never a mix of both."""
+    """Return the application's data interval, from the settings, else from the orchestrator; never a mix of both."""
     if settings.job_nominal_start is None and settings.job_nominal_end is None:
         return data_interval(environment)
     return DataInterval(_utc(settings.job_nominal_start), _utc(settings.job_nominal_end))

@@ -1,7 +1,7 @@
 """Data interval: the period that an orchestrator runs the application for, and its backfill.
 
     setting job_nominal_start, job_nominal_end       wins; in Airflow `{{ data_interval_start }}` and `…_end`
-    AIRFLOW_CTX_LOGICAL_DATE, …_EXECUTION_DATE       Airflow sets the start alone: where the interval ends it keeps
+    AIRFLOW_CTX_LOGICAL_DATE, …_EXECUTION_DATE       Airflow sets only the start, not the end of the interval
     AIRFLOW_CTX_DAG_RUN_ID=backfill__…               a backfill of AIRFLOW_CTX_DAG_ID
     DAGSTER_PIPES_CONTEXT                            `partition_time_window` of Dagster Pipes
 
@@ -34,7 +34,7 @@ _MAX_CONTEXT_BYTES: Final = 4 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class DataInterval:
-    """Data interval that the application runs for.
+    """Data interval of the application.
 
     Attributes:
         start, end: half-open, UTC; each None where unknown.
@@ -90,7 +90,7 @@ def _unpacked(text: str) -> Any:
 
 
 def _time(text: object, origin: str) -> datetime | None:
-    """Parse a time to UTC; without an offset it is in UTC, as orchestrators mean it."""
+    """Parse a time to UTC; a time without an offset is in UTC, as in orchestrators."""
     try:
         found = datetime.fromisoformat(str(text))
     except ValueError:

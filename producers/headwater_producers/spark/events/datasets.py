@@ -25,7 +25,7 @@ _KEEPS_NOTHING = frozenset({"console", "noop"})
 
 
 def dataset_bodies(description: PlanDescription) -> Iterator[DatasetEvent]:
-    """Build a body for each dataset of a plan with more facts than its name, outputs last."""
+    """Build a body for each dataset of a plan that has more than a name to report, outputs last."""
     written = {output.dataset for output in description.outputs}
     for source in description.inputs:
         if source.dataset not in written and (body := _input_body(source)) is not None:
@@ -102,7 +102,7 @@ def _output_body(output: PlanOutput) -> DatasetEvent | None:
 
 
 def _whole(output: PlanOutput) -> SchemaDefinition | None:
-    """Return the schema of an output; None for a single partition, whose columns its rows don't have."""
+    """Return the schema of an output; None for a single partition, whose rows lack the partition columns."""
     if output.schema is None or (output.kind is SourceKind.GENERATED and output.format in _KEEPS_NOTHING):
         return None
     known = {field.path for field in output.schema.fields}
@@ -133,7 +133,7 @@ class KnownTables:
 
     def see(self, description: PlanDescription) -> None:
         """Remember all tables that a plan names."""
-        # A dataset named by its catalog's name alone is looked up here, and so is the former location of a moved table.
+        # Datasets with only a name in a catalog are looked up here, and so are former locations of moved tables.
         changed = [each for each in description.changes if not each.by_name and not _is_moved(each)]
         named = [
             *((each.dataset, each.symlinks) for each in description.inputs),
@@ -151,9 +151,9 @@ class KnownTables:
             self._datasets.popitem(last=False)
 
     def resolved(self, change: DdlChange) -> DdlChange | None:
-        """Return the change with the datasets' locations, where it only has names of a catalog.
+        """Return the change with the datasets' locations in place of names in a catalog.
 
-        None for a DROP IF EXISTS of a table that the application never used: it may not have existed.
+        None for DROP IF EXISTS of a table that the application never used: it may not have existed.
         """
         dataset, previous = change.dataset, change.previous
         if change.if_exists and change.by_name and dataset not in self._datasets:
@@ -172,7 +172,7 @@ class KnownTables:
         return known
 
     def _forget(self, change: DdlChange) -> None:
-        """Forget names that are no dataset's any more: a dropped or moved table's, or an old one."""
+        """Forget names that no dataset has any longer: of dropped, moved and renamed tables."""
         names = {change.dataset, *(DatasetRef(link.namespace, link.name) for link in change.symlinks)}
         is_dropped, is_named = change.lifecycle is LifecycleChange.DROP, bool(change.symlinks)
         for name, dataset in list(self._datasets.items()):

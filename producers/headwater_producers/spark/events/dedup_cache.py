@@ -31,7 +31,7 @@ class DedupCache:
         return True, self._seen[key]
 
     def put(self, key: Hashable, digest: str | None = None) -> None:
-        """Record that `key` is published; `digest`: the sent event's, where it is asked for later."""
+        """Record that `key` is published; `digest`: digest of the sent event, for later lookup."""
         self._seen[key] = digest
         if len(self._seen) > self._limit:
             self._seen.popitem(last=False)

@@ -5,8 +5,8 @@
     streaming query, named               <app>.<query name>
     streaming query, not named           <app>.<output>
 
-`<app>` is `job_name`, by default `spark.app.name`; `<output>` the last part of what is written: the folder, the table
-without its catalog and schema, the whole topic. Several outputs (a foreachBatch function is only known by its query's
+`<app>` is `job_name`, by default `spark.app.name`; `<output>` is the last part of the output's name: the folder, the
+table without catalog and schema, the whole topic. Several outputs (a foreachBatch function is only known by its query's
 name) are joined by `+` in order. So a name is the same in every run as long as the output is, and can be read aloud.
 """
 
@@ -31,12 +31,12 @@ def application_name(configured: str | None, spark_app_name: str) -> str:
 
 
 def batch_name(app: str, outputs: Iterable[PlanOutput], command: str | None = None) -> str:
-    """Return the name of a batch write's job; `command` names one whose output isn't known."""
+    """Return the name of a batch write's job; `command` is used if the output is unknown."""
     return f"{app}.{_short_names(outputs) or _clean(redact(command or '')) or 'write'}"
 
 
 def streaming_name(app: str, query_name: str | None, outputs: Iterable[PlanOutput], sink: str | None) -> str:
-    """Return the name of a streaming query's job; `sink`, the sink's short name, names one that writes no dataset."""
+    """Return the name of a streaming query's job; `sink`, the sink's short name, is used if it writes no dataset."""
     named = _clean(redact(query_name or ""))
     return f"{app}.{named or _short_names(outputs) or _clean(redact(sink or '')) or 'stream'}"
 
@@ -47,7 +47,7 @@ def short_name(dataset: DatasetRef) -> str:
     if dataset.namespace.startswith("kafka"):
         return _clean(name)
     tail = name.rsplit("/", 1)[-1]
-    # A file's name keeps its ending; a table has catalog and schema in front.
+    # A file's name keeps its extension; a table's name loses catalog and schema.
     is_path = "/" in name or dataset.namespace.split(":", 1)[0] in _FILE_SYSTEMS
     return _clean(tail if is_path else tail.rsplit(".", 1)[-1])
 

@@ -58,7 +58,7 @@ class WriteTarget:
 
     Attributes:
         dataset: reference of the dataset.
-        format: `delta`, `iceberg`, `parquet`, …; None where that isn't known.
+        format: `delta`, `iceberg`, `parquet`, …; None if unknown.
         names: further names of the dataset.
     """
 
@@ -166,7 +166,7 @@ def left_write(start: LineageEvent, *, seen_at: datetime, claimed: Iterable[str]
 
 
 def with_facet(facet: str, **known: Any) -> LeftWrite | None:
-    """Build a write from its START's facet and other facts; None where the facet is another one."""
+    """Build a write from its START's facet and other facts; None if the facet has another form."""
     try:
         found = json.loads(facet)
         return LeftWrite(
@@ -194,8 +194,8 @@ class WriteFate(StrEnum):
 
     Attributes:
         COMMITTED: the log has this write's commit.
-        NOTHING: the log has no commit of this write, and would have it.
-        UNKNOWN: there is no evidence either way.
+        NOTHING: the log has no commit of this write, and would have kept it.
+        UNKNOWN: there is no evidence.
     """
 
     COMMITTED = "COMMITTED"
@@ -211,7 +211,7 @@ class WriteOutcome:
         verdict: committed, nothing or unknown.
         reason: explanation of a verdict other than COMMITTED.
         at: time of the commit.
-        position, certainty: version that the write made, and the certainty that it was this write.
+        position, certainty: version that the write made, and how certain this is.
         counts: rows, bytes and files written.
     """
 
@@ -289,10 +289,10 @@ def recovered_end(
 
 
 def application_lost(write: LeftWrite, at: datetime, *, producer: str) -> LineageEvent | None:
-    """Build the end of a write's application, whose driver is known to be gone; None where it has no run.
+    """Build the end of a write's application, whose driver is known to be gone; None if it has no run.
 
     Args:
-        write: one of the application's writes.
+        write: any of the application's writes.
         at: time of the last observation.
         producer: URI of this code.
     """

@@ -29,7 +29,7 @@ class Orchestration:
 
     Attributes:
         parent: run of the orchestrator's task; None where unknown.
-        root: run at the top of the tree; equal to `parent` where only that is known.
+        root: run at the top of the tree; equal to `parent` if only the parent is known.
     """
 
     parent: ParentRun | None = None
@@ -48,7 +48,7 @@ def orchestration(properties: Mapping[str, str], environment: Mapping[str, str])
     """
     parent = _of_properties(properties, "parent") or _of_variable(environment, "OPENLINEAGE_PARENT_ID")
     root = _of_properties(properties, "rootParent") or _of_variable(environment, "OPENLINEAGE_ROOT_PARENT_ID")
-    # A root without a parent is the only fact about the orchestrator.
+    # A root without a parent: nothing else about the orchestrator is known.
     return Orchestration(parent or root, root or parent)
 
 
@@ -62,7 +62,7 @@ def _of_variable(environment: Mapping[str, str], name: str) -> ParentRun | None:
     text = environment.get(name, "")
     if not text:
         return None
-    # Three parts. A namespace may be a URL; a job of Airflow's has no slash, and a run id neither.
+    # Three parts. A namespace may be a URL; Airflow's jobs and run ids have no slash.
     parts = text.rsplit("/", 2)
     return _parent(*parts, origin=name) if len(parts) == 3 else _parent("", "", "", origin=name)
 

@@ -10,8 +10,9 @@ from headwater_producers.spark.plan import PlanOutput, WriteMode
 from headwater_producers.spark.plan.partition import MAX_PARTITIONS, Partition, PartitionChange, partition_path
 
 PARTITIONS: Final = "headwater_partitions"
-"""Dataset facet of partitions. For an output: `columns`, `count` (partitions that got rows, where known) and, for an
-overwrite of partitions, `overwritten` (partitions whose former rows are all gone, null where unknown). For a dataset:
+"""Dataset facet of partitions. For an output: `columns`, `count` (number of partitions that got rows, if known) and,
+for an overwrite of partitions, `overwritten` (partitions whose earlier rows are all gone; null if unknown). For a
+dataset:
 the `change` (ADD, DROP, RENAME, TRUNCATE, LOCATION, RECOVER), its `partitions` and their `count`."""
 
 BRANCH: Final = "headwater_branch"
@@ -32,8 +33,8 @@ def output_facets(
 
     Args:
         output: output of the write.
-        count: number of partitions that got rows, where the rows themselves choose them.
-        partitions: partitions that got rows, where known; else those that the output names.
+        count: number of partitions that got rows, if the rows determine them.
+        partitions: partitions that got rows, if known, else partitions that the statement names.
         touched: partitions that the version names, of a table with versions.
         is_empty: True if it is known that no partition got rows.
     """
@@ -65,7 +66,7 @@ def _overwritten(
 
 
 def input_facets(partitions: Sequence[Partition]) -> dict[str, str]:
-    """Build the facet of an input with the only partitions read; none where they aren't known."""
+    """Build the facet of an input with the partitions that were read; empty if unknown."""
     if not partitions:
         return {}
     named = [{"identifier": partition_path(each), "dimensions": dict(each)} for each in partitions]

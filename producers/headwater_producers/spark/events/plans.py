@@ -1,6 +1,6 @@
 """Plans: the column lineage of writes and queries, emitted once for each job, and the digest that runs cite.
 
-A column lineage goes into an event that isn't too large for the topic. The first that fits:
+Column lineage must fit into an event of the topic's maximum size. The first of these forms that fits is sent:
 
     1. as it is
     2. without the longest texts of expressions, no more of them than need be; their ids stay, and so does the digest
@@ -62,7 +62,7 @@ def new_plan_event(
         dedup: cache of published plans and their digests.
 
     Returns:
-        The digest of the plan as it is sent, None where there is nothing to send; the event, None where it isn't new.
+        The digest of the plan as sent, None if there is nothing to send; and the event, None if it isn't new.
     """
     lineage = join_lineages([each.lineage for each in descriptions])
     if not has_lineage(lineage):
@@ -107,8 +107,8 @@ class FittedPlan:
     """Event of a lineage, reduced to the largest record.
 
     Attributes:
-        event: the event; None: not even the datasets' names fit.
-        left_out: description of the parts left out, for people; None: nothing.
+        event: the event; None if not even the datasets' names fit.
+        left_out: description of the parts left out, for people; None if complete.
     """
 
     event: LineageEvent | None
@@ -183,7 +183,7 @@ def _coarse(edge: ColumnEdge, *, by_field: bool) -> ColumnEdge:
 
 
 def join_lineages(lineages: Sequence[ColumnLineage]) -> ColumnLineage:
-    """Join all edges of all lineages, in canonical order; complete only if each of them is."""
+    """Join the edges of all lineages, in canonical order; complete only if every lineage is."""
     if len(lineages) == 1:
         return canonical_lineage(lineages[0])
     datasets: dict[DatasetRef, int] = {}

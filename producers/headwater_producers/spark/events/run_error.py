@@ -22,7 +22,7 @@ MAX_STACK_CHARS: Final = 8_000
 # `org.apache.spark.SparkException: text`; the class is dotted, and neither holds a space.
 _HEAD: Final = re.compile(r"^([A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+)(?::\s*|$)")
 _FRAME: Final = re.compile(r"^\s*(?:at [\w.$<>/]+\(|\.\.\. \d+ more|Caused by: |Suppressed: )")
-# Py4J's sentence about a Python function that the JVM has called, such as foreachBatch's; its traceback follows.
+# Py4J's sentence about an error in a Python function called by the JVM, such as foreachBatch's; its traceback follows.
 _PROXY: Final = "An exception was raised by the Python Proxy. Return Message: "
 _TRACEBACK: Final = "Traceback (most recent call last):\n"
 # `ValueError: text` below the indented lines of a traceback.
@@ -79,10 +79,10 @@ def _of_java(text: str) -> RunError:
 
 
 def first_line(error: BaseException) -> str:
-    """Return an exception's text on one line, without the plan or the stack trace that Spark's have below it."""
+    """Return an exception's text on one line, without the plan or stack trace that Spark appends."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip(": \t")]
     if len(lines) > 1 and lines[0].startswith("An error occurred while calling "):
-        # py4j's own sentence; the error stands on the next line.
+        # py4j's own sentence; the error is on the next line.
         return lines[1].removeprefix(": ")
     return lines[0] if lines else type(error).__name__
 

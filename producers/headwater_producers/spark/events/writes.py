@@ -20,7 +20,7 @@ from headwater_schemas.identity import manifest_digest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """Rows, bytes and files, each None where Spark doesn't know.
+    """Rows, bytes and files; None where Spark doesn't report them.
 
     `partitions` counts the partitions of a write that the rows themselves chose. Several writes may share partitions:
     there is no sum.
@@ -32,7 +32,7 @@ class Counts:
     partitions: int | None = None
 
     def plus(self, other: Counts) -> Counts:
-        """Add counts; unknown where either is, since a part is no total."""
+        """Add counts; unknown if either is unknown, since a part isn't a total."""
         return Counts(
             rows=_sum(self.rows, other.rows),
             bytes=_sum(self.bytes, other.bytes),
@@ -40,7 +40,7 @@ class Counts:
         )
 
     def or_else(self, other: Counts) -> Counts:
-        """Return these counts, and the other's where they aren't known."""
+        """Return these counts, with the other's in place of unknown ones."""
         return Counts(
             rows=other.rows if self.rows is None else self.rows,
             bytes=other.bytes if self.bytes is None else self.bytes,
@@ -54,7 +54,7 @@ class PartitionsRead:
     """Files and partitions that a scan read of a partitioned folder or table.
 
     Attributes:
-        files: files read; None where a version names them, or not all are listed.
+        files: files read; None if a version identifies them, or if not all are listed.
         partitions: partitions of these files; empty where unknown, or too many to list.
     """
 
@@ -64,10 +64,10 @@ class PartitionsRead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """Scan of the executed plan: the names of its dataset, and what it read.
+    """Scan of the executed plan: names of its dataset, and the part it read.
 
-    `positions` by name are those that a plan settles only when it runs: Kafka's offsets, Iceberg's snapshot. `chosen`
-    is set where the only partitions read are known, and all reads of the plan are among its scans.
+    `positions` by name are known only when the plan runs: Kafka's offsets, Iceberg's snapshot. `chosen`
+    is set if the read partitions are known, and the scans include all reads of the plan.
     """
 
     names: frozenset[str]
@@ -84,13 +84,13 @@ class Write:
         description: description of the command's plan.
         written: counts of the command as a whole.
         scans: scans of the executed plan, as far as they can be seen.
-        version: version of the one table written, where it has versions and this one is known.
+        version: version of the written table, if it has versions and this one is known.
         version_certainty: certainty of `version`.
         partitions: partitions of the written files, where known.
         added: the files that the version added, where that is known.
-        commits: True if the table's log has a commit that may be this write's; None where the log couldn't be read.
+        commits: True if the table's log has a commit that may be this write's; None if the log couldn't be read.
         possibly_of: True if each input is only a possible source: of rows that the program handed over.
-        ran_jobs: True if Spark ran any job meanwhile, where that alone shows that it wrote; None elsewhere.
+        ran_jobs: True if Spark ran any job meanwhile, if only this shows that it wrote; else None.
     """
 
     description: PlanDescription
@@ -106,12 +106,12 @@ class Write:
 
     @property
     def only_output(self) -> DatasetRef | None:
-        """Dataset written, where there is only one."""
+        """Written dataset, if there is only one."""
         outputs = self.description.outputs
         return outputs[0].dataset if len(outputs) == 1 else None
 
     def inputs(self) -> tuple[DatasetUse, ...]:
-        """Return the datasets read, with counts where a scan is known to be of them."""
+        """Return the read datasets, with counts if their scan is known."""
         return join_inputs(self._input(source) for source in self.description.inputs)
 
     def outputs(self) -> tuple[DatasetUse, ...]:
@@ -147,7 +147,7 @@ class Write:
             name for each in self.description.inputs if each.dataset != source.dataset for name in _known_as(each)
         }
         mine = [
-            # Of several paths read by one scan the counts of each are unknown: a part is no total.
+            # If one scan reads several paths, the counts of each are unknown.
             Counts() if scan.names & others else scan.counts
             for scan in self.scans
             if scan.names & known and len(scan.positions) <= 1
@@ -158,17 +158,17 @@ class Write:
         if certainty is not Certainty.EXACT and read is not None and read.files is not None:
             position, certainty = Position(files=read.files), Certainty.EXACT
         elif certainty is not Certainty.EXACT:
-            # A table that is read twice has two versions or ranges: neither is all of it.
+            # A table that is read twice has two versions or ranges: neither is the whole read.
             settled = [scan.positions[name] for scan in self.scans for name in known if name in scan.positions]
             if len(set(map(repr, settled))) == 1:
                 position, certainty = settled[0], Certainty.EXACT
         elif position is not None and position.files is not None:
             scanned = {(each.files, each.bytes) for each in mine if each.files is not None}
             if scanned - self._listed(source):
-                # Spark has listed the files anew since: this write's own may be among them, or the next one's.
+                # Spark has listed the files again since: the list may include files of this write or the next one.
                 position, certainty = _scanned(scanned)
             elif not scanned and source.kind is SourceKind.TABLE:
-                # A table's listing is shared by all who read it, and nothing shows which one this was.
+                # All readers of a table share its listing, and nothing shows which version this read used.
                 certainty = Certainty.INFERRED
         return DatasetUse(
             dataset=source.dataset,
@@ -209,7 +209,7 @@ def _known_as(source: PlanInput) -> set[str]:
 
 
 def _scanned(scanned: set[tuple[int, int | None]]) -> tuple[Position | None, Certainty | None]:
-    """Return the number and bytes of the files that a dataset's scans read; their paths aren't known any more."""
+    """Return the number and bytes of the files that a dataset's scans read; their paths are no longer known."""
     if len(scanned) > 1:
         return None, None
     [(count, size)] = scanned
@@ -219,7 +219,7 @@ def _scanned(scanned: set[tuple[int, int | None]]) -> tuple[Position | None, Cer
 def _lifecycle(output: PlanOutput) -> dict[str, str]:
     """Build OpenLineage's facet of a write that replaces existing data.
 
-    A dataset's own facet shows the last write alone.
+    A dataset's own facet shows only the last write.
     """
     if output.lifecycle is None:
         return {}
@@ -234,9 +234,9 @@ def outputs_inside(writes: Iterable[Write]) -> tuple[DatasetUse, ...]:
 
 
 def made_from(description: PlanDescription) -> tuple[DatasetRef, ...] | None:
-    """Return the datasets that a write's plan reads; None where some may be missing.
+    """Return the datasets that a write's plan reads; None if some may be missing.
 
-    Rows that code handed over may come from other datasets.
+    Rows from the program's code may come from other datasets.
     """
     if not description.lineage.complete:
         return None
@@ -255,7 +255,7 @@ def join_outputs(uses: Iterable[DatasetUse]) -> tuple[DatasetUse, ...]:
             # One write makes one version: the other write was skipped, since the version existed already.
             continue
         counts = _counts(earlier).plus(_counts(use))
-        # The last of several versions has all that the earlier ones added; of files each write has added some.
+        # The last of several versions includes all earlier ones' additions; for files, each write has added some.
         position, certainty = use.position, use.certainty
         if _is_of_files(use) or _is_of_files(earlier):
             position, certainty = _both_written(earlier, use)
@@ -266,7 +266,7 @@ def join_outputs(uses: Iterable[DatasetUse]) -> tuple[DatasetUse, ...]:
             rows=counts.rows,
             bytes=counts.bytes,
             files=counts.files,
-            # Rows that one of them has replaced are gone, whatever the others added.
+            # Rows that one of the writes replaced are gone, even if the others only added rows.
             facets=joined_facets(earlier.facets, use.facets),
             inputs=_both(earlier.inputs, use.inputs),
             schema_digest=use.schema_digest,
@@ -279,7 +279,7 @@ def _both(one: tuple[DatasetRef, ...] | None, other: tuple[DatasetRef, ...] | No
 
 
 def _both_written(one: DatasetUse, other: DatasetUse) -> tuple[Position | None, Certainty]:
-    """Join the files of two writes to one dataset; None where one isn't known."""
+    """Join the files of two writes to one dataset; None if either is unknown."""
     if one.position is None or other.position is None:
         return None, Certainty.UNKNOWN
     files, others = one.position.files, other.position.files
@@ -317,7 +317,7 @@ def _sum(one: int | None, other: int | None) -> int | None:
 def join_inputs(uses: Iterable[DatasetUse]) -> tuple[DatasetUse, ...]:
     """Join inputs by dataset, as far as one position can record them.
 
-    Files are joined into one position. Two versions of a table stay two uses: each of them was read.
+    Files are joined into one position. Two versions of a table stay two uses, because each was read.
 
     Args:
         uses: uses of one query, each with the counts of all reads of its dataset.
@@ -346,7 +346,7 @@ def _both_reads(one: DatasetUse, other: DatasetUse) -> DatasetUse:
 
 
 def _union(one: FileSet | None, other: FileSet | None) -> FileSet | None:
-    """Join two sets of files; None where one of them doesn't name all of its files."""
+    """Join two sets of files; None if either doesn't name all of its files."""
     if one is None or other is None or any(len(each.paths) != each.count for each in (one, other)):
         return None
     paths = sorted({*one.paths, *other.paths})

@@ -69,11 +69,11 @@ def describe(
         query_execution: the JVM's `QueryExecution` (`df._jdf.queryExecution()`, or a listener's argument).
         session: the `SparkSession` that ran it.
         upstream: inside foreachBatch, `PlanDescription.upstream` of the streaming query.
-        frames: frames that live on as RDDs, which the plan may begin with.
+        frames: frames that became RDDs, with which the plan may begin.
         settings: see `PlanSettings`.
         earlier: description of the same execution, with the same arguments, while it ran. A plan doesn't change, so a
-            plan that was understood completely isn't read again: with many columns that is nearly all the time. The
-            command's output is looked at again, since its end may have changed that.
+            plan that was understood completely isn't read again, which takes most of the time with many columns. The
+            command's output is read again, since the command's end may have changed it.
         is_running: True if it hasn't ended. Then its executed plan is left alone: some of Spark's commands settle their
             work when they are first asked, with the settings of whichever thread asks.
     """
@@ -92,7 +92,7 @@ def read_by(
     frames: KnownFrames | None = None,
     settings: PlanSettings | None = None,
 ) -> tuple[PlanInput, ...]:
-    """Return the datasets that a query reads, by the leaves of its plan alone; none for a command.
+    """Return the datasets that a query reads, only from the leaves of its plan; empty for a command.
 
     Takes a few py4j round trips for each leaf. Never raises for a plan: unreadable parts are left out.
     """
@@ -108,7 +108,7 @@ def read_by(
 
 
 def may_write(query_execution: Any) -> bool:
-    """Return True if a query may write something, by its root alone: two round trips, whatever its size.
+    """Return True if a query may write something, only from its root: two round trips for every size.
 
     Raises:
         Py4JError, PySparkException: it has no plan to read.
@@ -129,8 +129,8 @@ def describe_streaming(
 ) -> PlanDescription:
     """Describe a started streaming query: inputs, outputs, column lineage. All its micro-batches share the description.
 
-    It reads the query's own logical plan, in which every source is still there (a micro-batch's plan has an empty
-    relation in place of a source without new data). `source_index` of the inputs follows the order of
+    It reads the query's own logical plan, which has every source (a micro-batch's plan has an empty relation in place
+    of a source without new data). `source_index` of the inputs follows the order of
     `StreamingQueryProgress.sources`. Never raises for a plan.
 
     Args:
@@ -152,7 +152,7 @@ def describe_streaming(
 
 
 def _topics_so_far(query: Any) -> dict[int, Collection[str]]:
-    """Return the topics of the last progress, from the JVM: PySpark's own parser fails where a rate isn't a number."""
+    """Return the topics of the last progress, from the JVM: PySpark's own parser fails if a rate isn't a number."""
     progress = query.lastProgress()
     return topics_read(json.loads(str(progress.json())) if progress is not None else None)
 
@@ -276,7 +276,7 @@ class _Description:
             return None, tuple(self.leaves.inputs())
         self.problems.update(reader.problems)
         inputs = tuple(reader.inputs)
-        # An unreadable part may be readable the next time: the report of a frame that lives on may have come meanwhile.
+        # An unreadable part may be readable next time: a reused frame's report may have come meanwhile.
         if not self.problems and not self.leaves.failures:
             self.read = Upstream(relation=relation, inputs=inputs)
         return relation, inputs
@@ -297,7 +297,7 @@ class _Description:
         except Exception as error:
             return WrittenOutputs(problem=self._failed(f"what a {name} writes", error))
         if written is None:
-            # DROP, ALTER and their like have no columns; others write nothing outside the application.
+            # DROP, ALTER and similar commands have no columns; other commands write nothing outside the application.
             if not columns or name in WRITES_NOTHING:
                 return WrittenOutputs()
             written = WrittenOutputs(problem=f"what a {name} writes isn't known")
@@ -344,7 +344,7 @@ class _Description:
 
 
 def _written(command: JvmCommand) -> WrittenOutputs | None:
-    """Describe the write of a command; None where it is no known write."""
+    """Describe the write of a command; None if it isn't a known write."""
     written = first_answer(each.write(command) for each in REGISTRY.of(command.subject))
     if written is None:
         written = write_other(command)

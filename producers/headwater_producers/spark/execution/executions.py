@@ -55,7 +55,7 @@ def written_counts(executed_plan: Any) -> Counts:
         rows=rows,
         bytes=counted.get("numOutputBytes"),
         files=counted.get("numFiles"),
-        # A statement that names its partition counts none, nor does a table without partitions: both are 0.
+        # For a statement that names its partition, and for a table without partitions, Spark counts 0.
         partitions=counted.get("numParts") or None,
     )
 
@@ -65,7 +65,7 @@ def scans(executed_plan: Any, settings: PlanSettings | None = None) -> tuple[Sca
 
     Args:
         executed_plan: plan that has run.
-        settings: settings of plan descriptions; None: chosen partitions aren't looked at.
+        settings: settings of plan descriptions; None: chosen partitions aren't read.
     """
     found = []
     sampled = sampled_scans(executed_plan)
@@ -92,7 +92,7 @@ def scans(executed_plan: Any, settings: PlanSettings | None = None) -> tuple[Sca
 
 
 def execution_times(query_execution: Any, duration_ns: int | None, reported_at: datetime) -> tuple[datetime, datetime]:
-    """Return the start and end of an execution, by the JVM's clock where it has them.
+    """Return the start and end of an execution, by the JVM's clock if it has them.
 
     Planning is timed by the plan itself, execution by the listener; `reported_at`, when the listener was called, is
     late by however long the listener bus took.
@@ -113,7 +113,7 @@ def execution_times(query_execution: Any, duration_ns: int | None, reported_at: 
 def _scan_names(leaf: Any) -> frozenset[str] | None:
     """Return the possible dataset names of one of Spark's own scans: its paths and its table's name.
 
-    None for a node that is no such scan.
+    None for a node that isn't such a scan.
     """
     match class_name(leaf):
         case "FileSourceScanExec":
@@ -140,9 +140,9 @@ def _metrics(node: Any) -> dict[str, int]:
 
 
 def executions_of(execution: Any, function: str) -> Iterator[Any]:
-    """Yield each command of an execution as one of its own; mostly there is one, and it is itself.
+    """Yield each command of an execution as an execution of its own. Mostly it is the only command, and yields itself.
 
-    `FROM … INSERT INTO … INSERT INTO …` has several, which Spark runs, and reports, as one.
+    `FROM … INSERT INTO … INSERT INTO …` has several commands, which Spark runs and reports as one.
 
     Args:
         execution: the JVM's `QueryExecution`.
@@ -163,7 +163,7 @@ def _uncompiled(node: Any) -> Any:
 
 
 class _Part:
-    """View of a `QueryExecution` on one of its several commands."""
+    """View of a `QueryExecution` that shows one of its several commands."""
 
     def __init__(self, execution: Any, number: int) -> None:
         self._execution = execution
@@ -183,10 +183,10 @@ class _Part:
 
 
 _LITERAL: Final = re.compile(
-    r"--[^\n]*|/\*.*?\*/"  # comments, which may have quotes in them
+    r"--[^\n]*|/\*.*?\*/"  # comments, which may contain quotes
     r"|(?P<literal>[rR](?:'[^']*'|\"[^\"]*\")|'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.|\"\")*\""
     r"|(?:\d+\.?\d*|\.\d+)(?:[eE][+\-]?\d+)?[a-zA-Z]{0,2}\b)"
-    r"|`(?:[^`]|``)*`|[A-Za-z_]\w*",  # names, which may have digits in them
+    r"|`(?:[^`]|``)*`|[A-Za-z_]\w*",  # names, which may contain digits
     re.DOTALL,
 )
 REJECTED: Final = "rows_rejected"
@@ -227,7 +227,7 @@ def without_literals(sql: str) -> str:
 def observed_metrics(execution: Any) -> dict[str, Mapping[str, Any]]:
     """Return the metrics of `DataFrame.observe` in an execution, by the observation's name.
 
-    Takes two round trips where there are none.
+    Takes two round trips if there are none.
 
     Args:
         execution: the JVM's `QueryExecution`, which has run.

@@ -33,7 +33,7 @@ class JvmLeaves:
     Args:
         plan: the JVM's `LogicalPlan`, a command or a query.
         context: the session's context; see `SessionContext`.
-        upstream: lineage of frames that the plan may start from.
+        upstream: lineage of frames with which the plan may begin.
 
     Attributes:
         failures: parts that couldn't be read because of an error, as sentences.

@@ -1,4 +1,4 @@
-"""Running streaming query, through py4j. A reference to it keeps the JVM's query alive."""
+"""Running streaming query, through py4j. A reference keeps the JVM's query alive."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from headwater_producers.spark.streaming.stream_run import WATERMARK_POLICY
 
 logger = logging.getLogger(__name__)
 
-# Status messages of `StreamExecution` in Spark 3.5 to 4.1 until its plan is made; for a moment afterwards, too.
+# Status messages of `StreamExecution` in Spark 3.5 to 4.1 until its plan is built, and for a moment afterwards.
 _BEFORE_PLANNING: Final = frozenset({"Initializing StreamExecution", "Initializing sources"})
 
 
@@ -33,7 +33,7 @@ class JvmQuery:
         self._settings = settings
 
     def is_planned(self) -> bool:
-        """Return True if the plan can be read: Spark makes it on the query's thread, soon after `start()` returns."""
+        """Return True if the plan can be read: Spark builds it on the query's thread, soon after `start()` returns."""
         # A missing plan is an exception, whose class PySpark asks for a dozen times.
         if self._query.status().message() in _BEFORE_PLANNING:
             return False
@@ -80,7 +80,7 @@ class JvmQuery:
         return str(self._query.streamingQuery().sink().toString())
 
     def sink_snapshots(self) -> StreamLog | None:
-        """Return the snapshots of the sink, where it is a table with its log in the JVM."""
+        """Return the snapshots of the sink, if it is a table with its log in the JVM."""
         sink = self._query.streamingQuery().sink()
         asked = StreamSink(description="", files=LocalTextFiles(), sink=sink)
         return first_answer(each.stream_log(asked) for each in REGISTRY.of(sink))

@@ -25,7 +25,7 @@ _MADE_OF_THE_QUERY: Final = frozenset({WriteMode.CREATE, WriteMode.REPLACE})
 
 @dataclass(frozen=True, slots=True)
 class StagedWrite:
-    """Rows of a CREATE TABLE AS, which are reported before the command that makes the table."""
+    """Rows of a CREATE TABLE AS, which are reported before the command that creates the table."""
 
     counts: Counts
     scans: tuple[Scan, ...]
@@ -43,7 +43,7 @@ def executed_write(
     failed: bool = False,
     staged: StagedWrite | None = None,
 ) -> Write:
-    """Build the `Write` of an executed command; of a failed one, with the reads up to its failure.
+    """Build the `Write` of an executed command; if it failed, with the reads up to its failure.
 
     Args:
         execution: the JVM's `QueryExecution`.
@@ -128,12 +128,13 @@ def _log(run: CommandRun) -> tuple[BatchLog | None, bool]:
 def _with_table_schema(description: PlanDescription, log: BatchLog | None) -> PlanDescription:
     """Give a successful write its table's own schema in place of the query's.
 
-    `INSERT INTO t (id)` has one column of several, and `mergeSchema` adds some. The schema is the newest version's at
+    `INSERT INTO t (id)` has only some of the columns, and `mergeSchema` adds some. The schema is the newest version's
+    at
     the time of the call.
 
     Args:
         description: description of the write's plan.
-        log: log of the written table; None: it couldn't be asked, and no columns are reported.
+        log: log of the written table; None if it couldn't be read: then no columns are reported.
     """
     if not any(output.mode not in _MADE_OF_THE_QUERY for output in description.outputs):
         return description
@@ -154,7 +155,7 @@ def wrote_nothing(write: Write, staged: StagedWrite | None) -> bool:
 
     Args:
         write: the write, which didn't fail.
-        staged: as given to `executed_write`.
+        staged: see `executed_write`.
     """
     alone = first_answer(each.left_alone(write, staged=staged is not None) for each in REGISTRY)
     if alone is not None:
@@ -178,12 +179,12 @@ def _leaves_no_trace(description: PlanDescription) -> bool:
 
 
 def _attempted(description: PlanDescription) -> PlanDescription:
-    """Describe a failed write, without lifecycle changes: it is unknown whether it had made or replaced anything."""
+    """Describe a failed write, without lifecycle changes: it is unknown whether anything was created or replaced."""
     return replace(description, outputs=tuple(replace(output, lifecycle=None) for output in description.outputs))
 
 
 def _settled(description: PlanDescription, version: CommittedVersion) -> PlanDescription:
-    """Complete a plan's description with facts that only the commit of its write has."""
+    """Complete a plan's description with facts from the commit of its write."""
     outputs, inputs = description.outputs, description.inputs
     if version.keeps:
         # Whatever the session's settings are by now: files of earlier versions still exist.
@@ -199,7 +200,7 @@ def _settled(description: PlanDescription, version: CommittedVersion) -> PlanDes
 
 
 def executed_read(execution: Any, description: PlanDescription) -> Write:
-    """Build the `Write` of a query that only read; of a failed one, with the reads up to its failure."""
+    """Build the `Write` of a query that only read; if it failed, with the reads up to its failure."""
     return Write(description=description, written=Counts(), scans=_scans_of(execution))
 
 

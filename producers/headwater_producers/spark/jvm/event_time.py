@@ -3,9 +3,9 @@
     EventTimeWatermark t, 10 minutes ─▶ window(t, 1 hour) ─▶ Aggregate        horizon: 70 minutes
 
 The horizon is the largest lateness of a record that may still reach the state: the delay of the watermark and the
-length of the window together. It is only claimed for a single operator that drops its state by event time alone:
-windows and groups of the event time, duplicates by it. It isn't claimed for sessions, joins of two streams, a user's
-own state, a group without event time, several such operators, or output mode complete.
+length of the window together. It is only reported for a single operator that drops its state by event time: windows,
+groups by event time, deduplication by it. It isn't reported for sessions, joins of two streams, user-defined state, a
+group without event time, several such operators, or output mode complete.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from headwater_producers.spark.jvm.scala import class_name, items
 
-# Largest number of plan steps to read; a larger plan has no event time here.
+# Maximum number of plan steps to read; for a larger plan no event time is reported.
 _MAX_NODES: Final = 500
 _BY_EVENT_TIME: Final = frozenset({"Aggregate", "Deduplicate"})
 _STATEFUL: Final = _BY_EVENT_TIME | {
@@ -34,7 +34,7 @@ _WINDOW_MICROS: Final = re.compile(r"\+ (\d+)\), LongType, TimestampType(?:NTZ)?
 
 
 def event_time(plan: Any, jvm: Any) -> dict[str, Any]:
-    """Return an analyzed plan's watermarks, stateful operators and, where known, the state's horizon; empty: none.
+    """Return an analyzed plan's watermarks, stateful operators and, if known, the state's horizon; empty without any.
 
     Args:
         plan: a streaming query's `logicalPlan`.

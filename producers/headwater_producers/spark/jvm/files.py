@@ -1,4 +1,4 @@
-"""Text files of a checkpoint or a table's log, on this machine or wherever Spark keeps them."""
+"""Text files of a checkpoint or a table's log, on this machine or in Spark's file systems."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class TextFiles(Protocol):
     """Reader of small text files on any file system."""
 
     def read(self, path: str) -> str | None:
-        """Return the file's text in UTF-8; None where there is no such file."""
+        """Return the file's text in UTF-8; None if the file doesn't exist."""
 
     def names(self, folder: str) -> list[str]:
-        """List the names in a folder, in no order; none where there is no such folder."""
+        """List the names in a folder, unordered; empty if the folder doesn't exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +41,15 @@ class TextFolder:
         return TextFolder(self.at(name), self.files)
 
     def read(self, name: str) -> str | None:
-        """Return the text of a file below the folder; None where there is no such file."""
+        """Return the text of a file below the folder; None if the file doesn't exist."""
         return self.files.read(self.at(name))
 
     def names(self, name: str) -> list[str]:
-        """List the names in a folder below this one, in no order; none where there is no such folder."""
+        """List the names in a subfolder, unordered; empty if the subfolder doesn't exist."""
         return self.files.names(self.at(name))
 
     def logged_json(self, name: str) -> Any:
-        """Read the JSON object behind the version line of one of Spark's log files; None without one.
+        """Read the JSON object after the version line of one of Spark's log files; None without one.
 
         Raises:
             ValueError: it is no JSON.
@@ -63,10 +63,10 @@ class LocalTextFiles:
     """Reader of local text files, without a JVM. Paths are plain, or URIs with the scheme `file`, as in Spark."""
 
     def read(self, path: str) -> str | None:
-        """Return the file's text in UTF-8; None where there is no such file.
+        """Return the file's text in UTF-8; None if the file doesn't exist.
 
         Raises:
-            OSError: it is there and can't be read.
+            OSError: it exists and can't be read.
         """
         try:
             return plain(path).read_text(encoding="utf-8")
@@ -74,10 +74,10 @@ class LocalTextFiles:
             return None
 
     def names(self, folder: str) -> list[str]:
-        """List the names in a folder, in no order; none where there is no such folder.
+        """List the names in a folder, unordered; empty if the folder doesn't exist.
 
         Raises:
-            OSError: it is there and can't be read.
+            OSError: it exists and can't be read.
         """
         try:
             return [each.name for each in plain(folder).iterdir()]
@@ -104,10 +104,10 @@ class JvmFiles:
         self._configuration = spark_context._jsc.hadoopConfiguration()
 
     def read(self, path: str) -> str | None:
-        """Return the file's text in UTF-8; None where there is no such file.
+        """Return the file's text in UTF-8; None if the file doesn't exist.
 
         Raises:
-            OSError, Py4JError: it is there and can't be read.
+            OSError, Py4JError: it exists and can't be read.
         """
         if is_local(path):
             return self._local.read(path)
@@ -122,12 +122,12 @@ class JvmFiles:
         return text
 
     def names(self, folder: str) -> list[str]:
-        """List the names in a folder, in no order; none where there is no such folder.
+        """List the names in a folder, unordered; empty if the folder doesn't exist.
 
         One question to the file system, and some round trips for each name.
 
         Raises:
-            OSError, Py4JError: it is there and can't be read.
+            OSError, Py4JError: it exists and can't be read.
         """
         if is_local(folder):
             return self._local.names(folder)
@@ -140,7 +140,7 @@ class JvmFiles:
         hadoop_path = self._path(path)
         return hadoop_path.getFileSystem(self._configuration), hadoop_path
 
-    # For a class that is kept py4j asks the JVM nothing more; `jvm.org.apache.…` asks about each part of the name.
+    # For a cached class py4j makes no further round trips; `jvm.org.apache.…` makes one for each part of the name.
 
     @cached_property
     def _path(self) -> Any:

@@ -34,9 +34,9 @@ class ListenerBus:
 
 
 def ran_jobs(session: Any, started_at: datetime, ended_at: datetime) -> bool:
-    """Return True if a job was submitted in that time, by whatever thread; also where that is unknown.
+    """Return True if any thread submitted a job in that time; also True if unknown.
 
-    The evidence is the store behind Spark's UI, which Spark keeps with the UI turned off, too. Not to be called on the
+    The source is the store behind Spark's UI, which Spark keeps even if the UI is off. Not to be called on the
     query's own thread: it waits for the listener bus.
     """
     context = session.sparkContext

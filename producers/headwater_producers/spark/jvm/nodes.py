@@ -17,7 +17,7 @@ _INSIDE: Final = {
     "CommandResultExec": "commandPhysicalPlan",
 }
 _EXCHANGES: Final = frozenset({"ShuffleExchangeExec", "BroadcastExchangeExec"})
-# Leaves that have read the wrapped plan themselves, or wrap one that is in the same plan.
+# Leaves that read the wrapped plan themselves, or wrap a node of the same plan.
 _READS_ITSELF: Final = frozenset(
     {
         "FileSourceScanExec",
@@ -32,12 +32,12 @@ _READS_ITSELF: Final = frozenset(
 )
 # Nodes searched for sampled scans. Two or three round trips each.
 _MAX_NODES: Final = 1_000
-# Reading a plan of more leaves (a union of thousands of files) isn't worth so many round trips.
+# A plan with more leaves (a union of thousands of files) would take too many round trips.
 _MAX_LEAVES: Final = 200
 
 
 def opened(node: Any) -> Any:
-    """Return the node inside a plan's root, where the root is a wrapper of Spark's, such as adaptive execution's."""
+    """Return the node inside a plan's root, if the root is one of Spark's wrappers, such as adaptive execution's."""
     while (accessor := _INSIDE.get(class_name(node))) is not None:
         node = getattr(node, accessor)()
     return node
@@ -57,7 +57,7 @@ def leaves(node: Any) -> Iterator[Any]:
 
 
 def reads_at_leaves_alone(executed_plan: Any, at_leaves: Sequence[Any]) -> bool:
-    """Return True if a plan reads by these leaves alone: not by a subquery, from a cache, or as an RDD."""
+    """Return True if a plan reads only by these leaves: not by a subquery, from a cache, or as an RDD."""
     if len(at_leaves) >= _MAX_LEAVES or any(class_name(leaf) not in _READS_ITSELF for leaf in at_leaves):
         return False
     return "subquery" not in str(executed_plan.toString()).lower()
@@ -66,11 +66,11 @@ def reads_at_leaves_alone(executed_plan: Any, at_leaves: Sequence[Any]) -> bool:
 def sampled_scans(executed_plan: Any) -> frozenset[int] | None:
     """Return the ids of leaves that ran once more than the query needs them, so that their row counters are too high.
 
-    An empty set for most plans; None: the plan is too large to be looked through.
+    An empty set for most plans; None if the plan is too large to search.
 
     To cut rows into ranges (`orderBy`, `repartitionByRange`, a table's write order) Spark first runs what is below the
     exchange to sample it, and a third time for partitions that turn out to be large. The counters of its scans go on
-    counting. Operators below another exchange don't run again: the exchange has kept their result. See
+    counting. Operators below another exchange don't run again, because the exchange keeps their result. See
     `RangePartitioner` in
     https://github.com/apache/spark/blob/v4.0.0/core/src/main/scala/org/apache/spark/Partitioner.scala
     """

@@ -18,8 +18,8 @@ def of_uri(uri: Any) -> str:
 def qualified(spark_context: Any, path: str) -> str:
     """Complete a written path: `out` is a folder of the user's, `/out` on the default file system.
 
-    Plans of sources that take their path as an option have it as the program wrote it. Some five round trips, none for
-    a path that is whole.
+    Sources with a path option have the path in the plan exactly as in the program. About five round trips; none for a
+    complete path.
 
     Raises:
         Py4JJavaError: it is no path, or of no file system that Hadoop knows.

@@ -1,9 +1,9 @@
 """References to JVM objects that free these as soon as nobody holds them.
 
 A reference of py4j remembers each method that it was asked for, and each method its reference. Such a cycle stays until
-Python's collector comes by; and to what is older than a moment it comes when a quarter more has gathered than there
-was, in a driver after a hundred writes or more. Until then the JVM keeps each object, a query's execution with all its
-plans. References of the user's code are py4j's own; those made for capture remember nothing.
+Python's garbage collector runs. The collector examines older objects only once their number has grown by a quarter, in
+a driver after a hundred writes or more. Until then the JVM keeps each object, such as a query's execution with all its
+plans. References of the user's code stay py4j's own; capture's references remember nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _here = threading.local()
 
 
 class JvmReference(JavaObject):  # type: ignore[misc]  # py4j comes without types
-    """JavaObject that remembers none of its methods. One that nobody else has may be made one by its `__class__`."""
+    """JavaObject that remembers none of its methods. An unshared JavaObject can be converted by setting `__class__`."""
 
     def __getattr__(self, name: str) -> Any:
         if self._auto_field or name.startswith("__"):

@@ -17,7 +17,7 @@ def class_name(value: Any) -> str:
     """Return the simple name of the value's class, without Scala's suffix: `NoopTable$` is `NoopTable`.
 
     An anonymous class is called by what it extends: Delta's relations are `HadoopFsRelation`. Takes two round trips,
-    and none for a reference that was asked before.
+    and none for a reference that was asked already.
     """
     kept: dict[str, Any] = getattr(value, "__dict__", {})
     if (known := kept.get(_CLASS_NAME)) is not None:
@@ -40,7 +40,7 @@ def kept(value: Any, accessor: str) -> Any:
 def statics(session: Any, name: str) -> Any:
     """Return a JVM class by its full name, for its static methods.
 
-    `session._jvm.…` would ask the JVM about each part of the name.
+    `session._jvm.…` would make a round trip for each part of the name.
     """
     return JavaClass(name, session.sparkContext._gateway._gateway_client)
 
@@ -82,7 +82,7 @@ def private(value: Any, name: str) -> Any:
 
 
 def setting(options: Any, key: str) -> str | None:
-    """Return an option by its key, of a Scala map or a `CaseInsensitiveStringMap`; None where it isn't set.
+    """Return an option of a Scala map or a `CaseInsensitiveStringMap` by key; None if it isn't set.
 
     Spark's own maps of options ignore case; a plain map is asked for the key in lower case and as written.
     """

@@ -21,8 +21,9 @@ _JSON_FOR_A_CHARACTER = 4
 def estimated_bytes(plan: Any, enough: int) -> int:
     """Estimate the size in bytes, within about a factor of two; stops counting beyond `enough`.
 
-    An expression repeats the type of each column that it uses, a struct's with all its fields: 1,000 fields taken out
-    of one struct are a million. So an operator is counted as its expressions times the mean type of what it uses.
+    An expression repeats the type of each column that it uses, for a struct with all its fields: selecting 1,000 fields
+    of one struct repeats a million. So an operator's size is the number of its expressions times the mean size of the
+    used types.
     Some 8 round trips for each operator.
     """
     total, waiting = 0, [plan]

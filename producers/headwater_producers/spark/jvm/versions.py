@@ -1,7 +1,7 @@
 """Differences between the versions of Spark that capture runs on: PySpark's modules, and the JVM's methods.
 
-The rest of capture is written for Spark 4.0, and calls these functions. The plan reader needs none: a version's plans
-never have the classes of operators or expressions that it lacks, and an unknown class makes a description incomplete
+The rest of capture is written for Spark 4.0, and calls these functions. The plan reader needs no such functions: plans
+never contain operators or expressions that their version lacks, and an unknown class makes a description incomplete
 (`plan.operators`).
 """
 
@@ -26,11 +26,11 @@ TRIED: Final = ("3.5", "4.0", "4.1", "4.2", "4.3")
 """Minor versions that the tests were run on, oldest first."""
 
 MORE_COMMANDS: Final = frozenset({"file source write"})
-"""Names of commands in listeners, beside those of 4.0: the write within CREATE TABLE AS, since 4.2."""
+"""Names of commands in listeners, in addition to 4.0's: the write within CREATE TABLE AS, since 4.2."""
 
 
 WRAPPING_COMMANDS: Final = frozenset({"SaveAsV1TableCommand"})
-"""Commands that only run another one, which is reported by itself: `saveAsTable`, since 4.2."""
+"""Commands that only run another command, which is reported separately: `saveAsTable`, since 4.2."""
 
 _EXECUTIONS: Final = "org.apache.spark.sql.execution.SQLExecution$"
 
@@ -69,7 +69,7 @@ def selected_directories(scan: Any) -> str:
     """Return the directories of a `FileSourceScanExec` with their chosen files, as text: in a listing since 4.0."""
     selected = scan.selectedPartitions()
     directories = selected if isinstance(selected, JavaArray) else private(selected, "partitionDirectories")
-    # One round trip for all of them; py4j takes an array's elements one by one.
+    # One round trip for the whole array; py4j would fetch its elements one by one.
     return str(JavaClass("scala.Predef", scan._gateway_client).genericWrapArray(directories).mkString("\n"))
 
 
@@ -126,7 +126,7 @@ def running_executions(session: Any) -> Any:
 def declared_streams(query: Any) -> dict[int, Any]:
     """Return a running query's V2 sources as declared, by the expression id of their first column; in 3.5.
 
-    The leaves of its plan don't have the table that is read, as they do since 4.0.
+    Before 4.0 the leaves of its plan lack the table that is read.
     """
     if _has("pyspark.sql.classic.dataframe"):
         return {}
@@ -136,9 +136,9 @@ def declared_streams(query: Any) -> dict[int, Any]:
 
 
 def streamed_relation(plan: Any) -> Any | None:
-    """Return the relation of a V2 sink's table in a micro-batch; None where the plan has the table alone.
+    """Return the relation of a V2 sink's table in a micro-batch; None if the plan has only the table.
 
-    Until 4.1 a `WriteToMicroBatchDataSource` has a relation where a catalog has the table. Since 4.2 it always has one.
+    Until 4.1 a `WriteToMicroBatchDataSource` has a relation only if a catalog has the table; since 4.2 always.
     For a catalog's table that is a reference, by which each micro-batch looks the table up anew: then the catalog is
     asked.
     """

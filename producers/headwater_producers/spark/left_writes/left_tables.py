@@ -71,7 +71,7 @@ def became_of(write: LeftWrite, files: TextFiles, current: CurrentMetadata | Non
     Args:
         write: the write whose driver is gone.
         files: reader of the table's log.
-        current: current metadata of Iceberg tables in the catalogs of a session; None: there is no session.
+        current: current metadata of Iceberg tables in the catalogs of a session; None without a session.
     """
     if len(write.targets) != 1:
         return unknown("it was to write several datasets" if write.targets else "where it was to write isn't known")

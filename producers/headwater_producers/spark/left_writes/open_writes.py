@@ -2,10 +2,10 @@
 
     <outbox>/<destination>/writes/<run id of the application>.db
 
-The file is made with the first write that is announced, and is gone with an application that ends none of them openly.
+The file is created with the first announced write, and removed when an application ends without open writes.
 Its lock goes with the process (`outbox.locked_file`): a file that can be opened is a dead driver's. Each row has the
-START of a write, its plan, the time of its last observation, and versions of its target that belong to other runs. The
-file is for the worker's thread alone; a failing disk costs the open writes, never the job.
+START of a write, its plan, the time of its last observation, and versions of its target that belong to other runs. Only
+the worker's thread uses the file; if the disk fails, open writes are lost, but the job isn't affected.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class OpenWrites(KeptWrites):
                 connection.close()
             else:
                 remove_locked(self._path, connection)
-                # The last user leaves no empty folder behind.
+                # The last user removes the empty folder.
                 self._path.parent.rmdir()
 
     def left(self) -> Iterator[list[KeptWrite]]:
@@ -151,7 +151,7 @@ class OpenWrites(KeptWrites):
         try:
             connection = create_locked(path)
         except FileNotFoundError:
-            # Another process has just removed the folder, as its last user.
+            # Another process was the folder's last user, and has just removed it.
             make_private(path.parent)
             connection = create_locked(path)
         if connection is not None:

@@ -34,7 +34,7 @@ def bind(column: ValueLineage, variables: Mapping[int, ValueLineage]) -> ValueLi
     if any(d.field is not None for d in direct):
         direct -= CONSTANT
     parts = {name: bind(item, variables) for name, item in column.parts.items()}
-    # `x -> x` has the parts of what x stands for.
+    # `x -> x` has the parts of x's value.
     inherited = {name for value in whole for name in value.parts} - parts.keys()
     for name in sorted(inherited):
         parts[name] = merge([part(value, name) for value in whole], name)

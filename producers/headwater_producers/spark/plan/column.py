@@ -1,7 +1,7 @@
 """Column lineage algebra: sources and influences of one value.
 
-A `ValueLineage` is the lineage of one expression at one point of a plan. Rules combine them bottom-up; nothing is
-looked up in a plan twice. All values are frozen and all functions pure.
+A `ValueLineage` is the lineage of one expression at one point of a plan. Rules combine them bottom-up, so each node of
+a plan is read once. All values are frozen and all functions pure.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ DataType = Any
 ELEMENT = "[]"
 VALUE = "{}"
 KEY = "\1"
-"""Step to the keys of a map that was built; no path names them."""
+"""Step to the keys of a map built in the query; paths never contain it."""
 LENGTH = "\2"
 """Step to the length of an array or map; no path names it."""
 PRESENCE = "\3"
@@ -30,17 +30,17 @@ PRESENCE = "\3"
 UNNAMED = frozenset({KEY, LENGTH, PRESENCE})
 """Parts that no path names."""
 REST = "\0"
-"""Member of an array or a map that is none of the known ones."""
+"""Any other member of an array or a map than the known ones."""
 _MEMBER = "\0"
-"""Separator between `[]` or `{}` and a member's index or key; no field's name has it."""
+"""Separator between `[]` or `{}` and a member's index or key; never part of a field's name."""
 MAX_TEXT = 1_000
 MAX_INLINE = 300
-"""Length above which a column's text isn't repeated in other columns' texts; a digest stands for it."""
+"""Length above which a column's text is replaced by a digest in other columns' texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldRef:
-    """Field of a dataset; `path` None is the dataset as a whole (its rows)."""
+    """Field of a dataset; with `path` None the whole dataset (its rows)."""
 
     dataset: DatasetRef
     path: Path | None = None
@@ -62,7 +62,8 @@ class DirectSource:
         field: None: from no field (a constant, a black box without arguments).
         kind: kind of the transformation on the way.
         masking: the field's value can't be read back.
-        whole: the value has the field's own structure, so a part of it comes from the field's part of that name.
+        whole: True if the value has the field's own structure, so that each part comes from the field's part of the
+            same name.
     """
 
     field: FieldRef | Variable | None
@@ -95,7 +96,7 @@ def member_step(container: str, key: str) -> str:
 
 
 def container_step(step: str) -> str | None:
-    """Return the step to all members, for the step to one member; None for any other step."""
+    """Return the step to all members for a step to one member; None for any other step."""
     container, mark, _ = step.partition(_MEMBER)
     return container if mark else None
 
@@ -111,14 +112,14 @@ class ValueLineage:
 
     Attributes:
         direct: sources of the value.
-        indirect: influences on this value alone (those on all rows are in `Relation.influences`).
+        indirect: influences on only this value (influences on all rows are in `Relation.influences`).
         text: the expression in terms of input fields, free of anything that changes from run to run.
         parts: lineage of known parts: struct fields by name, `[]` the elements of an array, `{}` the values of a map;
             for a value that was built in the query also its members by `member_step`, a map's keys by `KEY`, its length
             by `LENGTH`, and a struct's nullness by `PRESENCE`.
         encoded: the value is an encoding (JSON, Avro, CSV) of this one, e.g. by `to_json`, or a topic's payload.
         type: data type, as far as known.
-        constants: all possible values, where known: the literal, or those of a CASE.
+        constants: all possible values, if known: the literal, or the literals of a CASE.
         parameters: ids of a lambda's variables.
     """
 
@@ -157,10 +158,10 @@ def combine(
 
 
 def influences(columns: Iterable[ValueLineage], kind: Kind, text: str | None = None) -> frozenset[Indirect]:
-    """Return `columns` as influences of `kind` by way of `text` (else their own texts), with their influences.
+    """Return `columns` as influences of `kind` with `text` (else their own texts), and with their influences.
 
-    Influences keep what they were (a filter on a window function's result is a FILTER on the partition keys too, but
-    it was the window that used them): only direct sources take the new kind.
+    Existing influences keep their kind (a filter on a window function's result also depends on the partition keys, but
+    the window used them): only direct sources get the new kind.
     """
     found: set[Indirect] = set()
     for column in columns:
@@ -176,7 +177,7 @@ def inline(column: ValueLineage) -> str:
 
 
 def clip(text: str) -> str:
-    """Cut a text to `MAX_TEXT` characters; a longer one ends in a digest of the whole, so that two stay two."""
+    """Cut a text to `MAX_TEXT` characters; a longer text ends in a digest of the whole, so texts stay distinct."""
     return text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT - 20]}… {_digest(text)}"
 
 

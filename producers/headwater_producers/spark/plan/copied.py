@@ -12,14 +12,14 @@ from headwater_producers.spark.plan.schema import type_parts
 
 
 def copied(source: PlanInput, schema: DataType, but: Collection[str] = ()) -> Relation:
-    """Read the rows of `source` under the columns of `schema`: each from its namesake, where `source` names its own.
+    """Build the relation of a copy of `source`: each column of `schema` comes from the source's column of that name.
 
-    Where it doesn't (files that are moved), the source of each is the dataset as a whole.
+    If the source's columns are unknown (files that are moved), each comes from the dataset as a whole.
 
     Args:
         source: copied dataset.
         schema: schema of the output.
-        but: columns that the statement gives their values.
+        but: left out: columns whose values the statement itself sets.
     """
     named = source.schema is not None
     pairs = []

@@ -70,8 +70,8 @@ class PlanInput:
         dataset: reference of the dataset.
         kind: kind of source.
         type: OpenLineage's dataset type: TOPIC, FILE, TABLE, VIEW, STREAM.
-        schema: the fields as this reader sees them. A reader's view is no authority on a topic's payload: a writer's
-            schema, where one is known, should win.
+        schema: the fields as this reader sees them. A reader's view of a topic's payload isn't authoritative: a known
+            writer's schema should win.
         storage, symlinks: for a DatasetEvent.
         position: range that a *batch* plan reads, as far as the plan has it: file set, snapshot, Kafka offsets.
         certainty: certainty of `position`.
@@ -80,7 +80,7 @@ class PlanInput:
         source_description: that source's `description` in the progress, where known.
         bootstrap_servers: Kafka's servers, for naming further topics of a subscribed pattern.
         topic_pattern: Kafka's subscribed pattern: the progress may name topics that weren't there yet.
-        from_beginning: True if a streamed table is read from its beginning on, where no log has its first offset.
+        from_beginning: True if a streamed table without a log of its first offset is read from its beginning.
         connection: see `PlanOutput`.
     """
 
@@ -112,13 +112,13 @@ class PlanOutput:
         mode: fate of the rows that existed before.
         format: `parquet`, `kafka`, `iceberg`, …
         partition_columns: partition columns of a table or folder.
-        partition: the one partition that all rows go to, as far as the statement names it: values of some of these
-            columns, or of all. None is a value, too: Spark's `__HIVE_DEFAULT_PARTITION__`.
-        overwritten: partition that an overwrite of partitions empties first; without columns, it empties each that gets
-            rows; None: it replaces some of their rows, or that isn't known.
-        branch: branch of an Iceberg table that the rows went to; None for its main line.
+        partition: single partition that gets all rows, as far as the statement names it: values of some or all of these
+            columns. None is a value, too: Spark's `__HIVE_DEFAULT_PARTITION__`.
+        overwritten: partition that an overwrite empties first; without columns, every partition that gets rows; None:
+            only some rows are replaced, or it is unknown.
+        branch: branch of an Iceberg table that got the rows; None for the main branch.
         storage, symlinks: for a DatasetEvent.
-        lifecycle: CREATE, OVERWRITE … where the command means so.
+        lifecycle: CREATE, OVERWRITE …, if the command implies it.
         connection: connection options `kafka.…` of a Kafka source or sink, without that prefix. They may hold
             credentials: they are never shown, and never leave the driver.
     """
@@ -147,9 +147,9 @@ class DdlChange:
         dataset: the changed dataset.
         type, schema, storage, symlinks, description: for a DatasetEvent, as they are afterwards.
         lifecycle: CREATE, DROP, RENAME, ALTER, TRUNCATE.
-        previous: with RENAME, the dataset until then; with ALTER, the catalog's name of a table that has moved, which
-            becomes a RENAME where its former location is known.
-        partitions: the changed partitions, where it isn't the whole table.
+        previous: for RENAME, the previous dataset; for ALTER, the name of a moved table in the catalog, which becomes a
+            RENAME if its former location is known.
+        partitions: changed partitions; None: the whole table.
         columns: columns that were renamed or dropped.
         by_name, previous_by_name: `dataset` or `previous` is the catalog's name, which no longer shows the location:
             the table last seen under this name is meant.
@@ -181,7 +181,7 @@ class StreamingLink:
         sink_kind: CALLBACK: the writes happen in the user's function, and reach capture as batch queries of their own.
         source_descriptions: `description` of each of `StreamingQueryProgress.sources`, in order, where known.
         pattern_sources: indices of the sources that subscribe to a pattern of topics. Before the first progress their
-            topics aren't known, so nor are their inputs; with each new topic there is more to describe.
+            topics and inputs are unknown; each new topic adds some.
     """
 
     query_id: str | None = None
@@ -201,7 +201,7 @@ class Upstream:
 
     Attributes:
         relation: columns by expression id, influences and datasets of the plan's output.
-        inputs: the datasets behind it, which the inner write has as its own.
+        inputs: datasets behind the frame, which become inputs of the inner write.
         problems: parts that weren't understood, which are missing in the later plan too.
     """
 
@@ -217,8 +217,8 @@ class PlanDescription:
     Attributes:
         inputs: datasets read, in the order of the plan, each dataset (and streaming source) once.
         outputs: datasets written; empty for a query that only collects.
-        lineage: columns of `outputs` to columns of `inputs`; with `complete=False` and a reason where something
-            wasn't understood. Its digest is `identity.plan_digest(lineage)`.
+        lineage: columns of `outputs` to columns of `inputs`; with `complete=False` and a reason if something wasn't
+            understood. Its digest is `identity.plan_digest(lineage)`.
         command: simple class name of the command at the plan's root: `InsertIntoHadoopFsRelationCommand`; None for a
             query that only collects.
         streaming: link to the streaming query, None for a batch plan.
@@ -228,10 +228,10 @@ class PlanDescription:
         failures: parts that couldn't be read because of unexpected errors, as sentences.
         names: reported names of its columns.
         beyond_cap: True if its columns weren't read, since it is larger than `PlanSettings.max_plan_bytes`.
-        upstream: argument of `describe` for plans that start from this one's output; None where it failed.
+        upstream: argument of `describe` for plans that start from this plan's output; None if reading failed.
         read: result of reading the plan, without the command's output, so that the output can be looked at again
-            without reading the plan again. None where reading failed.
-        query_schema: schema of the query whose rows are written, where that was asked for.
+            without reading the plan again. None if reading failed.
+        query_schema: schema of the query whose rows are written, if requested.
     """
 
     inputs: tuple[PlanInput, ...]

@@ -48,7 +48,7 @@ class OutputFields:
 
 
 def unfold(field: OutputField, *, payload: bool = False) -> Iterator[tuple[Path, ValueLineage]]:
-    """Yield the field and all parts of it that its type names, parents first; a payload's parts with it."""
+    """Yield the field and all parts in its type, parents first; for a payload, also its parts."""
     yield from _unfold((field.name,), field.column, field.type)
     encoded = field.column.encoded
     if payload and encoded is not None:
@@ -63,7 +63,7 @@ def _unfold(path: Path, column: ValueLineage, data_type: DataType) -> Iterator[t
 
 
 def unfold_all(field: OutputField) -> Iterator[tuple[Path, ValueLineage]]:
-    """Yield the field and all parts of it: those of its type, of its encoded value, and map values by known key."""
+    """Yield the field and all its parts: of its type, of its encoded value, and map values by known key."""
     yield from _unfold_all((field.name,), field.column, field.type)
 
 
@@ -101,7 +101,7 @@ def column_lineage(
 def whole_lineage(
     outputs: Iterable[DatasetRef], inputs: Iterable[DatasetRef], problems: Iterable[str]
 ) -> ColumnLineage:
-    """Build the fallback lineage where columns can't be read: each output may come from each input, kind UNKNOWN."""
+    """Build the fallback lineage for unreadable columns: each output may come from each input, kind UNKNOWN."""
     book = _Book()
     sources = list(inputs)
     for output in outputs:
@@ -120,7 +120,7 @@ def edge_kind(direct: DirectSource, name: str) -> Kind:
 
 
 def edge_sources(column: ValueLineage) -> Iterator[DirectSource]:
-    """Yield the direct sources worth an edge: a constant only where nothing else makes the value."""
+    """Yield the direct sources that get an edge: a constant only if it is the value's only source."""
     only_constant = column.direct == CONSTANT and not column.indirect
     for direct in column.direct:
         if direct.field is not None or direct.kind is not Kind.CONSTANT or only_constant:
@@ -222,7 +222,7 @@ class _Book:
 
 
 def _order(edge: ColumnEdge) -> tuple[object, ...]:
-    # Nulls first; a plain comparison of edges would compare None with text.
+    # Nulls first: comparing edges directly would compare None with text.
     return (
         edge.output,
         edge.output_field or "",

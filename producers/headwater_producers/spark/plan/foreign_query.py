@@ -1,7 +1,7 @@
-"""Foreign queries: column lineage of SQL that another database runs, read by sqlglot where that is installed.
+"""Foreign queries: column lineage of SQL that another database runs, read by sqlglot if installed.
 
 An ambiguity in the text (a column that may belong to either of two tables, an unknown construct) makes the whole query
-unread: half a reading would be a guess. A `*` of one table is read where the result has its columns' names.
+unread: half a reading would be a guess. A `*` of one table is resolved if the names of the result's columns are known.
 """
 
 from __future__ import annotations
@@ -45,9 +45,10 @@ DIALECTS = {
     "sqlite": f"sqlite{_AS_WRITTEN}",
     "databricks": "databricks",
 }
-"""sqlglot's dialects by the scheme of a JDBC URL; any other is read as general SQL. An unquoted column gets the
-database's case: lower in Postgres, upper in Oracle, unchanged in SQL Server. A table keeps its case in the query, like
-one that is read without a query."""
+"""sqlglot's dialects by the scheme of a JDBC URL; queries for other schemes are read as general SQL. An unquoted column
+gets the
+database's case: lower in Postgres, upper in Oracle, unchanged in SQL Server. A table keeps the case in which the query
+spells it, like a table that is read without a query."""
 
 WRITTEN = "written"
 """Key of a table node's name in the query, kept through sqlglot's normalization."""
@@ -72,7 +73,7 @@ def read_foreign(
     names: Sequence[str] = (),
     literals: Literals = Literals.SHOWN,
 ) -> ForeignRelation | None:
-    """Return the relation of a foreign query; None where sqlglot isn't installed or the query can't be read.
+    """Return the relation of a foreign query; None if sqlglot isn't installed or the query can't be read.
 
     Args:
         query: one SELECT, WITH and set operations included.
@@ -110,7 +111,7 @@ def read_foreign(
 
 
 def foreign_tables(query: str, scheme: str) -> tuple[str, ...] | None:
-    """Return the tables in a query, in its spelling, each once; None where sqlglot is missing or can't parse it."""
+    """Return the tables in a query, in its spelling, each once; None if sqlglot is missing or can't parse it."""
     try:
         import sqlglot
         from sqlglot import exp
@@ -131,13 +132,13 @@ class _Reader:
     literals: Literals
 
     def relation(self, scope: Scope, names: Sequence[str] = ()) -> ForeignRelation:
-        """Read the query of a scope; `names` of its columns, where they are known, show the columns behind a `*`."""
+        """Read the query of a scope; known `names` of its columns resolve a `*`."""
         from sqlglot import exp
 
         statement = scope.expression
         if isinstance(statement, exp.SetOperation):
             first, *others = scope.set_operation_scopes
-            # The names are those of the first branch's columns.
+            # The first branch's columns give the names.
             return self._united(scope, [self.relation(first, names), *map(self.relation, others)])
         if not isinstance(statement, exp.Select) or set(_given(statement)) - _KNOWN_CLAUSES:
             raise UnreadError

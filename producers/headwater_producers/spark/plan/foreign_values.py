@@ -36,7 +36,7 @@ STAR = "*"
 
 
 class UnreadError(Exception):
-    """Column whose source the text alone doesn't show."""
+    """Column whose source isn't clear from the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class ForeignRelation:
     Attributes:
         columns: names and lineage, in the order of the SELECT list; `STAR` for all columns of a table.
         influences: influences on the choice of its rows.
-        rows: the tables that its rows come from.
+        rows: source tables of its rows.
     """
 
     columns: tuple[tuple[str, ValueLineage], ...]
@@ -66,7 +66,7 @@ class Relations(Protocol):
     literals: Literals
 
     def relation(self, scope: Scope, names: Sequence[str] = ()) -> ForeignRelation:
-        """Read the query of a scope; `names` of its columns, where they are known, show the columns behind a `*`."""
+        """Read the query of a scope; known `names` of its columns resolve a `*`."""
 
     def table(self, table: exp.Table) -> DatasetRef:
         """Name a table."""
@@ -77,8 +77,8 @@ class ValueReader:
     """Reader of the expressions of one SELECT.
 
     Attributes:
-        scope: sqlglot's `Scope`, which knows what an alias of FROM stands for.
-        rows: the tables whose rows these are.
+        scope: sqlglot's `Scope`, which resolves aliases of FROM.
+        rows: tables of the rows.
         relations: the reader of the whole query.
     """
 
@@ -136,7 +136,7 @@ def named_stars(
     """Expand a `STAR` among the columns, by the names that all columns have in the result.
 
     Raises:
-        UnreadError: there are several, with an unknown border between them.
+        UnreadError: there are several, with an unknown boundary between them.
     """
     stars = [index for index, (name, _) in enumerate(columns) if name == STAR]
     if not stars or not names:
@@ -246,7 +246,7 @@ def _named(scope: Any, alias: str) -> Any:
 
 
 def _only(scope: Any) -> Any:
-    # A name without a table belongs to the only table; but in a subquery it may belong to the query around.
+    # A name without a table belongs to the only table; but in a subquery it may belong to the outer query.
     sources = [source for _, source in scope.selected_sources.values()]
     return sources[0] if len(sources) == 1 and not scope.is_subquery else None
 

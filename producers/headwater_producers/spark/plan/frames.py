@@ -1,6 +1,6 @@
 """Frames that live on as RDDs: `checkpoint()`, `localCheckpoint()`, `.rdd`.
 
-A later plan begins with the RDD and has nothing of the frame's lineage. So the lineage is remembered here, by the RDD's
+A later plan begins with the RDD and lacks the frame's lineage. So the lineage is remembered here, by the RDD's
 id, which is unique for each frame of an application.
 """
 
@@ -41,7 +41,7 @@ class KnownFrames:
             self._forget(next(iter(self._frames)))
 
     def of(self, rdd: int) -> Upstream | None:
-        """Return the frame whose rows an RDD has; None where it wasn't remembered, or was forgotten."""
+        """Return the frame of an RDD's rows; None if it wasn't remembered, or was evicted."""
         found = self._frames.get(rdd)
         if found is not None:
             self._frames.move_to_end(rdd)

@@ -39,7 +39,7 @@ class _Written:
         found: list[tuple[Attribute, ValueLineage]] = []
         for (root, *_), number in ((nodes, expression_id(nodes[0])) for nodes in node.output()):
             name = str(root.get("name"))
-            # A column that isn't written is null, or generated, and no generated column depends on another.
+            # An unwritten column is null or generated; generated columns don't depend on each other.
             column = self._columns.get(name.lower(), ValueLineage(CONSTANT, text=name))
             found += [(Attribute(number, name, root.get("dataType")), column)] if number is not None else []
         return Leaf(relation=Relation().with_output(found))

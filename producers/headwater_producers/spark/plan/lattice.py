@@ -5,9 +5,9 @@ the greatest of its steps:
 
     CONSTANT < COPY < CAST < DERIVE < MASK < HASH < AGGREGATE < EXTERNAL < UNKNOWN
 
-RENAME isn't in it: a column was renamed if it is a COPY whose last name differs, which only its two ends show (renamed
-and renamed back is a COPY). `masking` is sticky: once a step can't be read back, the chain can't.
-A constant stays one whatever is computed from it, unless a black box does.
+RENAME isn't in it: a renamed column is a COPY whose first and last names differ (renamed twice and back, it is a COPY).
+`masking` is sticky: once a step can't be read back, the chain can't.
+Values computed from a constant are constants, except by a black box.
 """
 
 from __future__ import annotations
@@ -55,5 +55,5 @@ def compose(first: Kind, then: Kind) -> Kind:
 
 
 def subtype(kind: Kind) -> str | None:
-    """Return OpenLineage's subtype; None for a kind that it has no word for."""
+    """Return OpenLineage's subtype of a kind; None if there is none."""
     return _SUBTYPE[kind]

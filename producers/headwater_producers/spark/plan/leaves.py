@@ -16,11 +16,10 @@ class Leaf:
     """Lineage of one leaf of a plan.
 
     Attributes:
-        inputs: its datasets; a column of the leaf comes from the field of that name in each.
+        inputs: its datasets; a column of the leaf comes from the field of the same name in each.
         payloads: names of columns that are encodings of fields no schema names: a topic's key and value.
-        relation: lineage of its attributes by id, where an earlier plan made them.
-        kind: kind of its columns' sources where there are no datasets: CONSTANT for rows in the plan itself, else
-            UNKNOWN.
+        relation: lineage of its attributes by id, if they come from an earlier plan.
+        kind: kind of its columns' sources if it has no datasets: CONSTANT for rows in the plan itself, else UNKNOWN.
         problem: reason why the lineage is incomplete, as a sentence.
         of_format: True if only a query that a table's format runs for itself has such a leaf, as MERGE does.
     """
@@ -41,11 +40,11 @@ class Leaves(Protocol):
 
         Args:
             node: the leaf.
-            view: the name of the temporary view that is this leaf and nothing else, if there is one.
+            view: name of the temporary view that consists of only this leaf, if any.
         """
 
     def view(self, node: PlanNode) -> PlanInput | None:
-        """Return the permanent view that a `View` is; None for a temporary or unknown one. Never raises."""
+        """Return the permanent view of a `View` node; None for a temporary or unknown one. Never raises."""
 
     def projections(self, node: PlanNode) -> list[list[Nodes]] | None:
-        """Return the projections of an `Expand` whose JSON lacks them; None where they can't be had. Never raises."""
+        """Return the projections of an `Expand` whose JSON lacks them; None if they aren't available. Never raises."""

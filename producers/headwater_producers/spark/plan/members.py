@@ -1,7 +1,7 @@
-"""Members of arrays and maps that are built one by one: `array(x, y)[0]` is x, `map('a', x, 'b', y)['b']` is y.
+"""Members of arrays and maps that the query builds: `array(x, y)[0]` is x, `map('a', x, 'b', y)['b']` is y.
 
-A column has them among its parts, by `member_step`, with one for any other member, which is null. The result of a
-function that isn't followed member by member has none: each of its elements may come from any of them.
+A column has them as parts, by `member_step`, and a part for any other member, which is null. The result of a function
+without a rule for members has no such parts: each element may come from any member.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ def array_members(values: Sequence[ValueLineage]) -> dict[str, ValueLineage]:
 
 
 def map_members(keys: Sequence[ValueLineage], values: Sequence[ValueLineage]) -> dict[str, ValueLineage]:
-    """Return the members of a map of just these entries; none where a key isn't known."""
+    """Return the members of a map with exactly these entries; empty if a key is unknown."""
     by_key: dict[str, list[ValueLineage]] = {}
     for key, value in zip(keys, values, strict=False):
         known = constant_key(key)
         if known is None or len(by_key) == MAX_MEMBERS:
             return {}
         by_key.setdefault(known, []).append(value)
-    # Of two entries with one key Spark keeps the last, or fails, depending on the session.
+    # If two entries have the same key, Spark keeps the last or fails, depending on the session.
     found = {member_step(VALUE, key): merge(items, key) for key, items in by_key.items()}
     return {**found, member_step(VALUE, REST): NOTHING}
 
 
 def array_items(array: ValueLineage) -> list[ValueLineage] | None:
-    """Return all elements of an array, in order; None where they aren't known one by one, as of one of two arrays."""
+    """Return all elements of an array, in order; None if they aren't known individually, as for one of two arrays."""
     known = members(array, ELEMENT)
     if known.get(member_step(ELEMENT, REST)) != NOTHING:
         return None
@@ -79,7 +79,7 @@ def index_step(call_name: str, index: ValueLineage) -> str | None:
 
 
 def constant_key(column: ValueLineage) -> str | None:
-    """Return a value's constant integer or text, equal for all that Spark takes for equal; else None."""
+    """Return a value's constant integer or text, normalized so that values equal in Spark are equal; else None."""
     if not column.constants or len(column.constants) > 1 or column.indirect:
         return None
     (value,) = column.constants
@@ -89,5 +89,5 @@ def constant_key(column: ValueLineage) -> str | None:
         except InvalidOperation:
             return None
         return str(int(number)) if number == number.to_integral_value() else None
-    # A cast can write a number in another way than its literal has it.
+    # A cast can spell a number differently from its literal.
     return value if column.type == "string" and not column.text.startswith("cast(") else None

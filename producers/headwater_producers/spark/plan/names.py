@@ -1,19 +1,19 @@
-"""Reported column names: those that Spark made of an expression have no literals.
+"""Reported column names: names that Spark generates from expressions, without literals.
 
-Spark names a column that nobody names by its expression, and prints literals as they are, without quotes:
+Spark names an unnamed column by its expression, and prints literals without quotes:
 
     aes_encrypt(ssn, 0000111122223333, GCM, DEFAULT, , )     ⇒ aes_encrypt(ssn, ?)
     base64(aes_encrypt(ssn, 0000111122223333, GCM, …))       ⇒ base64(aes_encrypt(ssn, ?))
 
-and, where literals are hidden (`PlanSettings.literals`), of every such name:
+and, if literals are hidden (`PlanSettings.literals`), for every such name:
 
     concat(first, 0000, last)   ⇒ concat(?)        DE_sum(x)   ⇒ ?_sum(x)
     (delay + 5)                 ⇒ (?)              sum(x)      ⇒ sum(x)
 
-The table's column really has this name, and a job that reads it has no plan that shows the name's origin. So a name is
-recognized by its shape alone, and its writer and its readers report the same name: their lineages meet. Only the job
-that makes it knows the column of a literal (`SELECT 'DE'`) or of a pivot (`DE`), which no shape shows. Columns with one
-reported name are one column, with the lineage of all of them.
+The table's column really has this name, and plans of its readers don't show the name's origin. So a name is recognized
+only by its shape: writer and readers report the same name, and their lineages connect. Names of a literal (`SELECT
+'DE'`) or of a pivot (`DE`) have no recognizable shape: only the job that creates them knows them. Columns with the same
+reported name are one column, with their joint lineage.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class PlanNames:
     """Reported names of one plan's columns.
 
     Attributes:
-        hidden: True to hide literals in generated names; those of encryption functions always are.
+        hidden: whether to hide literals in generated names; in encryption functions they are always hidden.
         known: reported names, by name, that only the plan shows to be generated, and not their shape.
     """
 
@@ -165,7 +165,7 @@ def without_keys(name: str) -> str:
 
 
 def without_literals(name: str) -> str:
-    """Remove possible literals from a name, if it has the shape of one that Spark has made. Idempotent."""
+    """Remove possible literals from a name with the shape of Spark's generated names. Idempotent."""
     if _OF_A_COLUMN.fullmatch(name):
         return name
     if (pivot := _OF_A_PIVOT.fullmatch(name)) and name.partition("(")[0] not in _AGGREGATES:
@@ -179,7 +179,7 @@ def without_literals(name: str) -> str:
 
 
 def _arguments(name: str, start: int) -> tuple[list[str], int | None]:
-    """Return the arguments of the call whose bracket opens here, and the position behind it; None: it isn't closed."""
+    """Return the arguments of the call whose bracket opens here, and the position after it; None if it isn't closed."""
     arguments: list[str] = []
     depth, begin = 0, start
     for found in _DELIMITER.finditer(name, start):

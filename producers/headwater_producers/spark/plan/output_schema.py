@@ -27,7 +27,7 @@ def stored_schema(target: OutputFields, schema: DataType) -> SchemaDefinition:
     base = schema_definition(schema)
     if not target.payload:
         return base
-    # A topic's field is text or bytes, and has the payload's fields after it.
+    # A topic's field is text or bytes, followed by the payload's fields.
     encoded = {field.name: field.column.encoded for field in target.fields if field.column.encoded}
     fields: list[SchemaField] = []
     for field in base.fields:

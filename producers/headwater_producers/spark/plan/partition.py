@@ -9,10 +9,10 @@ from typing import Final
 from headwater_schemas.redaction import redact
 
 MAX_PARTITIONS: Final = 100
-"""Largest number of listed partitions; more are only counted."""
+"""Maximum number of listed partitions; further ones are only counted."""
 
 Partition = tuple[tuple[str, str | None], ...]
-"""Values of partition columns, in the order of the columns; None where the value is null."""
+"""Values of partition columns, in the order of the columns; None for null."""
 
 _NULL: Final = "__HIVE_DEFAULT_PARTITION__"
 # What Spark and Hive write as %XX in the name of a partition's folder (ExternalCatalogUtils).
@@ -26,9 +26,9 @@ class PartitionChange:
     Attributes:
         change: ADD, DROP, RENAME, TRUNCATE, LOCATION, or RECOVER for the partitions that MSCK REPAIR TABLE adds or
             removes.
-        partitions: the first `MAX_PARTITIONS` of the changed ones; empty where the statement doesn't name them.
+        partitions: first `MAX_PARTITIONS` changed partitions; empty if the statement doesn't name them.
         previous: with RENAME, the partition's former values.
-        count: number of partitions that the statement names; None where it names none.
+        count: number of partitions that the statement names; None if it names none.
     """
 
     change: str
@@ -61,7 +61,7 @@ def path_partition(path: str) -> Partition:
 
 
 def partition_value(text: str | None) -> str | None:
-    """Render a value as Spark's catalogs do, where null is a name like others, and an empty text is null."""
+    """Render a value as Spark's catalogs do: null has a name like other values, and an empty text counts as null."""
     return None if text in ("", _NULL) else text
 
 

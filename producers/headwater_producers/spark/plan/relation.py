@@ -31,7 +31,7 @@ class Relation:
         output: attributes of the operator, in order; an id may appear twice.
         columns: lineage by expression id, of at least the output.
         influences: influences on the choice of rows, which hold for every column.
-        rows: the datasets whose rows these are, which is all that `count(*)` reads.
+        rows: datasets of the rows; `count(*)` reads nothing else.
     """
 
     output: tuple[Attribute, ...] = ()

@@ -16,12 +16,12 @@ from headwater_schemas.events import TransformationKind as Kind
 def replaced_by(
     condition: Nodes, dataset: DatasetRef, partition_columns: Collection[str], literals: Literals
 ) -> frozenset[Indirect]:
-    """Return the influences on which rows an overwrite replaces; none where it replaces whole partitions.
+    """Return the influences on the rows that an overwrite replaces; empty if it replaces whole partitions.
 
     Args:
         condition: JSON of the resolved condition.
         dataset: the table.
-        partition_columns: the table's partition columns. A condition on these alone looks at no row.
+        partition_columns: the table's partition columns. A condition on only these columns reads no row.
         literals: display of literals in texts.
     """
     columns: dict[int, ValueLineage] = {}

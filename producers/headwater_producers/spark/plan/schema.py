@@ -21,7 +21,7 @@ def path_text(path: Path) -> str:
 
 
 def quoted(name: str) -> str:
-    """Quote a name as it is reported: `a.b` in backquotes; so is a column named `[]` or `{}`, which is no element."""
+    """Quote a name for reports: `a.b` in backquotes, and also columns named `[]` or `{}`, which aren't elements."""
     name = shown_name(name)
     if "." in name or "`" in name or name in (ELEMENT, VALUE):
         return "`" + name.replace("`", "``") + "`"
@@ -84,7 +84,7 @@ def _comments(above: tuple[str, ...], data_type: DataType) -> Iterator[tuple[str
 
 
 def definition(parts: Iterable[tuple[str, DataType, bool | None]]) -> SchemaDefinition:
-    """Return the fields (name, type, nullable) with nested ones under their full path; the first of one name wins."""
+    """Return the fields (name, type, nullable), nested ones under their full path; of equal names the first wins."""
     fields: dict[str, SchemaField] = {}
     for name, data_type, nullable in parts:
         for field in _fields((name,), data_type, nullable):

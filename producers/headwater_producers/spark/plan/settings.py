@@ -20,7 +20,7 @@ class ClusterIds(Protocol):
 
         Args:
             session: a `SparkSession`.
-            servers: the brokers, as the job has them.
+            servers: the brokers, as in the job's options.
             connection: connection settings by Kafka's own names.
         """
 
@@ -33,14 +33,14 @@ class PlanSettings:
         max_plan_bytes: a plan whose JSON is larger isn't parsed; its lineage is incomplete, with that reason. 32 MiB is
             about 5,000 columns in 5 projections.
         kafka_cluster_names: cluster name by cluster id or by brokers, `*` for every other (`naming.declared_cluster`).
-            Without one the sorted bootstrap list names the cluster.
-        kafka_clusters: asks brokers for their cluster's id; None: they aren't asked.
-        max_paths: largest number of file paths in a position; the digest covers all of them.
-        max_files: beyond this many files a position has their count and bytes only.
+            Without a name the sorted bootstrap list names the cluster.
+        kafka_clusters: looks up a cluster's id at its brokers; None: no lookup.
+        max_paths: maximum number of file paths in a position; the digest covers all paths.
+        max_files: with more files than this, a position has only their count and bytes.
         literals: True to show literals in expression texts. Dates and times are never shown, so that the same job of
             another day has the same lineage.
-        numbers: True to show the numbers in literals. False where a plan is made anew with each micro-batch: its
-            number, or the minute, would make each of them another plan.
+        numbers: True to show the numbers in literals. False for plans that are built anew with each micro-batch: the
+            batch's number, or the minute, would make each a different plan.
         encoded: True if text and bytes of any dataset may be encodings of fields that no schema names, as a topic's
             are.
     """

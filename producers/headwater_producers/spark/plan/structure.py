@@ -31,11 +31,11 @@ from headwater_producers.spark.plan.schema import type_parts, type_text
 from headwater_schemas.events import TransformationKind as Kind
 
 MAX_INFLUENCES = 32
-"""Largest number of influences that each part of a value chosen as a whole has one by one."""
+"""Maximum number of influences that are listed for each part of a value that is chosen as a whole."""
 
 
 def part(column: ValueLineage, step: str) -> ValueLineage:
-    """Return a part of a structured value: its known lineage, else the value's sources (parts where `whole`)."""
+    """Return a part of a structured value: its known lineage, else the value's sources (or their parts if `whole`)."""
     known = column.parts.get(step)
     if known is not None:
         return known
@@ -71,7 +71,7 @@ def one_of_all(container: ValueLineage, step: str) -> ValueLineage:
 
 
 def _one_of_so_many(value: ValueLineage, length: ValueLineage, text: str) -> ValueLineage:
-    # Part by part: of `arrays_zip(a, b)` one array may be longer, and then both fields are picked by its length.
+    # Part by part: in `arrays_zip(a, b)` one array may be longer, and its length then affects both fields.
     known = value.direct | value.indirect
     new = frozenset(d for d in length.direct if not has_part_of(known, d))
     by = influences([replace(length, direct=new)], Kind.CONDITIONAL, text)
@@ -103,7 +103,7 @@ def part_type(data_type: DataType, step: str) -> DataType:
 
 
 def stepped(value: ValueLineage, kind: Kind, text: str | None = None) -> ValueLineage:
-    """Return the value and each of its parts after one step of `kind`: structure and encoding live on."""
+    """Return the value and each of its parts after one step of `kind`; structure and encoding are kept."""
     return replace(
         combine([value], kind, value.text if text is None else text, whole=True),
         parts={name: stepped(item, kind) for name, item in value.parts.items()},
@@ -149,7 +149,7 @@ def aligned(column: ValueLineage, data_type: DataType) -> ValueLineage:
 
 
 def recast(column: ValueLineage, data_type: DataType, text: str) -> ValueLineage:
-    """Cast the value to `data_type`: each part by position, a copy where its type stays."""
+    """Cast the value to `data_type`: each part by position; parts of unchanged type are copies."""
     own, target = type_parts(column.type), type_parts(data_type)
     result = replace(combine([column], Kind.CAST, text), type=data_type)
     if len(own) != len(target):
@@ -167,12 +167,12 @@ def _retyped(item: ValueLineage, old: DataType, new: DataType) -> ValueLineage:
 
 
 def members(column: ValueLineage, step: str) -> dict[str, ValueLineage]:
-    """Return the members of an array (`[]`) or a map (`{}`) that are known one by one, by their steps."""
+    """Return the individually known members of an array (`[]`) or a map (`{}`), by step."""
     return {name: item for name, item in column.parts.items() if container_step(name) == step}
 
 
 def merge(columns: Iterable[ValueLineage], text: str) -> ValueLineage:
-    """Merge values of which one is chosen (a UNION's column): all their sources, each as it is.
+    """Merge alternative values (a UNION's column): all their sources, unchanged.
 
     Fields of structs go by position, under the names of the first.
     """
@@ -243,7 +243,7 @@ def length_of(containers: Iterable[ValueLineage]) -> ValueLineage:
 
 
 def as_many_as(length: ValueLineage, column: ValueLineage) -> ValueLineage:
-    """Add the length's sources to a value made of all elements, where it has no source in the array itself."""
+    """Add the length's sources to a value computed from all elements, if it has no source in the array itself."""
     direct = column.direct | {d for d in length.direct if not has_part_of(column.direct, d)}
     if any(d.field is not None for d in direct):
         direct -= CONSTANT
@@ -252,7 +252,7 @@ def as_many_as(length: ValueLineage, column: ValueLineage) -> ValueLineage:
 
 
 def has_part_of(found: Iterable[DirectSource | Indirect], whole: DirectSource) -> bool:
-    """Return True if one of these has the source of `whole`, or a part of it, as a source or an influence."""
+    """Return True if any of these has the source of `whole`, or one of its parts, as a source or an influence."""
     if whole.field is None:
         return True
     path = whole.field.path or ()
@@ -261,7 +261,7 @@ def has_part_of(found: Iterable[DirectSource | Indirect], whole: DirectSource) -
 
 
 def field_names(struct: ValueLineage) -> list[str]:
-    """List a struct's fields in order; without a type, those that are known."""
+    """List a struct's fields in order; without a type, only the known fields."""
     return [name for name, _, _ in type_parts(struct.type)] or [name for name in struct.parts if name not in UNNAMED]
 
 

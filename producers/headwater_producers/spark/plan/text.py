@@ -1,6 +1,6 @@
 """Texts of expressions, equal in every run: no expression ids, no dates, no secrets.
 
-Written by us, not taken from Spark's `sql()`: that has ids in it, and would be a round trip for each expression.
+Rendered here instead of by Spark's `sql()`, which contains ids and would take a round trip for each expression.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ _NAMES = {
 _NAMES_FOR_WHAT_IS_INSIDE = frozenset(
     {"Between", "Nvl", "Nvl2", "NullIf", "NullIfZero", "ZeroIfNull", "Decode", "Extract", "TryEval"}
 )
-"""Classes in whose place Spark passes on the expression that it runs: `coalesce(a, b)` for `nvl(a, b)`."""
+"""Classes that Spark replaces by the expression that it runs: `coalesce(a, b)` for `nvl(a, b)`."""
 _FORMS = {
     "Not": "not {}",
     "IsNull": "({} is null)",
@@ -148,7 +148,7 @@ def _case(texts: Sequence[str]) -> str:
 
 
 def literal_text(value: object, data_type: object, literals: Literals = Literals.SHOWN) -> str:
-    """Render a literal. Dates and times show their type alone: the same job of another day has the same lineage."""
+    """Render a literal. Dates and times show only their type, so that a job has the same lineage every day."""
     if value is None:
         return "null"
     text = str(value)

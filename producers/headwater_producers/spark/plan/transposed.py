@@ -12,11 +12,11 @@ from headwater_schemas.events import TransformationKind as Kind
 def transposed(below: Relation, index: str, schema: DataType) -> Relation:
     """Read a transpose: one column for the former column names, and one for each row.
 
-    The column of a row takes its name from the row's value of `index`, and has the values of all other columns.
+    The column of a row is named by the row's value of `index`, and has the values of all other columns.
 
     Args:
         below: the frame before.
-        index: the column whose values are the new columns' names; of no such name: it may be any of them.
+        index: name of the column whose values name the new columns; if no column has this name, it may be any.
         schema: the frame after.
     """
     columns = list(zip(below.output, below.ordered(), strict=True))

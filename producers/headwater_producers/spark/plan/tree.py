@@ -31,23 +31,23 @@ class PlanNode:
     fields: dict[str, Any]
 
     def get(self, field: str) -> Any:
-        """Return the field's value; None where it is missing or couldn't be written."""
+        """Return the field's value; None if it is missing or couldn't be serialized."""
         return self.fields.get(field)
 
     def tree(self, field: str) -> Nodes | None:
-        """Return the tree that is this field's value; None where there is none."""
+        """Return the tree in this field; None if there is none."""
         value = self.fields.get(field)
         return value if is_tree(value) else None
 
     def trees(self, field: str) -> list[Nodes]:
-        """Return the trees in this field, a sequence of them; empty where there are none."""
+        """Return the sequence of trees in this field; may be empty."""
         value = self.fields.get(field)
         if is_tree(value):
             return [value]
         return [item for item in value if is_tree(item)] if isinstance(value, list) else []
 
     def output(self) -> list[Nodes]:
-        """Return the attributes that a leaf lists; a Hive table has those of its partitions apart."""
+        """Return the attributes that a leaf lists; a Hive table lists its partition columns separately."""
         return self.trees("output") or [*self.trees("dataCols"), *self.trees("partitionCols")]
 
     def object_name(self, field: str) -> str:

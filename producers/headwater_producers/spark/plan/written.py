@@ -15,7 +15,7 @@ LIFECYCLES: Final = {
     WriteMode.CREATE: LifecycleChange.CREATE,
     WriteMode.REPLACE: LifecycleChange.OVERWRITE,
 }
-"""Lifecycle change of a dataset by the mode of a write; other modes don't change it as a whole."""
+"""Lifecycle change of a dataset by the mode of a write; other modes don't affect the whole dataset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class WrittenOutputs:
         staged: True if a CREATE TABLE AS, reported next, makes the table that is written.
         generated: columns that the table adds to those of the query.
         replaced: influences on the choice of the existing rows that are replaced.
-        read: inputs of the command beside its query, or without one.
+        read: inputs of the command besides its query's.
         copied: True if the command copies the first of `read`: each column from that of its name, or from the dataset
             as a whole where its columns aren't known.
     """

@@ -37,11 +37,11 @@ _PATIENT = {str(policy) for policy in EmissionPolicy if not policy.fails}
 
 
 def exit_status(error: Exception, session: Any, request: RunRequest) -> int:
-    """Return the status that a script is ended with; 0: it runs on.
+    """Return the exit status with which to end a script; 0: the script continues.
 
     Args:
         error: error of `attach`.
-        session: a classic session; None: it is of Spark Connect, and has no properties of ours.
+        session: a classic session; None for Spark Connect, which has no properties of capture.
         request: request that runs the script.
     """
     wrong = isinstance(error, CaptureSettingsError)
@@ -54,8 +54,8 @@ def exit_status(error: Exception, session: Any, request: RunRequest) -> int:
 def wants_lineage(settings: Mapping[str, str], properties: Mapping[str, str]) -> bool:
     """Return True if the emission policy fails a job without lineage, by settings of which some may be wrong.
 
-    A value that is no policy's name was meant to be one, and may be the strictest; so was the property that has such a
-    name and is itself misspelt.
+    An unknown value was meant to be a policy, perhaps the strictest. A misspelt property with a policy as its value
+    counts, too.
 
     Args:
         settings: settings of the command line, by name.
@@ -85,7 +85,7 @@ def main() -> None:
 
 
 def _prepare(request: RunRequest) -> None:
-    # Settings of `spark-submit --conf` are known with the session only; all others are checked before the job begins.
+    # Settings of `spark-submit --conf` are only known with the session; all others are checked before the job begins.
     try:
         settings = CaptureSettings.load({}, "--set", **request.settings)
     except CaptureSettingsError as error:
@@ -104,7 +104,7 @@ def _attach(session: Any, request: RunRequest) -> None:
         attach(session, **settings)
     except Exception as error:
         if status := exit_status(error, session if classic else None, request):
-            # Also where the script catches the exception that ends it, or makes its session in another thread.
+            # Also if the script catches the exception that ends it, or creates its session in another thread.
             shutdown.ends_with(status)
             _refuse(f"lineage isn't captured: {error}", status)
         raise

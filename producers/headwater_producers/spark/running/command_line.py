@@ -22,7 +22,7 @@ class RunRequest:
         arguments: arguments of the script, untouched.
         settings: settings of capture, by name.
         exits_on_wrong_settings: True if settings that turn out wrong with the session end the script, too. Wrong
-            options and environment always end it, before it begins.
+            options and environment variables always end the run, before the script begins.
     """
 
     script: str
@@ -35,7 +35,7 @@ def parse(arguments: Sequence[str]) -> RunRequest:
     """Parse our options up to the script; all later arguments are the script's own.
 
     Raises:
-        UsageError: there is no script, or an option that isn't ours before it.
+        UsageError: there is no script, or there is an unknown option before it.
     """
     settings: dict[str, str] = {}
     exits = False

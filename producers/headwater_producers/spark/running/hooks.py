@@ -1,8 +1,8 @@
-"""Hook of sessions: each SparkSession that this process makes is attached to.
+"""Hook of sessions: attaches capture to each SparkSession that this process creates.
 
 A session made by `SparkSession.builder…getOrCreate()`, wherever that is called, by `SparkSession(context)` or by
-`SQLContext` passes through `SparkSession.__init__` without a JVM session to wrap. Sessions that wrap one are made by
-`newSession()`, which `attach` watches itself, or belong to a streaming query.
+`SQLContext` passes through `SparkSession.__init__` without a JVM session to wrap. Sessions created by `newSession()`
+(which `attach` watches itself) and sessions of streaming queries are not hooked.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def attach_to_sessions(attach: Callable[[Any], object]) -> None:
     @functools.wraps(get_or_create)
     def got(self: Any) -> Any:
         session = get_or_create(self)
-        # A Connect session has a class of its own; `attach` logs the consequence.
+        # A Connect session has another class; `attach` logs that it can't be captured.
         if type(session).__module__.startswith(_CONNECT_MODULE):
             _attach(attach, session)
         return session

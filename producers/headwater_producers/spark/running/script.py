@@ -1,7 +1,7 @@
 """Script run as `python job.py` would run it: `__main__`, `sys.argv`, `sys.path`, tracebacks, exit status.
 
-Exceptions are left to the interpreter, so that exit status, `sys.exit` and Ctrl-C are its own. Only the frames below
-the script's are taken out of the traceback before it is printed.
+The interpreter handles exceptions, so exit status, `sys.exit` and Ctrl-C work as usual. Only the frames below the
+script's are removed from the traceback before it is printed.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """Backfill: emits from checkpoints the micro-batches that weren't emitted when they were committed.
 
-    a query starts      the last committed micro-batches: the process before may have been killed with them
+    a query starts      the last committed micro-batches: the previous process may have been killed before it emitted
+    them
     a batch is skipped  its progress was dropped, because too many callbacks waited
     a query ends        its committed micro-batches that were never emitted
     now and then        with a continuous trigger, which reports no progress: its epochs
 
-Each is emitted as RECONCILED, without a run. It merges with the observed micro-batch, which wins. Files are read a few
-micro-batches at a time, so that the worker gets to do other things in between. Micro-batches that were purged from the
+Each is emitted as RECONCILED, without a run. It merges with the observed micro-batch, which wins. Files are read for a
+few micro-batches at a time, so that the worker can do other work in between. Micro-batches that were purged from the
 checkpoint meanwhile are reported as a gap.
 """
 
@@ -44,10 +45,10 @@ class BackfillTask:
     """Backfill of one run.
 
     Attributes:
-        before: time of planning from which micro-batches are left out: the run emits them itself.
+        before: micro-batches planned at this time or later are left out: the run emits them itself.
         noted: the last micro-batch that was known to be emitted before.
         gone: batch ids that were purged from the checkpoint.
-        plan: the digest of their plan, as far as it is certain; of those that weren't emitted before.
+        plan: digest of the plan of micro-batches that weren't emitted, if certain.
         unrecoverable: batch ids that couldn't be rebuilt.
     """
 
@@ -70,7 +71,7 @@ class BackfillTask:
     def missing(self, now: datetime) -> list[Gap]:
         """List the gaps: batch ids that are gone or couldn't be rebuilt, and weren't emitted before.
 
-        Call it after the last attempt to rebuild one.
+        Call this after the last attempt to rebuild micro-batches.
         """
         at_start = self.reason is EmissionReason.START
         emitted = self.noted if at_start and self.noted is not None else -1
@@ -94,16 +95,16 @@ _MAX_HELD: Final = 50
 
 
 class Backfill:
-    """Backfill tasks of all runs. For the worker's thread alone.
+    """Backfill tasks of all runs. Only for the worker's thread.
 
     Args:
-        emit: takes each event; False: it was refused.
+        emit: function that emits an event; returns False if refused.
         files: reader of checkpoints.
         max_batches: number of latest micro-batches to backfill at a query's start; 0: none.
-        gaps: receiver of micro-batches that can't be recovered any more.
+        gaps: receiver of micro-batches that can no longer be recovered.
         store: keeps the last emitted micro-batch of each query.
-        per_event: largest number of consecutive micro-batches in an event; with 1, each has the event id that it was
-            observed under, or would have been.
+        per_event: maximum number of consecutive micro-batches in an event; with 1, each event has the id that an
+            observed one has.
         inside: emits the datasets and the column lineage of writes inside foreachBatch; returns the lineage's digest.
     """
 
@@ -137,11 +138,11 @@ class Backfill:
         self._guarded(run, self._started)
 
     def skipped(self, run: StreamRun, batches: Iterable[int]) -> None:
-        """Enqueue micro-batches whose progress was never received, though a later one's was."""
+        """Enqueue micro-batches whose progress was never received, although a later progress was."""
         self._guarded(run, lambda run, log: self._add(run, log, batches, EmissionReason.CHECKPOINT))
 
     def committed(self, run: StreamRun, reason: EmissionReason) -> None:
-        """Enqueue the micro-batches that a query has committed since the last emitted one."""
+        """Enqueue the micro-batches that a query has committed since its last emitted one."""
         self._guarded(run, lambda run, log: self._unemitted(run, log, reason))
 
     def ended(self, run: StreamRun, reason: EmissionReason) -> None:
@@ -155,7 +156,7 @@ class Backfill:
         if run.chain.emitted_until is not None and run.chain.emitted_until > newest:
             run.chain.set_back(newest)
         emitted = run.chain.emitted_until
-        # Earlier ones were a gap already, then.
+        # Earlier ones were reported as a gap already.
         gone = range(0 if emitted is None else emitted + 1, committed[0] if committed else 0)
         unemitted = [batch for batch in committed[-self._max_batches :] if not run.chain.has(batch)]
         # This run emits its own later commits itself.
@@ -170,7 +171,7 @@ class Backfill:
             run.chain.add(batch)
 
     def step(self) -> None:
-        """Rebuild the next few micro-batches; emit an event when it is full, or nothing more comes.
+        """Rebuild the next few micro-batches; emit an event when it is full or complete.
 
         Raises:
             OSError, Py4JError: a file couldn't be read just now. The others were emitted; `headwater reconcile`
@@ -217,9 +218,10 @@ class Backfill:
             work.run.batches.left_out.append(batch_id)
 
     def _with_writes(self, work: BackfillTask, entry: IntervalEntry, at: datetime) -> IntervalEntry:
-        """Add to an entry the writes observed inside a foreachBatch call, whose outputs the checkpoint doesn't hold.
+        """Add the observed writes of a foreachBatch call to an entry: the checkpoint doesn't have their outputs.
 
-        The micro-batch in which the run failed gets none: another start may have committed it, with writes of its own.
+        The micro-batch in which the run failed gets no writes: another start may have committed it, with its own
+        writes.
         """
         run, batch_id = work.run, entry.batch_id
         if work.reason is EmissionReason.FAILURE and batch_id == max(run.batches.called, default=None):
@@ -294,7 +296,7 @@ class Backfill:
             commits=run.commits,
         )
         noted = run.chain.emitted_until
-        # Runs before this start had its plan only where the last emitted micro-batch had it, too.
+        # Runs before this start had the same plan only if the last emitted micro-batch had it.
         is_same = reason is not EmissionReason.START or run.chain.plan_digest == run.plan_digest
         plan = run.plan_digest if is_same else None
         self._work.append(BackfillTask(run, rebuilder, log, waiting, reason, before, noted, gone, plan))

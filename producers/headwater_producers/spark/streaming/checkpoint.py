@@ -4,7 +4,7 @@
     offsets/<n>       written when micro-batch n is planned: a version line, its metadata (time, watermark before, the
                       session's settings), and a line for each source with the source's *end* offset, `-` where it has
                       none yet
-    commits/<n>       written when micro-batch n is committed; holds the watermark that it set
+    commits/<n>       written when micro-batch n is committed; has the watermark that it set
     sources/<i>/      source i's own files: its first offset, or the files that it took; its connector reads them
 
 The other files are a version line and then JSON. Sources are numbered in the order of the plan, each once, here as in
@@ -36,8 +36,8 @@ class LoggedBatch:
     Attributes:
         batch_id: Spark's.
         planned_at: time of planning, a moment after the trigger began; None with a continuous trigger.
-        watermark: the one it ran with; None before any event time was seen.
-        ends: the end offset of each source, as its own JSON, parsed; None where a source has none yet.
+        watermark: watermark of the micro-batch; None before any event time was seen.
+        ends: end offset of each source, its own JSON, parsed; None if a source has none yet.
         settings: session settings that Spark keeps with a query.
     """
 
@@ -82,26 +82,26 @@ class QueryLog:
         return self._committed
 
     def planned(self) -> list[int]:
-        """Return the ids of planned micro-batches that are still there, in order; the last one may not be committed."""
+        """Return the ids of the retained planned micro-batches, in order; the last one may not be committed."""
         if self._planned is None:
             self._planned = self._numbers("offsets")
         return self._planned
 
     def sources(self) -> int:
-        """Return the number of sources with files of their own in the checkpoint; some sources never have any."""
+        """Return the number of sources with files in the checkpoint; some sources never have any."""
         return len(self._numbers("sources"))
 
     def batch(self, batch_id: int) -> LoggedBatch:
         """Return one planned micro-batch.
 
         Raises:
-            CheckpointError: it isn't there (any more), or not in a form that is known.
+            CheckpointError: it doesn't exist (any longer), or has an unknown form.
         """
         name = f"{self.location}/offsets/{batch_id}"
         text = self.root.read(f"offsets/{batch_id}")
         if text is None:
             raise CheckpointError(f"{name} isn't there any more")
-        # Not splitlines: it takes separators that JSON may hold for the end of a line.
+        # Not splitlines: it also splits at separators that JSON may contain.
         version, _, body = text.partition("\n")
         if version.strip() != "v1":
             raise CheckpointError(f"{name} has version {version[:20]!r}; only v1 is known")
@@ -120,11 +120,11 @@ class QueryLog:
             raise CheckpointError(f"{name} is no offset log: {error}") from error
 
     def before(self, batch_id: int) -> int | None:
-        """Return the nearest retained micro-batch planned before this one; None where none is retained."""
+        """Return the nearest retained micro-batch planned before this one; None if there is none."""
         return max((number for number in self.planned() if number < batch_id), default=None)
 
     def _numbers(self, folder: str) -> list[int]:
-        # Beside them are Hadoop's checksums and files being written: `.7.crc`, `.7.<uuid>.tmp`.
+        # The folder also has Hadoop's checksums and unfinished files: `.7.crc`, `.7.<uuid>.tmp`.
         names = self.root.names(folder)
         return sorted(int(name) for name in names if name.isascii() and name.isdigit())
 
@@ -154,7 +154,7 @@ class StreamCheckpoint:
         """Return the topics of each source with any, at the query's begin and in its last plan, as far as logged.
 
         Args:
-            sources: number of the query's sources; one that it uses twice counts once.
+            sources: number of the query's sources; a source that is used twice counts once.
         """
         newest = self._newest()
         ends = newest.ends if newest is not None and len(newest.ends) == sources else (None,) * sources
@@ -167,12 +167,12 @@ class StreamCheckpoint:
         return found
 
     def setting(self, name: str) -> str | None:
-        """Return a session's setting that Spark keeps with a query, from its first start on; None before that."""
+        """Return a session's setting that Spark keeps with a query since its first start; None before that."""
         newest = self._newest()
         return newest.settings.get(name) if newest is not None else None
 
     def _newest(self) -> LoggedBatch | None:
-        """Return the micro-batch that was planned last; None where there is none, or its form is unknown."""
+        """Return the last planned micro-batch; None if there is none, or its form is unknown."""
         log = QueryLog(self.location, self.root.files)
         try:
             return log.batch(log.planned()[-1]) if log.planned() else None
@@ -181,7 +181,7 @@ class StreamCheckpoint:
 
 
 def _offset(line: str) -> Any:
-    """Parse an offset as the progress has it: JSON where it is any, else the text."""
+    """Parse an offset: JSON if it is valid, else the text."""
     if line == _NO_OFFSET:
         return None
     try:

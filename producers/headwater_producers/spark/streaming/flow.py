@@ -1,10 +1,10 @@
 """StreamFlow: the events of streaming queries, and the times of their emission.
 
 A run's START is emitted as soon as its plan can be read, its end when Spark reports it. Between them each committed
-micro-batch is an interval. A micro-batch of foreachBatch waits until the writes inside it have been reported: they come
-over another queue of Spark's than its progress, so `settle` emits it when that queue is known to be empty, and
-`settle_overdue` when that took too long. A write that comes later still is emitted by sending its interval again: it is
-the same fact, and the two merge. Committed micro-batches that weren't emitted are backfilled from the checkpoint: see
+micro-batch is an interval. A micro-batch of foreachBatch waits until the writes inside it have been reported. They come
+over another queue of Spark than its progress: `settle` emits it when that queue is empty, and `settle_overdue` when
+that took too long. A write that comes even later is emitted by sending its interval again: the two events merge.
+Committed micro-batches that weren't emitted are backfilled from the checkpoint: see
 `backfill`.
 """
 
@@ -67,7 +67,7 @@ class StreamEmitter:
     """Emitter of a streaming run's events. Its intervals are sent by `intervals`.
 
     Args:
-        emit: takes each event; False: it was refused.
+        emit: function that emits an event; returns False if refused.
         dedup: job, dataset and plan events that were emitted already.
         files: reader of checkpoints and sinks' logs.
         topics: the states of the topics that are read and written.
@@ -92,7 +92,7 @@ class StreamEmitter:
         self._topics = topics
 
     def start(self, run: StreamRun) -> None:
-        """Emit START, with the run's plan if that can be read; with job, datasets and lineage where they are new."""
+        """Emit START, with the run's plan if readable, and with new job, datasets and lineage."""
         query = run.query
         location = query.checkpoint_location() if query is not None else None
         run.checkpoint = StreamCheckpoint(location, self._files) if location is not None else None
@@ -102,13 +102,13 @@ class StreamEmitter:
             run.is_continuous = query.is_continuous()
             run.event_time = query.event_time()
             if "policy" in run.event_time and run.checkpoint is not None:
-                # A query keeps the policy that it was first started with.
+                # A query keeps the policy of its first start.
                 run.event_time["policy"] = run.checkpoint.setting(WATERMARK_POLICY) or run.event_time["policy"]
             link = run.description.streaming
             if link is not None and link.pattern_sources and run.checkpoint is not None:
                 run.read_topics(run.checkpoint.topics(len(link.source_descriptions)))
         outputs = run.description.outputs if run.description is not None else ()
-        # First of all: the first micro-batch's write can only be bounded before it begins.
+        # This comes first: the offsets before the first micro-batch's write must be read before it begins.
         self._topics.observe((*run.description.inputs, *outputs) if run.description is not None else ())
         sink = query.sink_name() if query is not None else None
         run.job = job = self._context.job(streaming_name(self._context.app_name, run.name, outputs, sink))
@@ -122,7 +122,7 @@ class StreamEmitter:
         self.state(run, RunEventType.START, run.started_at, facets=about)
 
     def micro_batch(self, run: StreamRun, progress: QueryProgress, at: datetime, *, now: float = 0.0) -> None:
-        """Emit one committed micro-batch, again where it was emitted before: the later `at` then marks the newer event.
+        """Emit a committed micro-batch, perhaps again: the later `at` then marks the newer event.
 
         Its discoveries are emitted first: datasets and column lineage of the writes inside foreachBatch, new topics of
         a subscribed pattern, and once for each new dataset RUNNING with all the run's datasets so far.
@@ -152,14 +152,14 @@ class StreamEmitter:
         )
         if progress.batch_id not in batches.emitted:
             ended = progress.started_at + timedelta(milliseconds=progress.duration_ms or 0)
-            # The checkpoint doesn't have what is written inside foreachBatch: a killed driver would lose it.
+            # The checkpoint doesn't have the writes inside foreachBatch: a killed driver would lose them.
             self.intervals.add(run, entry, ended, now=now, waits=not is_called)
         else:
             self.intervals.add_again(run, entry, at)
         batches.remember(progress)
 
     def _new_topics(self, run: StreamRun, progress: QueryProgress, at: datetime) -> None:
-        """Emit the topics that a subscribed pattern matches by now, and the lineage with them."""
+        """Emit the topics that a subscribed pattern matches by now, and the plan's lineage with them."""
         if not run.read_topics(progress.topics()) or run.description is None:
             return
         job = run.known_job()
@@ -192,7 +192,7 @@ class StreamEmitter:
         self.state(run, ending.kind, ending.at, ending.error, facets, publication=some)
 
     def heartbeat(self, seconds: float) -> dict[str, str]:
-        """Return the facet of a RUNNING, with the seconds until the next one is due."""
+        """Return the facet of a RUNNING, with the seconds until the next heartbeat."""
         return heartbeat_facet(seconds, self._context.producer)
 
     def state(
@@ -254,14 +254,14 @@ _LOOK_SECONDS: Final = 10.0
 
 
 class StreamFlow:
-    """Flow of all streaming runs of an application. Not thread-safe: for the worker's thread alone.
+    """Flow of all streaming runs of an application. Not thread-safe: only for the worker's thread.
 
     Args:
         emitter: makes and emits the events.
         wait_seconds: longest time that an interval waits for the writes inside foreachBatch.
         clock: monotonic seconds.
-        backfill: recovery of committed micro-batches that weren't emitted; None: there is none.
-        coalescing: times that intervals wait for one another.
+        backfill: recovery of committed micro-batches that weren't emitted; None: no recovery.
+        coalescing: limits within which intervals wait for one another.
         store: records of the queries by earlier processes.
         stop_reasons: reason of each stop by capture, by query id; written by any thread. The query's run FAILs with it.
     """
@@ -311,7 +311,7 @@ class StreamFlow:
         return len(self._runs)
 
     def latest_run(self, query_id: str) -> str | None:
-        """Return the id of a query's last start that hasn't ended; None where none was observed."""
+        """Return the id of a query's last start that hasn't ended; None if none was observed."""
         run = self._runs.latest_of(query_id)
         return run.run_id if run is not None else None
 
@@ -334,7 +334,7 @@ class StreamFlow:
             run.batches.called.add(batch.batch_id)
 
     def wrote(self, batch: MicroBatch, write: Write, at: datetime) -> bool:
-        """Record a successful write inside foreachBatch; False where its query isn't known."""
+        """Record a successful write inside foreachBatch; False if its query is unknown."""
         run = self._runs.executing(batch)
         if run is None:
             return False
@@ -387,7 +387,7 @@ class StreamFlow:
 
         Args:
             at: time of the observation.
-            seconds: seconds until the next one is due.
+            seconds: seconds until the next heartbeat.
         """
         facet = self._emitter.heartbeat(seconds)
         for run in list(self._runs.values()):
@@ -422,7 +422,7 @@ class StreamFlow:
         self.settle(overdue, at)
 
     def overdue_in(self) -> float:
-        """Return the seconds until an interval has waited long enough for others; infinite where none waits."""
+        """Return the seconds until an interval has waited long enough for others; infinite if none waits."""
         now = self._clock()
         return min((run.buffer.overdue_in(now) for run in self._runs.values()), default=math.inf)
 

@@ -1,8 +1,8 @@
 """Gaps: micro-batches that Spark committed and has purged from the checkpoint, without an emitted interval.
 
-The lineage of a micro-batch that was never emitted is lost. Another process may have emitted it earlier: capture knows
-that from that process's file alone (`interval_events.LastEmittedStore`), and `headwater reconcile CHECKPOINT
---dry-run` asks the graph.
+The lineage of a micro-batch that was never emitted is lost. Another process may have emitted it earlier: capture sees
+this only in that process's file (`interval_events.LastEmittedStore`); `headwater reconcile CHECKPOINT --dry-run` asks
+the graph.
 """
 
 from __future__ import annotations

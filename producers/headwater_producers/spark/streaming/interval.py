@@ -3,9 +3,8 @@
 An entry is made of the micro-batch's progress, the sources' logs in the checkpoint, the sink's log and the writes
 inside foreachBatch.
 
-A progress is read from `StreamingQueryProgress.json` (Spark 3.4 to 4.0). Spark reports a trigger that found nothing to
-do under the id of the batch that would come next; that batch hasn't run, and `QueryProgress.executed` distinguishes
-the two.
+A progress is read from `StreamingQueryProgress.json` (Spark 3.4 to 4.0). Spark reports a trigger without new data under
+the id of the next batch, which hasn't run; `QueryProgress.executed` distinguishes the two.
 
 An interval has the sums over stateful operators of their rows and bytes of state, and of rows dropped as late. The
 numbers of each single operator are in its run: `stream_run.StateTally`.
@@ -50,7 +49,7 @@ class StateOperator:
 
     @classmethod
     def of(cls, progress: dict[str, Any]) -> StateOperator:
-        """Parse one of a progress' `stateOperators`."""
+        """Parse an element of a progress's `stateOperators`."""
         return cls(
             name=str(progress.get("operatorName") or ""),
             rows=progress.get("numRowsTotal"),
@@ -60,7 +59,7 @@ class StateOperator:
 
 
 def total(counts: Iterable[int | None]) -> int | None:
-    """Return the sum of the known numbers; None where none is."""
+    """Return the sum of the known numbers; None if none is known."""
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
 
@@ -75,7 +74,7 @@ _NO_WATERMARK: Final = datetime(1970, 1, 1, tzinfo=UTC)
 class SourceProgress:
     """Progress of one source in one micro-batch.
 
-    Offsets are the source's own JSON, parsed; None where Spark has none yet.
+    Offsets are the source's own JSON, parsed; None if Spark has none yet.
     """
 
     description: str
@@ -91,13 +90,13 @@ class QueryProgress:
 
     Attributes:
         query_id, run_id, name: identity of the query.
-        batch_id: the micro-batch, or where not `executed` the one that would come next.
+        batch_id: the micro-batch; if not `executed`, the next one.
         started_at: start of the trigger.
         duration_ms: duration of the trigger.
         before_write_ms: least duration of the trigger's work before its first write.
         executed: True if a micro-batch ran and was committed.
-        rows_out: the sink's count; None for sinks of the first API, which have none.
-        watermark: the one the batch ran with; None while no event time has been seen, or where there is none.
+        rows_out: the sink's count; None for sinks of the V1 API, which don't count.
+        watermark: watermark of the batch; None before any event time was seen, or without a watermark.
         has_watermark: True if the query has a watermark at all.
         operators: stateful operators, in Spark's order.
         sources: progress of the sources, in Spark's order.
@@ -123,17 +122,17 @@ class QueryProgress:
 
     @property
     def rows_dropped_late(self) -> int | None:
-        """Late rows dropped by all stateful operators; None without any."""
+        """Late rows dropped by all stateful operators; None without stateful operators."""
         return total(each.dropped_late for each in self.operators)
 
     @property
     def state_rows(self) -> int | None:
-        """Rows in the state of all stateful operators; None without any."""
+        """Rows in the state of all stateful operators; None without stateful operators."""
         return total(each.rows for each in self.operators)
 
     @property
     def state_bytes(self) -> int | None:
-        """Bytes of the state of all stateful operators; None without any."""
+        """Bytes of the state of all stateful operators; None without stateful operators."""
         return total(each.bytes for each in self.operators)
 
     def topics(self) -> dict[int, frozenset[str]]:
@@ -147,7 +146,7 @@ class QueryProgress:
 
 
 def parse_progress(text: str) -> QueryProgress:
-    """Parse a progress: alone, or as `QueryProgressEvent.json` has it, which is one round trip to the JVM.
+    """Parse a progress, or a `QueryProgressEvent.json`, which takes one round trip to the JVM.
 
     Raises:
         ValueError: not a progress: no JSON, or without ids and a time.
@@ -199,7 +198,7 @@ def observed_quality(
 
     Args:
         observed: metrics by name, by the name of their observation.
-        dataset: dataset of the checks; None: the one that was written.
+        dataset: dataset of the checks; None: the written dataset.
     """
     for name, metrics in sorted(observed.items()):
         for metric, passed in sorted((metrics or {}).items()):
@@ -210,7 +209,7 @@ def observed_quality(
 
 
 def _offset(value: Any) -> Any:
-    """Parse an offset: Spark embeds its JSON as it is, or as a string where it doesn't look like JSON."""
+    """Parse an offset: Spark embeds JSON directly, and other texts as strings."""
     if not isinstance(value, str):
         return value
     try:
@@ -228,15 +227,16 @@ def _time(text: str) -> datetime:
 
 
 class SinkCommits:
-    """Commits in the log of one query's sink: EXACT positions, also after a new start of the query.
+    """Commits in the log of a query's sink: EXACT positions, even after a restart of the query.
 
     | sink | its log | a micro-batch's entry |
     |---|---|---|
     | `FileSink[file:/out]` | `_spark_metadata/` | the file of its number |
     | `DeltaSink[file:/t]` | `_delta_log/` | the commit with the transaction (query id, batch id) |
-    | an Iceberg table | its snapshots | the one whose summary has query id and epoch |
+    | an Iceberg table | its snapshots | the snapshot whose summary has query id and epoch |
 
-    All of them are there before the micro-batch is committed in the checkpoint, and so before its progress is reported.
+    All of these entries exist before the micro-batch is committed in the checkpoint, and so before its progress is
+    reported.
 
     Args:
         sink: description of the sink in a progress.
@@ -251,12 +251,12 @@ class SinkCommits:
         self._log = first_answer(each.stream_log(described) for each in REGISTRY.named(described.name)) or log
 
     def use(self, output: PlanOutput, batch_id: int, rows: int | None) -> DatasetUse:
-        """Return a micro-batch's use of the sink's one dataset; without a position where its log can't be read.
+        """Return a micro-batch's use of the sink's only dataset; without a position if its log can't be read.
 
         Args:
             output: the dataset.
             batch_id: id of a committed micro-batch.
-            rows: count of the progress; sinks of the first API have none.
+            rows: count of the progress; sinks of the V1 API have none.
         """
         commit = self._commit(batch_id)
         if commit is None:
@@ -272,7 +272,7 @@ class SinkCommits:
         )
 
     def written_at(self, batch_id: int) -> datetime | None:
-        """Return the time at which a committed micro-batch was written, by the sink's log; None where it has none."""
+        """Return the time at which a committed micro-batch was written, by the sink's log; None if it has no time."""
         commit = self._commit(batch_id)
         return None if commit is None else commit.at
 
@@ -293,11 +293,11 @@ class SinkCommits:
 
 
 def sink_at(files: TextFiles, path: str) -> str:
-    """Return the description of a sink that writes to `path`, by the log there; empty where that can't be read."""
+    """Return the description of a sink that writes to `path`, from the log there; empty if the log can't be read."""
     try:
         return first_answer(each.sink_at(path, files) for each in REGISTRY) or ""
     except Exception:
-        # A topic, or a table of another machine: these files can't show it.
+        # A topic, or a table on another machine, isn't shown by these files.
         logger.debug("no sink's log at %s", path, exc_info=True)
         return ""
 
@@ -307,11 +307,12 @@ class MicroBatchFacts:
     """Facts of a micro-batch that aren't in its progress.
 
     Attributes:
-        outputs: outputs, one use a dataset.
+        outputs: outputs, one use for each dataset.
         watermark_after: the watermark that the batch set.
         plan_digest: the PlanEvent with its column lineage.
         rows_out: over all outputs, where the progress doesn't know.
-        skipped: True if the sink has skipped it, since it was written before its query was restarted. Then no row was
+        skipped: True if the sink skipped the micro-batch, because it was written before the query's restart. Then no
+            row was
             read, and its number of rows is unknown.
     """
 
@@ -340,7 +341,7 @@ def interval_entry(
         progress: progress of an executed micro-batch.
         inputs: inputs of the query's plan.
         facts: facts that aren't in the progress.
-        topics: the states of topics when it ran; None: nobody asked for them then.
+        topics: states of topics when it ran; None if they weren't requested then.
         read_often: True if its rows may have been read more than once: each action inside foreachBatch reads them, and
             Spark adds these reads up. Offsets bound the true count; without them it is unknown.
         checkpoint: root of the query's checkpoint, with the logs of its sources; None: unknown.
@@ -419,12 +420,12 @@ def source_offsets(
 
 
 def source_rows(ranges: Sequence[RangeRead] | None, rows: int | None, *, read_often: bool) -> int | None:
-    """Return the number of rows that a source gave to a micro-batch, each counted once; None where unknown.
+    """Return the number of rows of a source in a micro-batch, each counted once; None if unknown.
 
     A count above the range of its offsets comes from several reads, if it is a multiple of that range.
 
     Args:
-        ranges: ranges read; None where no connector reads its offsets.
+        ranges: ranges read; None if no connector reads its offsets.
         rows: the progress's count.
         read_often: see `interval_entry`.
     """
@@ -511,7 +512,7 @@ def micro_batch_facts(
 
 
 def _is_skipped(progress: QueryProgress, commits: SinkCommits) -> bool:
-    """Return True if a micro-batch was in the sink before it began. Asks the sink only if no row was read."""
+    """Return True if the sink already had a micro-batch before it began. Asks the sink only if no row was read."""
     if not progress.sources or any(source.rows != 0 for source in progress.sources):
         return False
     at = commits.written_at(progress.batch_id)
@@ -519,7 +520,7 @@ def _is_skipped(progress: QueryProgress, commits: SinkCommits) -> bool:
 
 
 def rows_of(outputs: Sequence[DatasetUse]) -> int | None:
-    """Return the total of rows written to these outputs; None where it is unknown for one of them."""
+    """Return the total of rows written to these outputs; None if it is unknown for any."""
     rows = [use.rows for use in outputs]
     return sum(row for row in rows if row is not None) if rows and None not in rows else None
 
@@ -527,7 +528,7 @@ def rows_of(outputs: Sequence[DatasetUse]) -> int | None:
 def sink_outputs(
     outputs: Sequence[PlanOutput], commits: SinkCommits, batch_id: int, rows: int | None
 ) -> tuple[DatasetUse, ...]:
-    """Build the outputs of one of Spark's own sinks, as its log has them. Kafka's has none: see `observed_topics`.
+    """Build the outputs of one of Spark's own sinks, from its log. The Kafka sink has no log: see `observed_topics`.
 
     Several outputs are topics that the rows choose; the number of rows in each isn't in the progress.
     """

@@ -3,11 +3,11 @@
     batch 7 8 9 10│11 12│13 …        a new plan in 11, a stop after 12
     event └──────┘ └───┘
 
-A completed micro-batch is sent alone or with others in one IntervalEvent, a pack. It waits for others only if the one
-before it ended within the last second; that of a slower query is sent at once. What is buffered is sent when it is many
-or old enough, when the stream stops or is flushed, and before a micro-batch that isn't the next one. A change, of the
-plan or of a quality assertion's result, doesn't wait: what came before it is sent, and so is the micro-batch that
-brought it, under the change's name.
+A completed micro-batch is sent alone or with others in one IntervalEvent, a pack. It waits for others only if the
+previous one ended within the last second; micro-batches of slower queries are sent at once. The buffer is sent when it
+is full or old enough, when the stream stops or is flushed, and before a micro-batch that isn't the next one. A change
+of the plan or of a quality assertion's result doesn't wait: the buffer is sent, and so is the micro-batch with the
+change, with the change as the reason.
 
 The last emitted micro-batch of each query is kept for the next process that starts it:
 
@@ -15,8 +15,8 @@ The last emitted micro-batch of each query is kept for the next process that sta
 
 A checkpoint knows neither it nor its plan, quality and versions. That file decides two things alone: whether
 micro-batches that were purged from the checkpoint are a gap, and whether the first micro-batch of a start is a change
-of version. Nothing is left out because of it. It is written without waiting for the disk, and is as durable as the
-outbox's path. Where there is none, nothing is known.
+of version. No event is left out because of it. It is written without waiting for the disk, and is as durable as the
+outbox's path. Without the file, the last emitted micro-batch is unknown.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ class Coalescing:
     """Limits within which micro-batches may wait for one another.
 
     Attributes:
-        max_batches: largest number in one event; 1: none waits.
-        max_seconds: longest time from when the first one was added. One that ended so long after the one before it
-            doesn't wait.
+        max_batches: maximum number of micro-batches in one event; 1: none waits.
+        max_seconds: maximum wait since the first one was added. A micro-batch that ended this long after the previous
+            one doesn't wait.
     """
 
     max_batches: int = 64
@@ -76,8 +76,8 @@ class ReadyInterval:
 
     Attributes:
         entries: at least one.
-        reason: reason to send them now.
-        at: time at which the last one had ended.
+        reason: reason for sending them now.
+        at: end of the last one.
     """
 
     entries: tuple[IntervalEntry, ...]
@@ -107,7 +107,7 @@ class IntervalBuffer:
         Args:
             entry: the micro-batch.
             at: time of its end.
-            change: the reason to send it at once; None: it changes nothing.
+            change: reason for sending it at once; None if nothing changed.
             now: monotonic seconds.
 
         Returns:
@@ -128,7 +128,7 @@ class IntervalBuffer:
         return out
 
     def overdue_in(self, now: float) -> float:
-        """Return the seconds until a micro-batch has waited long enough; infinite where none waits."""
+        """Return the seconds until a micro-batch has waited long enough; infinite if none waits."""
         return max(0.0, self._since + self._coalescing.max_seconds - now) if self._entries else math.inf
 
     def overdue(self, now: float) -> list[ReadyInterval]:
@@ -145,7 +145,7 @@ class IntervalBuffer:
 
 
 _ID: Final = re.compile(r"[0-9A-Za-z-]{1,64}")
-# Queries that nobody has started for so long are forgotten: their files would only grow in number.
+# Queries that weren't started for this time are forgotten, so that their files don't accumulate.
 _KEPT_SECONDS: Final = 400 * 86_400.0
 
 Quality = tuple[tuple[str, bool], ...]
@@ -157,7 +157,7 @@ class LastEmitted:
 
     Attributes:
         last: the last micro-batch emitted.
-        plan_digest, quality, versions: facts of that one; `versions` as `version_text` has it, None where unknown.
+        plan_digest, quality, versions: facts of that micro-batch; `versions` as from `version_text`, None if unknown.
     """
 
     last: int
@@ -169,10 +169,10 @@ class LastEmitted:
 class LastEmittedStore:
     """Store of the last emitted micro-batch of each query, for one destination.
 
-    For the worker's thread alone. A disk that fails costs nothing but the records.
+    Only for the worker's thread. A disk that fails costs nothing but the records.
 
     Args:
-        folder: folder of the records, which may not exist; None: nothing is kept.
+        folder: folder of the records, which may not exist; None: no records are kept.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -183,7 +183,7 @@ class LastEmittedStore:
             self._forget_old(folder)
 
     def read(self, query_id: str) -> LastEmitted | None:
-        """Read the record of the last process; None where it wrote none, or none that can be read."""
+        """Read the record of the last process; None if it is missing or unreadable."""
         if (path := self._path(query_id)) is None:
             return None
         try:
@@ -266,10 +266,10 @@ class EmittedChain:
     """Chain of the micro-batches that this process has emitted of one query, over all its runs.
 
     Attributes:
-        first, last: micro-batches, with all between them; None before any.
-        noted: the last micro-batch that was sent, as far as this process or the one before has recorded that.
-        plan_digest, quality, versions: facts of the last one emitted, by whichever process; `versions` is None where
-            none was observed or recorded.
+        first, last: first and last of consecutive micro-batches; None before any.
+        noted: last micro-batch that this or the previous process has recorded as sent.
+        plan_digest, quality, versions: facts of the last emitted micro-batch of any process; `versions` is None if
+            unknown.
     """
 
     first: int | None = None
@@ -290,12 +290,12 @@ class EmittedChain:
 
     @property
     def emitted_until(self) -> int | None:
-        """The last micro-batch emitted, by whichever process; None: not known."""
+        """Last micro-batch emitted by any process; None if unknown."""
         known = [batch for batch in (self.last, self.noted) if batch is not None]
         return max(known, default=None)
 
     def sent(self, last: int) -> LastEmitted:
-        """Record that micro-batches up to `last` are on their way; return the record to store."""
+        """Record that micro-batches up to `last` are being sent; return the record to store."""
         self.noted = max(last, self.noted if self.noted is not None else last)
         return LastEmitted(
             last=self.noted,
@@ -305,14 +305,14 @@ class EmittedChain:
         )
 
     def set_back(self, committed: int) -> None:
-        """Go back to `committed`, whatever was emitted beyond it: somebody has set the checkpoint back."""
+        """Go back to `committed`, even if later ones were emitted: the checkpoint was rewound."""
         if self.first is not None and self.last is not None:
             self.first, self.last = (self.first, committed) if self.first <= committed else (None, None)
         if self.noted is not None:
             self.noted = committed if committed >= 0 else None
 
     def add(self, batch_id: int) -> range:
-        """Record an emitted micro-batch; return those right before it that weren't emitted."""
+        """Record an emitted micro-batch; return the unemitted ones right before it."""
         if self.first is None or self.last is None:
             self.first = self.last = batch_id
             return range(0)
@@ -321,11 +321,11 @@ class EmittedChain:
         return missed
 
     def change(self, entry: IntervalEntry, versions: str) -> EmissionReason | None:
-        """Make a micro-batch the last one; return the reason to send it at once, if it differs from the one before.
+        """Make a micro-batch the last one; return the reason for sending it at once, if it brings a change.
 
         Args:
             entry: the micro-batch.
-            versions: versions that it ran with, as `version_text` has them.
+            versions: versions that it ran with, as from `version_text`.
         """
         before = (self.plan_digest, self.versions, self.quality)
         quality = frozenset((result.assertion, result.passed) for result in entry.quality)
@@ -378,7 +378,7 @@ class QueryRun:
         query_id, run_id, name: Spark's.
         started_at: time of the start.
         job: its job, from when START was emitted.
-        checkpoint: None where it has none or it isn't known.
+        checkpoint: root of the checkpoint; None if unknown.
         buffer: micro-batches that wait to be sent with others.
         chain: the emitted micro-batches of its query, by whichever run.
     """
@@ -407,7 +407,7 @@ class IntervalSender:
     """Sender of micro-batches, alone or several in one event.
 
     Args:
-        emit: takes each event; False: it was refused.
+        emit: function that emits an event; returns False if refused.
         store: keeps the last emitted micro-batch of each query.
     """
 
@@ -418,7 +418,7 @@ class IntervalSender:
         self._store = store
 
     def add(self, run: QueryRun, entry: IntervalEntry, ended: datetime, *, now: float, waits: bool) -> None:
-        """Buffer a new micro-batch, and send what is due.
+        """Buffer a new micro-batch, and send due ones.
 
         Args:
             run: run of the query.
@@ -473,9 +473,9 @@ def fitting(
     event_of: Callable[[Sequence[IntervalEntry]], LineageEvent],
     max_bytes: int = MAX_BYTES,
 ) -> Iterator[LineageEvent]:
-    """Yield consecutive micro-batches as one event, or as several where one would exceed `max_bytes`.
+    """Yield consecutive micro-batches as one event, or as several if one would exceed `max_bytes`.
 
-    A micro-batch is never divided: the publisher refuses one that is too large by itself.
+    A micro-batch is never divided: the publisher refuses a single one that is too large.
     """
     event = event_of(entries)
     if len(entries) == 1 or len(encode(event)) <= max_bytes:

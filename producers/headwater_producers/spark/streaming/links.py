@@ -3,7 +3,7 @@
 Never decided by the clock. Spark gives each streaming query a session of its own and runs its micro-batches one after
 the other, and each query plan a number that only grows: so a write in that session belongs to the last foreachBatch
 call whose frame has a smaller number. A write through another session is identified by the frame itself: its plan ends
-in the frame's RDD, or in one that was made of it. Any other write is identified by the thread that ran it, as far as
+in the frame's RDD, or in an RDD derived from it. Any other write is identified by the thread that ran it, as far as
 Spark records that: see `driver.attribution`.
 """
 
@@ -20,11 +20,11 @@ _LIMIT: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class MicroBatch:
-    """Micro-batch of a streaming query, in one run of it.
+    """Micro-batch of a streaming query, in one run of the query.
 
     Attributes:
         query_id, batch_id: key of the micro-batch.
-        run_id: the start; None where it wasn't observed.
+        run_id: id of the start; None if it wasn't observed.
     """
 
     query_id: str
@@ -34,10 +34,10 @@ class MicroBatch:
 
 @dataclass(frozen=True, slots=True)
 class PlanKey:
-    """Key of one query plan among all of the application.
+    """Key of a query plan within the application.
 
     Attributes:
-        session: id of the session that it was made in.
+        session: id of the plan's session.
         number: `QueryExecution.id`, which grows with each plan made.
         rdds: ids of the RDDs that its leaves are, if any.
     """
@@ -66,27 +66,27 @@ class BatchLinks:
             self.kept(rdd, batch)
 
     def kept(self, rdd: int, batch: MicroBatch) -> None:
-        """Record that an RDD has rows of a micro-batch's frame: the frame's own, or one that was made of it."""
+        """Record that an RDD has rows of a micro-batch's frame: the frame's own RDD, or a derived one."""
         self._rdds[rdd] = batch
         if len(self._rdds) > _LIMIT:
             self._rdds.popitem(last=False)
 
     def owner(self, write: PlanKey) -> MicroBatch | None:
-        """Return the micro-batch that `write` belongs to; None for a write that its plan doesn't tie to any."""
+        """Return the micro-batch of `write`; None if its plan shows none."""
         return self.made_of(write.rdds) or self._last_call(write)
 
     def made_of(self, rdds: Iterable[int]) -> MicroBatch | None:
-        """Return the latest micro-batch that has one of these RDDs; there are several where frames were gathered."""
+        """Return the latest micro-batch that has one of these RDDs; there are several if frames were collected."""
         known = [rdd for rdd in rdds if rdd in self._rdds]
         return self._rdds[max(known)] if known else None
 
     def call(self, query_id: str, batch_id: int, run_id: str | None = None) -> MicroBatch | None:
-        """Return the micro-batch of a call, by its ids from Spark or the caller; None where none was seen.
+        """Return the micro-batch of a call, by its ids from Spark or the caller; None if none was seen.
 
         Args:
             query_id: Spark's.
             batch_id: Spark's.
-            run_id: the start that it was made in; None: the last one.
+            run_id: id of the start; None: the last start.
         """
         for _, batch in reversed(self._calls.values()):
             is_start = run_id is None or batch.run_id in (None, run_id)

@@ -1,8 +1,8 @@
-"""Origins: datasets of each source of a checkpoint, where no running query shows them.
+"""Origins: datasets of each source of a checkpoint, if no running query shows them.
 
 A checkpoint has offsets, not names: of Kafka the topics without their cluster, of files their paths without the folder
-that was read. Facts about the query, from the graph or from a person, fill that in. The names must be those that were
-observed, since they are part of a micro-batch's identity: so an uncertain name is an error, never a guess.
+that was read. Facts about the query, from the graph or from a person, fill that in. The names must equal the observed
+ones, since they are part of a micro-batch's identity: so an uncertain name is an error, never a guess.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ def origins(log: QueryLog, known: Sequence[DatasetRef], given: Mapping[int, str]
     Args:
         log: log of the checkpoint.
         known: the datasets that the query is known to read.
-        given: statements of a person, by index: a path or URI; a namespace and name with a space between; for Kafka the
-            namespace `kafka://<cluster>` alone.
+        given: datasets that a person has named, by index: a path or URI; a namespace and name with a space between; for
+            Kafka only the namespace `kafka://<cluster>`.
 
     Raises:
-        UnknownOriginError: a source may be any of several datasets, or none.
+        UnknownOriginError: a source may be any of several datasets, or no known one.
         CheckpointError: the checkpoint has no micro-batch, or can't be read.
     """
     planned = log.planned()
@@ -49,7 +49,7 @@ def origins(log: QueryLog, known: Sequence[DatasetRef], given: Mapping[int, str]
             found.append(PlanInput(dataset=_stated(stated), kind=SourceKind.UNKNOWN, source_index=index))
         else:
             left.append(index)
-    # The one source without a description, and the one dataset without a source.
+    # If one source has no description and one dataset no source, they belong together.
     taken = {each.dataset for each in found}
     spare = [dataset for dataset in known if dataset not in taken]
     for index in left:

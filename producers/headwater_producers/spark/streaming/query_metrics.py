@@ -1,7 +1,7 @@
 """Metrics of the streaming queries that run in this process, by their last micro-batches at the time of a scrape.
 
-Nothing is counted on the way of a micro-batch: a scrape looks at the runs. A query that has ended has no series, so
-their number is that of the queries that run.
+Nothing is counted on the way of a micro-batch: a scrape looks at the runs. Ended queries have no series, so there are
+as many series as running queries.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class QueryMetrics(Collector):
     """Series of running queries, labelled by the query's name, or its id where it has none.
 
     Args:
-        registry: each registry takes only one instance.
+        registry: registry without another instance of this class.
     """
 
     def __init__(self, registry: CollectorRegistry = REGISTRY) -> None:
@@ -42,7 +42,7 @@ class QueryMetrics(Collector):
         self._applications.add(application)
 
     def forget(self, application: StreamFlow) -> None:
-        """Hide the queries of an application: nothing more is emitted for them, even if they run on."""
+        """Hide the queries of an application: nothing more is emitted for them, even if they continue."""
         self._applications.discard(application)
 
     def describe(self) -> Iterable[Metric]:
@@ -52,7 +52,7 @@ class QueryMetrics(Collector):
     def collect(self) -> Iterable[Metric]:
         """Return the current series."""
         runs = (run for application in list(self._applications) for run in application.runs())
-        # By name: a scrape fails as a whole where two series have the same labels. The later start wins.
+        # By name, because a scrape fails if two series have the same labels. The later start wins.
         return _families({_name(run): run for run in sorted(runs, key=lambda run: run.started_at)})
 
 
@@ -114,7 +114,7 @@ def _families(runs: Mapping[str, StreamRun]) -> list[Metric]:
 
 
 def offsets_behind(progress: QueryProgress) -> int | None:
-    """Return the number of Kafka records that a micro-batch left unread; None where unknown, or it read no topic."""
+    """Return the number of Kafka records that a micro-batch left unread; None if unknown, or if it read no topic."""
     return total(_behind(source) for source in progress.sources)
 
 

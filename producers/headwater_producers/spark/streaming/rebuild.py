@@ -1,6 +1,6 @@
-"""Rebuilt micro-batches: committed ones as the entries that their progress would have made, and their events.
+"""Rebuilder of committed micro-batches: the same entries and events as from their progress.
 
-The offset log has end offsets only: a micro-batch begins where the one before it ended. These offsets go through the
+The offset log has only end offsets: a micro-batch begins where the previous one ended. These offsets go through the
 same functions as a progress, so that the source positions, and with them the event id, come out the same. Facts that
 the checkpoint lacks (run, duration, rows, plan, versions) are left out, and blank nothing.
 """
@@ -43,7 +43,7 @@ from headwater_schemas.events import (
     build,
 )
 
-# A progress has a time. The entry has the checkpoint's, or none.
+# A progress has a time. The entry has the checkpoint's value, or none.
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
@@ -54,7 +54,7 @@ class Rebuilder:
         log: log of the query's checkpoint.
         files: reader of the checkpoint and of a file sink's log.
         inputs: inputs of the query's sources; those without a `source_index` are left out.
-        sources: number of the query's sources; None: as many as its log has.
+        sources: number of the query's sources; None: the number in its log.
         outputs: outputs of the sink, where they are known without the micro-batch.
         commits: the sink's log, with the output of each micro-batch.
         proven: True to report only those `outputs` that the sink's log confirms: a foreachBatch function may write a
@@ -84,8 +84,9 @@ class Rebuilder:
     def entry(self, batch_id: int) -> IntervalEntry:
         """Rebuild a committed micro-batch.
 
-        The start offset is in the log of the micro-batch before. If that is gone, the range goes back to the last known
-        offsets, for Kafka to the query's first ones, and is an UPPER_BOUND. The event id depends on the end alone: it
+        The start offset is in the log of the micro-batch before. If that file is gone, the range begins at the last
+        known offsets (for Kafka at the query's first ones) and is an UPPER_BOUND. The event id depends on the end
+        alone: it
         stays the same.
 
         Raises:
@@ -147,7 +148,7 @@ class Rebuilder:
         )
 
     def _ends(self, batch: LoggedBatch) -> tuple[Any, ...]:
-        """Return the end offsets by source; a source that the plan has twice (a self-union) is logged twice."""
+        """Return the end offsets by source; a source that occurs twice in the plan (a self-union) is logged twice."""
         if self._sources is None or len(batch.ends) == self._sources:
             return batch.ends
         distinct = tuple(end for index, end in enumerate(batch.ends) if end not in batch.ends[:index])
@@ -158,7 +159,7 @@ class Rebuilder:
         )
 
     def _batch(self, batch_id: int) -> LoggedBatch:
-        # In order, each micro-batch is asked for as itself, then as the one before the next.
+        # Micro-batches are read in order: each for itself, then as the predecessor of the next.
         if batch_id not in self._read:
             self._read[batch_id] = self._log.batch(batch_id)
             if len(self._read) > 2:
@@ -185,7 +186,7 @@ class QueryIdentity:
     Attributes:
         tenant, job, query_id: the query's key in the graph.
         producer: URI of this code.
-        query_name, checkpoint_location: None where unknown.
+        query_name, checkpoint_location: name and checkpoint of the query; None if unknown.
     """
 
     tenant: str
@@ -202,8 +203,8 @@ def interval_events(
 ) -> Iterator[LineageEvent]:
     """Yield events of the entries, in order of their batch ids, with at most `per_event` consecutive ones each.
 
-    An event's time is when its last micro-batch was planned, so the same reconstruction is the same event, byte for
-    byte, however often it is made; `now` only where the checkpoint has no times. There is no run: the checkpoint
+    An event's time is the planning time of its last micro-batch, so repeated reconstructions give equal events, byte
+    for byte; `now` is only used if the checkpoint has no times. There is no run: the checkpoint
     doesn't record the start of the query that a micro-batch ran in.
     """
     for part in consecutive(entries, per_event):

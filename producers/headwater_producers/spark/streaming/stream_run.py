@@ -1,8 +1,8 @@
 """StreamRun: one start of a streaming query, with its datasets and its micro-batches so far, and its facets as JSON.
 
-If a foreachBatch function fails, the run ends within a micro-batch. The writes that the function made before are
-durable, and Spark runs the whole micro-batch again at the next start. There is no interval for them, since the
-micro-batch isn't committed. So the run's terminal event reports them, in the facet `headwater_uncommitted`.
+If a foreachBatch function fails, the run ends within a micro-batch. The function's earlier writes are durable, and
+Spark repeats the whole micro-batch at the next start. They have no interval, since the micro-batch isn't committed. So
+the run's terminal event reports them, in the facet `headwater_uncommitted`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ STATE_FACET: Final = "headwater_state"
 `{"operators": [{"operatorName": "dedupe", "numRowsTotal": 3, "maxNumRowsTotal": 5, "memoryUsedBytes": 1560,
 "numRowsDroppedByWatermark": 1}]}`. The names are Spark's; dropped rows are of all its micro-batches."""
 
-# Micro-batches kept after they were emitted, for writes that are reported late.
+# Number of emitted micro-batches to keep, for writes that are reported late.
 _REMEMBERED_BATCHES: Final = 16
 
 
@@ -46,7 +46,7 @@ class StreamQuery(Protocol):
         """Return the plan; `topics` are those of the sources that subscribe to a pattern, by index."""
 
     def checkpoint_location(self) -> str | None:
-        """Return the root of the checkpoint; None where it has none."""
+        """Return the root of the checkpoint; None if it has none."""
 
     def sink_name(self) -> str:
         """Return the short name of the sink."""
@@ -71,7 +71,7 @@ class RunEnding:
     Attributes:
         kind: a terminal state.
         at: time of the observation.
-        deadline: monotonic; by then it is emitted, whatever may still be on its way.
+        deadline: monotonic time at which it is emitted, even if reports may still come.
     """
 
     kind: RunEventType
@@ -134,15 +134,15 @@ class RunBatches:
     Attributes:
         called: micro-batches that were handed to a foreachBatch function.
         writes: writes inside foreachBatch, by micro-batch.
-        pending: committed micro-batches whose writes may not all have been reported yet; with the monotonic time by
+        pending: committed micro-batches whose writes may not all have been reported yet, with the monotonic time at
             which they are emitted anyway.
         emitted: the latest emitted micro-batches.
-        last: the last one of them.
+        last: last emitted micro-batch.
         count: number of emitted micro-batches.
-        rows_read: rows that these read, as far as is known.
+        rows_read: rows that the micro-batches read, as far as known.
         state: rows that stateful operators keep and have dropped.
-        left_out: micro-batches to backfill from the checkpoint, if nobody has emitted them by then: it had them when
-            START was emitted, and they seemed to be the run's own, by the clock; or emitting them has failed.
+        left_out: micro-batches to backfill from the checkpoint unless they are emitted by then. Either the checkpoint
+            had them at START and they seemed to be the run's own by the clock, or emitting them failed.
     """
 
     def __init__(self) -> None:
@@ -157,7 +157,7 @@ class RunBatches:
         self.left_out: list[int] = []
 
     def remember(self, progress: QueryProgress) -> None:
-        """Record an emitted micro-batch; forget those older than the last few, with their writes."""
+        """Record an emitted micro-batch; forget all but the last few, with their writes."""
         if progress.batch_id not in self.emitted:
             self.last = progress
             self.count += 1
@@ -170,14 +170,14 @@ class RunBatches:
             self.called.discard(old)
 
     def take_left_out(self, chain: EmittedChain, before: int | None = None) -> list[int]:
-        """Take the micro-batches that were left out and still aren't emitted, in order.
+        """Take the left out micro-batches that still aren't emitted, in order.
 
         With its first micro-batch the run shows which were its own after all. Clocks are set back: a micro-batch that
         an earlier process planned may seem to be later than the run's start.
 
         Args:
             chain: the emitted micro-batches of the query.
-            before: only those before this one count; None: all.
+            before: take only micro-batches before this one; None: all.
         """
         left, self.left_out = sorted(set(self.left_out)), []
         return [batch for batch in left if (before is None or batch < before) and not chain.has(batch)]
@@ -192,11 +192,11 @@ class RunBatches:
 
 
 class RunDatasets:
-    """Datasets that a run has read and written so far, without positions: those are in the intervals.
+    """Datasets that a run has read and written so far, without positions, which are in the intervals.
 
     Attributes:
         reads: datasets read.
-        written: datasets written, each with the datasets that it was made from; None: from all that the run reads.
+        written: written datasets, each with its source datasets; None: all that the run reads.
         schemas_read, schemas_written: digests of their schemas, as they were seen last.
     """
 
@@ -207,7 +207,7 @@ class RunDatasets:
         self.schemas_written: dict[DatasetRef, str] = {}
 
     def add(self, description: PlanDescription, *, inside: bool = False) -> bool:
-        """Add a plan's datasets; return True if there are more datasets, sources or other schemas than before.
+        """Add a plan's datasets; return True if this adds datasets, sources or schemas.
 
         Args:
             description: the plan.
@@ -240,7 +240,7 @@ class RunDatasets:
         )
 
     def outputs(self) -> tuple[DatasetUse, ...]:
-        """Return the datasets written, each with the datasets that it was made from, where these are known."""
+        """Return the written datasets, each with its source datasets, if known."""
         return tuple(
             DatasetUse(
                 dataset=output,
@@ -256,17 +256,17 @@ class StreamRun(QueryRun):
     """One start of a streaming query, with its plan, datasets and micro-batches.
 
     Attributes:
-        query: the query itself; None where it was gone before it could be read.
+        query: the query itself; None if it was gone before it could be read.
         description: its plan, once it is known.
         plan_digest: digest of the column lineage of its own plan.
-        commits: commits of its sink; None while its plan isn't known.
+        commits: commits of its sink; None while its plan is unknown.
         is_continuous: True if it reports no progress, and is backfilled from its checkpoint.
         event_time: watermarks and state, by its plan.
         datasets: datasets read and written so far.
         batches: micro-batches so far.
         ending: its end, while writes inside foreachBatch may still be reported.
-        gaps: micro-batches of its query that can't be recovered any more, as far as this run has met them;
-            `gaps_emitted` of them were emitted.
+        gaps: micro-batches of its query that can no longer be recovered, as found by this run; the first `gaps_emitted`
+            were emitted.
     """
 
     query: StreamQuery | None
@@ -282,7 +282,7 @@ class StreamRun(QueryRun):
     gaps_emitted: int = 0
 
     def read_topics(self, topics: Mapping[int, Collection[str]]) -> bool:
-        """Describe the query anew where sources that subscribe to a pattern read other topics than it lists.
+        """Describe the query again if sources that subscribe to a pattern read other topics than listed.
 
         Returns:
             True if that was so.

@@ -1,4 +1,4 @@
-"""Catalog connector: Spark's own commands on catalogs, such as DDL, and tables and views made of a query."""
+"""Catalog connector: Spark's own commands on catalogs, such as DDL, and tables and views created from a query."""
 
 from __future__ import annotations
 

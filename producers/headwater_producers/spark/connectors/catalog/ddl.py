@@ -96,7 +96,7 @@ def _columns_changed_v2(command: JvmCommand) -> Change:
         case _ if change.storage is not None and change.storage.layer in _REPLACES_BY_NAME:
             return (change,)
         case _:
-            # REPLACE COLUMNS: a new column has none of the values of an old one with its name.
+            # REPLACE COLUMNS: a new column doesn't keep the values of an old column of the same name.
             changes = ColumnChanges(dropped=tuple(path_text((str(c.name()),)) for c in items(plan.child().output())))
     return (replace(change, columns=changes) if changes != ColumnChanges() else change,)
 
@@ -106,7 +106,7 @@ def _field_path(parts: Sequence[str], known: Collection[str]) -> str:
 
     Args:
         parts: parts of the field's name.
-        known: paths of the fields that the table has. A field's parents are among them, whatever DDL does to it.
+        known: paths of the fields that the table has. A field's parents are included for every kind of change.
     """
     path: tuple[str, ...] = ()
     for part in parts[:-1]:
@@ -204,7 +204,7 @@ def _renamed_v2(command: JvmCommand) -> Change:
     try:
         before = named(context, catalog, table.identifier(), table.table())
     except Exception:
-        # A table may read its metadata from a location that it has left.
+        # A table may read its metadata from its former location.
         logger.debug("lineage capture: the former location of a renamed table is unknown", exc_info=True)
         before = named(context, catalog, table.identifier(), None)
         return (_renamed(change, before.dataset, by_name=True),)

@@ -11,7 +11,7 @@ from headwater_producers.spark.jvm.scala import option
 
 
 def was_made(catalog: Any, table: Any) -> bool:
-    """Return True if a command created a V1 table (the JVM's `CatalogTable`); also where the table is gone again."""
+    """Return True if a command created a V1 table (the JVM's `CatalogTable`), even if the table is gone again."""
     identifier = table.identifier()
     if not catalog.tableExists(identifier):
         return True
@@ -37,12 +37,12 @@ def was_there(context: SessionContext, name: Any) -> bool:
 
 
 def v2_was_made(context: SessionContext, table: Any | None) -> bool:
-    """Return True if the command created a V2 table, as its catalog has it; also where that is unknown."""
+    """Return True if the command created a V2 table, by its catalog; also True if unknown."""
     return table is None or REGISTRY.v2_table(table).was_made(partial(_since_start, context))
 
 
 def is_first_version(table: Any | None) -> bool:
-    """Return True if a REPLACE has replaced no earlier table, by the catalog's entry; also where that is unknown."""
+    """Return True if a REPLACE has replaced no earlier table, by the catalog's entry; also True if unknown."""
     return table is None or REGISTRY.v2_table(table).is_first_version()
 
 

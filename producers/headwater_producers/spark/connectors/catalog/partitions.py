@@ -1,4 +1,4 @@
-"""Partitions named by JVM commands: the target of a write, those that DDL changes."""
+"""Partitions named by JVM commands: target of a write, or changed by DDL."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def written_partition(named: Partition, partition_columns: Iterable[str], comman
 
 
 def _is_literal(column: ValueLineage) -> bool:
-    # A CASE may also be null, and a cast may write the value in another way: only a literal itself counts.
+    # A CASE may also be null, and a cast may spell the value differently: only a literal itself counts.
     alone = column.direct == CONSTANT and not column.indirect and len(column.constants or ()) == 1
     return alone and column.type in _PLAIN and "(" not in column.text
 

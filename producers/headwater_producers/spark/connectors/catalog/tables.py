@@ -24,7 +24,7 @@ class CatalogEntry:
     Attributes:
         dataset, symlinks: identity of the table.
         provider: `iceberg`, `delta`, `parquet` …
-        type: TABLE, VIEW, or FILE of one that has no name but its path.
+        type: TABLE, VIEW, or FILE for a table that has only a path.
         catalog: name of the catalog in the session; None for Spark's own.
     """
 
@@ -48,7 +48,7 @@ def named(context: SessionContext, catalog: Any, identifier: Any, table: Any) ->
     location, provider, storage = described.location, described.provider, described.storage()
     name = described.own_name(name)
     if location is not None and described.is_path(name):
-        # The dataset has no other name.
+        # This is the dataset's only name.
         return CatalogEntry(naming.path(location), (), provider, storage, type="FILE", catalog=catalog_name)
     found = context.table(name, location, catalog=catalog_name, names=names)
     return CatalogEntry(found.ref, found.symlinks, provider, storage, catalog=catalog_name)
@@ -130,7 +130,7 @@ def read_table(leaf: JvmLeaf, entry: CatalogEntry, *, is_whole: bool = True) -> 
 
 
 def read_other(leaf: JvmLeaf) -> Leaf:
-    """Describe the reads of a leaf without a connector: a V2 table by its catalog's name or its path, if it has one."""
+    """Describe the reads of a leaf without a connector: a V2 table by its name in a catalog, or by its path."""
     subject = leaf.subject
     if subject is leaf.plan:
         return Leaf(problem=f"what a {class_name(leaf.plan)} reads isn't known")

@@ -1,4 +1,4 @@
-"""Commands that write a catalog's table, or make one from a query, of any format; and views."""
+"""Commands that write a catalog's table or create one from a query, of any format; and views."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _OVERWRITE_MODE: Final = "partitionOverwriteMode"
 
 
 def write_other(command: JvmCommand) -> WrittenOutputs | None:
-    """Describe a command's write to a table, source or sink without a connector; None where it is no such command."""
+    """Describe a command's write to a table, source or sink without a connector; None for any other command."""
     match command.name:
         case "AppendData" | "OverwriteByExpression" | "OverwritePartitionsDynamic":
             return write_table(command)
@@ -52,7 +52,7 @@ def write_other(command: JvmCommand) -> WrittenOutputs | None:
             problem = f"what {name} writes isn't known"
             return WrittenOutputs(problem=problem, streaming=streaming_link(command, SourceKind.UNKNOWN))
         case "WriteToContinuousDataSource":
-            # Among them is foreach, which writes no dataset.
+            # foreach, which writes no dataset, is one of them.
             return WrittenOutputs(streaming=StreamingLink(sink=continuous_sink(command), sink_kind=SourceKind.CALLBACK))
     return None
 
@@ -78,7 +78,7 @@ def write_table(command: JvmCommand, mode: WriteMode | None = None, *, is_checke
     if command.replaces_by_condition and not staged:
         written = with_replaced(command, written, command.condition)
         if not is_checked:
-            # Rows may go to other partitions, which keep what they had.
+            # Rows may also go to other partitions, which keep their earlier rows.
             written = replace(written, outputs=(replace(written.outputs[0], overwritten=None),))
     return written
 
@@ -176,9 +176,9 @@ def with_replaced(
 
     Args:
         command: the write.
-        written: the write's description, with one output.
+        written: description of the write; must have one output.
         condition: the JVM's resolved expression that selects the rows to be replaced.
-        columns: the table's partition columns; None: those of the output.
+        columns: the table's partition columns; None: the output's.
     """
     output = written.outputs[0]
     if output.mode is not WriteMode.OVERWRITE_PARTITIONS:

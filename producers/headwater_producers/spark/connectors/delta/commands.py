@@ -2,7 +2,7 @@
 
 OPTIMIZE and REORG rewrite the same rows, RESTORE brings back those of an earlier version, CONVERT makes a table of
 existing files: they are writes of a table from itself, without columns. VACUUM reads and writes no row, but leaves a
-version that reports it. CLONE takes over another table's version as it is.
+version that reports it. CLONE copies another table's version unchanged.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from headwater_schemas.naming.tables import NamedTable
 
 
 def cloned_by(plan: Any) -> Any | None:
-    """Return the JVM's `CloneTableCommand` within a `CreateDeltaTableCommand`; None where that makes an empty table."""
+    """Return the JVM's `CloneTableCommand` within a `CreateDeltaTableCommand`; None if that creates an empty table."""
     query = option(plan.query())
     return query if query is not None and class_name(query) == "CloneTableCommand" else None
 
@@ -102,7 +102,7 @@ def _root(relation: Any) -> str:
 
 
 def optimize(command: JvmCommand) -> WrittenOutputs:
-    """Describe OPTIMIZE, with ZORDER BY or without. Its commit has the version that it began with."""
+    """Describe OPTIMIZE, with ZORDER BY or without. The commit contains the version that the operation began with."""
     return _rewritten(command.context, command.plan.child().table(), None)
 
 

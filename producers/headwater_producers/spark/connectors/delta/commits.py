@@ -1,10 +1,10 @@
-"""Commits in a Delta table's log: those of a batch command, and those of a streaming sink.
+"""Commits in a Delta table's log, of batch commands and of streaming sinks.
 
 Spark's plan doesn't hold the version that a command made. The candidates are the commits of its kind while it ran, by
 this driver's clock. A single candidate is INFERRED: a write that changes nothing commits nothing, and another
 application may have written at that moment. With several candidates nothing is claimed, except for an OPTIMIZE that
 reports that number of commits itself. A write with a transaction, such as an idempotent one in foreachBatch, is
-identified by that, also where Delta skipped it because an earlier attempt had written it.
+identified by the transaction, even if Delta skipped it because an earlier attempt had written it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from headwater_producers.spark.plan.column import DataType
 from headwater_schemas.events import Certainty, FileSet, Position
 
 MAX_COMMITS: Final = 50
-"""Largest number of commits that others may have made meanwhile."""
+"""Maximum number of commits by other writers meanwhile."""
 
 _WRITES: Final = ("WRITE", "CREATE TABLE AS SELECT", "REPLACE TABLE AS SELECT", "CREATE OR REPLACE TABLE AS SELECT")
 _OPERATIONS: Final = {
@@ -60,7 +60,7 @@ _OPERATIONS: Final = {
 _BATCHED: Final = ("OptimizeTableCommand", "DeltaReorgTableCommand")
 """Commands that may make several commits."""
 _ALWAYS_COMMIT: Final = frozenset({*_BATCHED, "ConvertToDeltaCommand", "VacuumTableCommand"})
-"""Commands that leave a commit wherever they do anything."""
+"""Commands that make a commit whenever they change anything."""
 _WITH_OPTIONS: Final = frozenset(
     {"SaveIntoDataSourceCommand", "AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic"}
 )
@@ -98,7 +98,7 @@ class DeltaCommits:
         self._path = qualified(run.session.sparkContext, path)
         self._run = run
         self._name = run.command.name
-        # A clone has no rows of its own: it has the counters, which count nothing.
+        # A clone has no rows of its own: its counters count nothing.
         self.is_counted = self._name != "CreateDeltaTableCommand"
         # Delta commits nothing where no row matches.
         self.nothing = Counts(rows=0, bytes=0, files=0) if self._name in _CHANGE_ROWS else None
@@ -127,7 +127,7 @@ class DeltaCommits:
         return replace(made, read=None if before is None else version(before))
 
     def _found(self) -> list[_Commit]:
-        """Find the commits of a transaction, else those of a kind within a time; newest first."""
+        """Find the commits of a transaction, else the commits of a kind within a time; newest first."""
         session, window = self._run.session, self._run.window
         operations, transaction = operations_of(self._name), transaction_of(self._run.command)
         newest = int(latest_snapshot(session, self._path).version())

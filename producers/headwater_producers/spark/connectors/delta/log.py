@@ -54,7 +54,7 @@ class DeltaLog:
         """Return the commit of a micro-batch.
 
         None if it made none (Delta commits nothing for a batch that another start has written), if its commit has been
-        deleted, or if more than `_MAX_COMMITS` commits lie between it and those read before.
+        deleted, or if more than `_MAX_COMMITS` commits lie between it and earlier read ones.
         """
         wanted = (query_id, batch_id)
         if self._next < 0:
@@ -84,7 +84,7 @@ class DeltaLog:
         return bool(actions)
 
     def _checkpointed(self) -> int:
-        """Return the version to begin at: Delta's last checkpoint, or 0 for a table that has none yet."""
+        """Return the version to begin at: Delta's last checkpoint, or 0 for a table without checkpoints."""
         text = self._table.read("_delta_log/_last_checkpoint")
         return int(json.loads(text)["version"]) if text else 0
 
@@ -170,7 +170,7 @@ class DeltaFiles:
     def paths(self, columns: Iterable[str]) -> tuple[str, ...]:
         """List the partitions as `key=value/…`, sorted; empty if a key isn't one of `columns`.
 
-        With column mapping, Delta's log has physical column names, which nobody else uses.
+        With column mapping, Delta's log has physical column names, which aren't used elsewhere.
         """
         known = set(columns)
         if any(name not in known for partition in self.partitions for name, _ in partition):

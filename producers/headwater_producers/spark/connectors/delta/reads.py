@@ -4,15 +4,15 @@ A streaming offset is
 
     {"sourceVersion": 1, "reservoirId": …, "reservoirVersion": 5, "index": -1, "isStartingVersion": false}
 
-A bound of a range is the version, `4`, or with a colon and a number where that many of its files have been read, `5:2`:
+A bound of a range is a version, `4`, or a version with the number of its files that have been read, `5:2`:
 
 | offset | bound |
 |---|---|
-| index -1, or -20 and -19 around a change of the schema: nothing of this version yet | the one before: `4` |
+| index -1, or -20 and -19 around a change of the schema: nothing of this version yet | the version before: `4` |
 | index 1: its files 0 and 1 | `5:2` |
 | any version before the first | None: the table's beginning |
 
-A query's first snapshot counts like a version (`isStartingVersion`): its files are those of the whole table then.
+A query's first snapshot counts like a version (`isStartingVersion`): its files are the whole table's at that time.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def read_changes(leaf: JvmLeaf) -> Leaf:
     """
     relation = leaf.subject
     snapshot = relation.snapshotWithSchemaMode().snapshot()
-    # Delta 3.3 keeps no entry of the catalog: then it is a table by its path alone.
+    # Delta 3.3 keeps no catalog entry: the table is then identified only by its path.
     found = if_there(relation, "catalogTableOpt")
     entry = option(found) if found is not None else None
     path = naming.path(str(snapshot.path().getParent().toString()))
@@ -137,7 +137,7 @@ def read_range(source: SourceOffsets) -> tuple[RangeRead, ...] | None:
     if to is None:
         return None
     changes = TableRange(format="delta", from_=_bound(source.start) if is_offset(source.start) else None, to=to)
-    # Where the source began isn't logged: with the table's first snapshot, or at a version that an option names.
+    # The source's beginning isn't logged: the table's first snapshot, or a version that an option names.
     known = source.start is not None or source.from_beginning or is_first_snapshot(source.end)
     certainty = Certainty.EXACT if known else Certainty.UPPER_BOUND
     return (RangeRead(position=Position(table_range=changes), certainty=certainty),)

@@ -1,6 +1,6 @@
 """Row-level lineage of Delta's MERGE, UPDATE, DELETE, OPTIMIZE and VACUUM: the columns set in each branch.
 
-Delta runs them as commands of its own, which hold the statement as it was written. They come out as Spark's own MERGE
+Delta runs them as its own commands, which contain the original statement. They come out as Spark's own MERGE
 does: see `plan.operators.row_level`.
 """
 
@@ -75,7 +75,7 @@ def _clause(clause: Nodes, when: str, target: Relation, scope: ExpressionScope) 
     values = []
     for child in children(clause):
         if simple_name(str(child[0]["class"])) == "DeltaMergeAction":
-            # Delta builds the struct of which a part is set: its actions have whole columns.
+            # If only a field of a struct is set, Delta builds the whole struct: its actions have whole columns.
             name = str(child[0].get("targetColNameParts")).strip("[]")
             attribute = types.get(name.lower()) or Attribute(-1, name)
             values.append((attribute, read_expression(child[1:], scope)))

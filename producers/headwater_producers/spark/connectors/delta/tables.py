@@ -48,7 +48,7 @@ def table_path(table: Any) -> str:
 class DeltaTable(V2Table):
     """Delta table in a V2 catalog."""
 
-    # Its properties are in its log, whose location a RENAME has changed by the time it is read.
+    # Its properties are in its log, whose location a RENAME may already have changed.
     @cached_property
     def location(self) -> str | None:
         return table_path(self.table) if is_made(self.table) else super().location
@@ -79,7 +79,7 @@ class DeltaV1Table(V1Table):
 
     def schema(self, context: SessionContext) -> Any:
         schema = self.table.schema()
-        # The catalog has none of Delta's columns.
+        # The catalog doesn't have Delta's columns.
         return self._snapshot(context).schema() if schema.isEmpty() else schema
 
     def was_there(self, context: SessionContext, is_since_start: Callable[[int], bool]) -> bool:

@@ -4,7 +4,8 @@ The candidates are the commits of the write's kind since it began, newest first.
 application (`spark.databricks.delta.commitInfo.userMetadata`, which `capture_commit_marks` sets). A single commit with
 this run's name is the write's; INFERRED, since it names the application and not the write. Without any candidate the
 write has committed nothing. A commit without a name may be any application's. An idempotent write (`txnAppId`,
-`txnVersion`) is identified by its transaction, EXACT; Delta skipped one whose transaction an earlier commit has.
+`txnVersion`) is identified by its transaction, EXACT; if an earlier commit has this transaction, Delta skipped the
+write.
 """
 
 from __future__ import annotations
@@ -73,10 +74,10 @@ class _NotThereError(Exception):
 
 
 def _commits_since(table: TextFolder, newest: int, write: LeftWrite) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield commits of a write's kind since it began that no other run claims: versions and actions, newest first.
+    """Yield unclaimed commits of a write's kind since its beginning: versions and actions, newest first.
 
     Raises:
-        _NotThereError: one is gone, or there are too many.
+        _NotThereError: a commit is gone, or there are too many.
     """
     begin = int(write.started_at.timestamp() * 1000)
     for number in range(newest, -1, -1):
@@ -105,5 +106,6 @@ def _is_its_own(actions: dict[str, Any], write: LeftWrite) -> bool | None:
     metadata = actions.get("commitInfo", {}).get("userMetadata")
     if (named := marked_run(metadata)) is not None:
         return named == write.app_run
-    # Where the application marks its commits, one without any text isn't its; one with a text of the job's may be.
+    # If the application marks its commits, a commit without any text isn't its own; a commit with the job's text may
+    # be.
     return False if write.marked and metadata is None else None

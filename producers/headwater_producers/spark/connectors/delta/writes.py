@@ -64,7 +64,7 @@ def of_query(command: JvmCommand) -> WrittenOutputs:
 
 
 def to_path(command: JvmCommand) -> WrittenOutputs | None:
-    """Describe `save()` to a path; None without one."""
+    """Describe `save()` to a path; None without a path."""
     path, options, context = command.path(), command.options, command.context
     if not path:
         return None

@@ -87,7 +87,7 @@ class FileFolders(Connector):
         return Scanned(chosen=chosen_files(scan))
 
     def read_range(self, source: SourceOffsets) -> tuple[RangeRead, ...] | None:
-        # A user's own source may count in `logOffset`, too.
+        # A user-defined source may also use `logOffset`.
         is_own = not source.description or source.description.startswith(SOURCE)
         if not is_own or (up_to := log_offset(source.end)) is None or (folder := source.folder) is None:
             return None

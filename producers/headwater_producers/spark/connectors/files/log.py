@@ -1,7 +1,7 @@
 """Logs of Spark's file sources and sinks: one text file a batch, with the files that the batch added.
 
 `<checkpoint>/sources/<i>/<n>` lists the files a file source took, `<sink>/_spark_metadata/<n>` those a file sink wrote:
-a version line, then one JSON object a line. Each tenth (`spark.sql.streaming.fileSource.log.compactInterval`,
+a version line, then one JSON object per line. Each tenth (`spark.sql.streaming.fileSource.log.compactInterval`,
 `…fileSink…`) is `<n>.compact` and repeats all before it. A source's entry carries its log batch. A sink's doesn't: a
 compacted sink batch has added the files that its predecessors lack.
 Format: org.apache.spark.sql.execution.streaming.CompactibleFileStreamLog.
@@ -47,7 +47,7 @@ class LoggedFile:
 
 
 def parse_log(text: str) -> tuple[LoggedFile, ...]:
-    """Parse the files that a log batch adds; a sink's lines that delete one are left out.
+    """Parse the files that a log batch adds; a sink's lines for deleted files are left out.
 
     Raises:
         ValueError: of another version, or cut short.
@@ -64,7 +64,7 @@ def parse_log(text: str) -> tuple[LoggedFile, ...]:
 
 
 def sink_files(sink: TextFolder, batch_id: int) -> tuple[LoggedFile, ...] | None:
-    """List the files that a micro-batch added to a file sink; None where the log doesn't hold it, or no longer."""
+    """List the files that a micro-batch added to a file sink; None if the log doesn't have it, or no longer."""
     folder = sink.folder("_spark_metadata")
     if (text := folder.read(f"{batch_id}")) is not None:
         return parse_log(text)
@@ -94,7 +94,7 @@ def source_files(log: TextFolder, after: int | None, up_to: int) -> FileSet | No
 
 
 def a_file(log: TextFolder, up_to: int) -> str | None:
-    """Return one file that a file source took, as late as possible; None where its log names none."""
+    """Return one file that a file source read, as late as possible; None if its log names none."""
     for number in range(up_to, -1, -1):
         for name in (f"{number}", f"{number}.compact"):
             if (text := log.read(name)) is not None and (logged := parse_log(text)):

@@ -5,12 +5,13 @@ Spark's plan counts files and bytes, and doesn't name them. Their names hold the
     /out/day=1/part-00000-4f2c9e1a-….c000.snappy.parquet    part-<task>-<id of the write>…
 
 So the folder is listed once the write is over. The files of one id that are as many, and as large together, as the plan
-has counted, and as old as the write, are its own: EXACT. Of several such ids, all of their files are an UPPER_BOUND. So
-are all files of that age where none fits, as long as they may hold what was counted: a committer of one's own may name
-files otherwise. Else only count and bytes are known.
+has counted, and as old as the write, are its own: EXACT. Of several such ids, all of their files are an UPPER_BOUND. If
+no file fits, all files of that age are taken, if they can hold the counted bytes: a custom committer may name files
+differently. Otherwise only count and bytes are known.
 
-One listing of a folder, of a partitioned one also a listing of its partitions, of which only those are looked into that
-have changed since the write began, where the file system has that time; five to ten round trips, on capture's thread.
+The folder is listed once; for a partitioned folder its partitions are listed, too, and only partitions that changed
+since the write began are read, if the file system has that time. This takes five to ten round trips on capture's
+thread.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from headwater_schemas.events import Certainty, FileSet, Position
 from headwater_schemas.identity import manifest_digest
 
 MAX_FOLDERS: Final = 1_000
-"""Folders of partitions that are listed for one write."""
+"""Maximum number of partition folders to list for one write."""
 _REMEMBERED: Final = 1_000
 """Writes whose files are known to be theirs."""
 _SKEW_MS: Final = 60_000
@@ -99,7 +100,7 @@ class Manifests:
             root: the folder that is written to.
             depth: number of partition folders between the root and a file.
         """
-        # The folders of partitions hold values of the rows, which literals may have chosen.
+        # Names of partition folders contain values of rows, which literals may have selected.
         shown = settings.max_paths if settings.literals or not depth else 0
         by_id: dict[str, list[ListedPath]] = {}
         for each in listed:
@@ -151,7 +152,7 @@ def _committed(
 
 
 def _partitions(files: Iterable[ListedPath], depth: int) -> tuple[Partition, ...]:
-    """List the partitions of files; none where there are too many to list."""
+    """List the partitions of files; empty if there are too many to list."""
     if not depth:
         return ()
     found = {path_partition(each.path.rpartition("/")[0])[-depth:] for each in files}
@@ -159,7 +160,7 @@ def _partitions(files: Iterable[ListedPath], depth: int) -> tuple[Partition, ...
 
 
 def _counted_alone(counts: Counts) -> CommittedVersion:
-    """Return a commit with the plan's counts and without paths, where the files can't be told apart any more."""
+    """Return a commit with the plan's counts and without paths, if the files can no longer be told apart."""
     return CommittedVersion(
         Position(files=FileSet(count=counts.files or 0, bytes=counts.bytes)), Certainty.EXACT, counts
     )
@@ -179,7 +180,7 @@ class _Folder:
 
         Args:
             depth: number of partition folders in between.
-            since: folders that have changed before then, in milliseconds, are left out.
+            since: time in milliseconds; folders last changed before are left out.
         """
         if not depth:
             return _visible(self._glob(f"{_escaped(self.root)}/*"))
@@ -202,7 +203,7 @@ class _Folder:
         return self._parsed(statuses) if statuses is not None else []
 
     def _parsed(self, statuses: Any) -> list[ListedPath]:
-        # One round trip for all of them; py4j takes an array's elements one by one.
+        # One round trip for the whole array; py4j would fetch its elements one by one.
         return parse_listing(str(self._jvm.scala.Predef.genericWrapArray(statuses).mkString("\n")))
 
 
@@ -212,5 +213,5 @@ def _visible(entries: Iterable[ListedPath]) -> list[ListedPath]:
 
 
 def _escaped(path: str) -> str:
-    """Escape a path as a glob that matches it alone."""
+    """Escape a path as a glob that matches only this path."""
     return _GLOB.sub(lambda found: f"\\{found[0]}", path)

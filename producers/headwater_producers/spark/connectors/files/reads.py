@@ -1,6 +1,6 @@
 """Reads of files in a batch plan: the files, and whether the reader sees all of their columns.
 
-A DatasetEvent's schema replaces the one before. So a reader's schema is reported only where it is complete: a read of
+A DatasetEvent's schema replaces the previous one. So a reader's schema is reported only if it is complete: a read of
 two columns of a file, or of yesterday's version, must not remove the other columns.
 """
 
@@ -48,7 +48,7 @@ def read_files(leaf: JvmLeaf, read: Read, *, storage: Storage, schema: SchemaDef
         leaf: leaf of a JVM `HadoopFsRelation`.
         read: position of the files read, with its certainty.
         storage: storage of the files' rows.
-        schema: columns of the files, where this reader sees them whole.
+        schema: columns of the files, if this reader sees all of them.
     """
     relation, table = leaf.subject, option(kept(leaf.plan, "catalogTable"))
     if table is not None:
@@ -92,7 +92,7 @@ def _common(paths: list[str]) -> str:
 
 
 def listed_files(leaf: JvmLeaf) -> Read:
-    """Return the files of a listing that Spark has already made; (None, None) without one.
+    """Return the files of Spark's existing listing; (None, None) without a listing.
 
     A partitioned folder's listing is an UPPER_BOUND: a filter may leave partitions out.
     """
@@ -108,7 +108,7 @@ def listed_files(leaf: JvmLeaf) -> Read:
 def chosen_files(scan: JvmScan) -> PartitionsRead | None:
     """Return the files of the partitions that a `FileSourceScanExec` chose; None for an unpartitioned folder.
 
-    None also where filters chose them while the query ran, or not all of them can be listed.
+    Also None if filters chose them while the query ran, or if not all can be listed.
     """
     node, settings = scan.node, scan.settings
     if settings is None or not settings.literals or class_name(node) != "FileSourceScanExec":
@@ -133,7 +133,7 @@ def chosen_files(scan: JvmScan) -> PartitionsRead | None:
 
 
 def _file_set(listed: Any, count: int, size: int, settings: PlanSettings) -> FileSet:
-    # One round trip for all of them; py4j takes an array's elements one by one.
+    # One round trip for the whole array; py4j would fetch its elements one by one.
     paths = sorted(_PATH.findall(str(listed.mkString("\n")))) if count <= settings.max_files else []
     if len(paths) != count:
         return FileSet(count=count, bytes=size)
@@ -142,7 +142,7 @@ def _file_set(listed: Any, count: int, size: int, settings: PlanSettings) -> Fil
 
 
 def whole_schema(leaf: JvmLeaf, name: str) -> SchemaDefinition | None:
-    """Return the schema that a JVM `HadoopFsRelation` reads; None where this reader sees only a part of it.
+    """Return the schema that a JVM `HadoopFsRelation` reads; None if this reader sees only a part.
 
     For JSON and CSV the reader's own schema is mostly the only one, and is reported.
 

@@ -33,12 +33,12 @@ class CatalogMetadata:
         self._session = session
 
     def of(self, target: WriteTarget) -> dict[str, Any] | None:
-        """Return a table's current metadata, in the form of a metadata file; None where no catalog has it.
+        """Return a table's current metadata, in the form of a metadata file; None if no catalog has the table.
 
         Catalogs that the table's names begin with are asked first.
 
         Raises:
-            Py4JError: none has it, and one couldn't be asked.
+            Py4JError: no catalog has the table, and some catalog couldn't be asked.
         """
         failed: Py4JError | None = None
         for catalog, name in self._candidates(target):

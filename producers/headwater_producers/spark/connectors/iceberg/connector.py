@@ -4,9 +4,10 @@ A streaming offset is
 
     {"version": 1, "snapshot_id": 8271…, "position": 3, "scan_all_files": false}
 
-A bound of a range is the snapshot and the number of its files that have been read, `8271…:3`; the offset lacks their
-total. Snapshot -1, and the first one before any of its files, are the table's beginning: None. A query's first snapshot
-(`scan_all_files`) has the files of the whole table then. Where a source began is in a checkpoint's
+A bound of a range is the snapshot and the number of its files that have been read, `8271…:3`; the offset doesn't have
+the total number. Snapshot -1, and the first snapshot with 0 files read, are the table's beginning: None. A query's
+first snapshot
+(`scan_all_files`) has the files of the whole table then. A source's first offset is in a checkpoint's
 `sources/<i>/offsets/0`, as JSON without a version line.
 """
 
@@ -75,7 +76,7 @@ _ALTERS: Final = frozenset(
         "SetWriteDistributionAndOrdering",
     }
 )
-"""Iceberg's own commands, which have the table's name as it was written."""
+"""Iceberg's own commands, which have the table's name as in the statement."""
 _REWRITES: Final = "default_cache_iceberg"
 """Catalog of the tables that Iceberg's own maintenance rewrites: it commits them later, if at all."""
 _OFFSET: Final = frozenset({"version", "snapshot_id", "position", "scan_all_files"})
@@ -91,7 +92,7 @@ class IcebergTable(V2Table):
         found = _SELECTOR.fullmatch(name)
         if found is None:
             return name
-        # A table may have such a name, too.
+        # A real table may also have such a name.
         is_selected = self.table.branch() is not None or self.table.snapshotId() is not None
         return found["table"] if is_selected else name
 
@@ -127,7 +128,7 @@ class Iceberg(Connector):
         if entry is None:
             return None
         if _is_metadata(leaf.context, table):
-            # db.flights.snapshots: its rows are about the table's files, and none of the table's.
+            # db.flights.snapshots: its rows describe the table's files, and aren't rows of the table.
             of = str(kept(leaf.relation, "table").name()).rsplit(".", 1)[-1]
             dataset = DatasetRef(entry.dataset.namespace, f"{entry.dataset.name}.{of}")
             batch = leaf.batch()
@@ -201,7 +202,7 @@ def is_offset(offset: Any) -> bool:
 
 
 def _start(source: SourceOffsets) -> Any:
-    """Return the start offset of a micro-batch; of the first one by the source's log in the checkpoint."""
+    """Return the start offset of a micro-batch; for the first one, from the source's log in the checkpoint."""
     if source.start is not None or (folder := source.folder) is None:
         return source.start
     text = folder.read("offsets/0")
@@ -222,7 +223,7 @@ def _is_metadata(context: SessionContext, table: Any) -> bool:
 
 
 def _scanned(table: Any, scan: Any) -> dict[str, Position]:
-    # The table itself may have a newer snapshot by now, if it is written, too; the scan's planning report hasn't.
+    # The table may have a newer snapshot by now; the scan's planning report has the one that was read.
     report = private(scan, "scanReportSupplier").get()
     if report is None or int(report.snapshotId()) < 0:
         return {}

@@ -1,9 +1,9 @@
 """Snapshots made by Iceberg's procedures (`CALL …`), which no listener receives while they run.
 
-Each snapshot that Spark makes bears the application's id, `app-id`; those of writes bear it a second time, as
-`spark.app.id`, and those of procedures don't. So a table that is read or written, or looked at again, shows the
-snapshots of this application's procedures. Tried with Iceberg 1.10: `rewrite_data_files`, `rewrite_manifests`,
-`add_files`, `publish_changes`. `rollback_to_snapshot` and its like make none.
+Each snapshot that Spark makes has the application's id, `app-id`. Snapshots of writes also have it as `spark.app.id`;
+snapshots of procedures don't. So the snapshots of a read, written or re-examined table show this application's
+procedures. Tried with Iceberg 1.10: `rewrite_data_files`, `rewrite_manifests`,
+`add_files`, `publish_changes`. `rollback_to_snapshot` and similar procedures make no snapshot.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from headwater_producers.spark.events.writes import Counts
 from headwater_producers.spark.jvm.scala import class_name, instant
 from headwater_schemas.events import Position, TableSnapshot
 
-# Tables remembered, and snapshots read in one search. Takes one to three round trips.
+# Maximum number of remembered tables, and of snapshots read in one search, which takes one to three round trips.
 _MAX_TABLES: Final = 100
 _MAX_SNAPSHOTS: Final = 200
 
@@ -51,8 +51,8 @@ class ProcedureSnapshots:
     """Finder of procedures' snapshots, each found once.
 
     Args:
-        application: Spark's id of it.
-        since: earlier ones are none of capture's business.
+        application: Spark's id of the application.
+        since: time before which snapshots are ignored.
     """
 
     def __init__(self, application: str, since: datetime) -> None:

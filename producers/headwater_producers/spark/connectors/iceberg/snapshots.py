@@ -1,8 +1,8 @@
-"""Snapshots of Iceberg tables: those of a batch command, and those of a streaming query.
+"""Snapshots of Iceberg tables, by batch commands and by streaming queries.
 
-A snapshot bears the id of the application that made it. So of a batch command it is the one snapshot of this
-application that was made while it ran, by this driver's clock. Those of a streaming query bear its id and the
-micro-batch's number, which Iceberg's streaming write reads itself to write none twice.
+A snapshot bears the id of the application that made it. So a batch command's snapshot is the only one that this
+application made while the command ran, by this driver's clock. Snapshots of a streaming query have its id and the
+micro-batch's number, with which Iceberg avoids writing a micro-batch twice.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from headwater_producers.spark.plan.settings import MAX_PATHS
 from headwater_schemas.events import Certainty, Position, TableSnapshot
 from headwater_schemas.facets import AddedFiles
 
-# Snapshots read for a batch command, including other applications'; one to three round trips each.
+# Maximum number of snapshots read for a batch command, including other applications'; one to three round trips each.
 _MAX_COMMITS: Final = 50
-# Snapshots read for one micro-batch, including other applications'. One to four round trips each.
+# Maximum number of snapshots read for one micro-batch, including other applications'. One to four round trips each.
 _MAX_SNAPSHOTS: Final = 200
 # Micro-batches remembered.
 _REMEMBERED: Final = 1_000
@@ -55,7 +55,7 @@ class IcebergCommits:
         return json.loads(str(convert(self._table.table().schema()).json()))
 
     def committed(self, columns: Collection[str]) -> CommittedVersion | None:
-        """Return the snapshot that the command has committed; None where it made none, or there are several."""
+        """Return the snapshot that the command has committed; None if there are no or several candidates."""
         iceberg, (begin, end) = self._table.table(), self._run.window
         application = str(self._run.session.sparkContext.applicationId)
         found = []
@@ -76,11 +76,11 @@ class IcebergCommits:
 
 
 class IcebergSnapshots:
-    """Snapshots of streaming queries, looked at once each, from the newest back; see `StreamLog`.
+    """Snapshots of streaming queries, each read once, from the newest back; see `StreamLog`.
 
     Args:
-        table: the JVM's `SparkTable` that is the query's sink. The query's own commits make it current, so nothing is
-            loaded for the question.
+        table: the JVM's `SparkTable` that is the query's sink. The query's own commits keep the metadata current, so
+            nothing is loaded.
     """
 
     def __init__(self, table: Any) -> None:
@@ -148,7 +148,7 @@ def iceberg_counts(snapshot: Any) -> Counts:
 
 
 def iceberg_added(iceberg: Any, snapshot: Any) -> AddedFiles | None:
-    """Return the data files that a snapshot added; None where it doesn't count any."""
+    """Return the data files that a snapshot added; None if it has no count."""
     count = iceberg_counts(snapshot).files
     if not count:
         return None

@@ -1,13 +1,12 @@
 """Evidence in an Iceberg table's metadata of a write whose driver ended without reporting it.
 
-A snapshot bears the id of the application that made it. The one snapshot that this application has made since the write
-began, and that no other run claims, is taken for its own; INFERRED, since it names the application and not the write.
+A snapshot bears the id of the application that made it. The only unclaimed snapshot that this application has made
+since the write began counts as the write's, INFERRED, because it names the application and not the write.
 Only snapshots on a branch or the main line count: a staged snapshot isn't published.
 
-The metadata are read as files where these alone show which is current, as in a Hadoop catalog: there
-`metadata/v7.metadata.json` is there once it is committed. In any other catalog the pointer to the current file is the
-catalog's, and a driver that was killed may have left a file that never became current: there the catalog is asked, by a
-session that has it.
+Metadata are read as files if these show which one is current, as in a Hadoop catalog: there `metadata/v7.metadata.json`
+exists once it is committed. Any other catalog has the pointer to the current file, and a killed driver may have left a
+file that never became current: so the catalog is asked, through a session that has it.
 Format: https://iceberg.apache.org/spec/, "Table Metadata" and "File System Tables".
 """
 
@@ -40,7 +39,7 @@ class CurrentMetadata(Protocol):
     """Lookup of tables' current metadata in catalogs."""
 
     def of(self, target: WriteTarget) -> dict[str, Any] | None:
-        """Return a table's metadata; None where no catalog has it."""
+        """Return a table's metadata; None if no catalog has the table."""
 
 
 def left_in_iceberg(table: TextFolder, write: LeftWrite, current: CurrentMetadata | None) -> WriteOutcome:
@@ -49,7 +48,7 @@ def left_in_iceberg(table: TextFolder, write: LeftWrite, current: CurrentMetadat
     Args:
         table: the table's folder.
         write: the write whose driver is gone.
-        current: lookup in a session's catalogs; None: there is no session.
+        current: lookup in a session's catalogs; None without a session.
 
     Raises:
         OSError, ValueError, Py4JError: the metadata can't be read.
@@ -101,7 +100,7 @@ def left_in_metadata(metadata: dict[str, Any], write: LeftWrite) -> WriteOutcome
 def _published(
     metadata: dict[str, Any], snapshots: dict[int, dict[str, Any]], since: int
 ) -> tuple[list[dict[str, Any]], bool]:
-    """Return the snapshots younger than a time that a branch leads to, and True if none of these has expired."""
+    """Return the snapshots of the branches since a time, and True if none of these has expired."""
     heads = {int(ref["snapshot-id"]) for ref in metadata.get("refs", {}).values() if ref.get("type") == "branch"}
     if (current := metadata.get("current-snapshot-id")) not in (None, -1):
         heads.add(int(current))

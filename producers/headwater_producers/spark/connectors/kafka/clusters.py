@@ -24,7 +24,7 @@ ASK_AGAIN_SECONDS: Final = 300.0
 class KafkaClusters:
     """Cache of cluster ids, asked from brokers on the thread that describes plans. Never raises.
 
-    Brokers that can't be asked within ASK_SECONDS leave the id unknown, and the dataset its name by brokers alone.
+    If the brokers don't answer within ASK_SECONDS, the id stays unknown, and the dataset is named only by its brokers.
     """
 
     def __init__(self) -> None:
@@ -36,9 +36,9 @@ class KafkaClusters:
 
         Args:
             session: Spark session whose JVM asks.
-            servers: the brokers, as the job has them.
-            connection: connection settings by Kafka's own names, `servers` included. They may hold credentials, which
-                go to Kafka's client and nowhere else.
+            servers: the brokers, as in the job's options.
+            connection: connection settings by Kafka's own names, `servers` included. They may contain credentials,
+                which only Kafka's client gets.
         """
         cluster = naming.kafka_topic(servers, "").namespace
         if cluster not in self._ids and time.monotonic() >= self._not_before.get(cluster, 0.0):

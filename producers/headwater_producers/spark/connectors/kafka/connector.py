@@ -1,7 +1,8 @@
-"""Kafka connector: answers to each question about topics, and offsets as Spark writes them.
+"""Kafka connector: topics, and offsets in Spark's format.
 
-An offset is `{"topic": {"partition": next offset to read}}`: the last batch's end is the next batch's start. Where a
-source began is in a checkpoint's `sources/<i>/0`, with a zero byte in front for the sake of old Sparks. No readable log
+An offset is `{"topic": {"partition": next offset to read}}`: the last batch's end is the next batch's start. A source's
+first offset is in a checkpoint's `sources/<i>/0`, after a zero byte for compatibility with old versions of Spark. No
+readable log
 has the output of a streaming sink: see `observed_topics.py`.
 """
 
@@ -31,7 +32,7 @@ from headwater_producers.spark.plan.leaves import Leaf
 from headwater_producers.spark.plan.written import WrittenOutputs
 from headwater_schemas.events import Certainty, DatasetRef, KafkaRanges, OffsetRange, Position
 
-# Reading a topic of more partitions isn't worth so many round trips: its position stays unknown.
+# A topic with more partitions would take too many round trips: its position stays unknown.
 _MAX_RANGES: Final = 1_000
 _V1: Final = "KafkaRelation"
 _WRITE: Final = "KafkaStreamingWrite"
@@ -56,7 +57,7 @@ class Kafka(Connector):
     def scanned(self, scan: JvmScan) -> Scanned | None:
         if class_name(scan.subject) == _SCAN:
             return _scanned(items(scan.node.inputPartitions()))
-        # A reader of the V1 API, Spark's default: the offsets are those of the RDD that it was planned as.
+        # A reader of the V1 API, Spark's default: its RDD has the offsets.
         sources = list(made_of(scan.node.rdd(), "KafkaSourceRDD"))
         return _scanned(sources[0].partitions()) if len(sources) == 1 else Scanned()
 
@@ -100,7 +101,7 @@ def _scanned(partitions: Iterable[Any]) -> Scanned:
         topic = offsets.topicPartition()
         found = OffsetRange(int(topic.partition()), int(offsets.fromOffset()), int(offsets.untilOffset()))
         read.setdefault(str(topic.topic()), []).append(found)
-    # "earliest" and "latest" are negative, and become numbers only in the tasks: then the offsets are unknown here.
+    # "earliest" and "latest" are negative numbers that only the tasks resolve: the offsets are then unknown here.
     positions = {
         topic: Position(kafka=KafkaRanges(topic, _joined(ranges)))
         for topic, ranges in read.items()
@@ -133,7 +134,7 @@ def kafka_offsets(value: Any) -> KafkaOffsets | None:
     """Parse an offset of Spark's Kafka source.
 
     Returns:
-        Next offsets by topic and partition; None where `value` is no Kafka offset.
+        Next offsets by topic and partition; None if `value` isn't a Kafka offset.
     """
     if not isinstance(value, dict) or not all(isinstance(part, dict) for part in value.values()):
         return None
@@ -151,10 +152,10 @@ def kafka_ranges(
 ) -> dict[str, TopicRanges]:
     """Return the ranges that a micro-batch read, by topic.
 
-    A partition that `end` has and `start` hasn't is new in this batch. Spark reads it from its earliest offset, which
-    isn't in the progress: 0 is taken, and the topic's certainty is INFERRED. A partition that only `start` has is gone,
-    and not listed. Where `end` is before `start` the topic was deleted and recreated: Spark skips its records so far
-    (with `failOnDataLoss` it fails), and goes on from there. So the range is an empty one, INFERRED.
+    A partition that `end` has and `start` hasn't is new in this batch. Spark reads a new partition from its earliest
+    offset, which isn't in the progress: 0 is assumed, and the topic's certainty is INFERRED. A partition that only
+    `start` has is gone and isn't listed. If `end` is before `start`, the topic was deleted and recreated: Spark skips
+    its records so far (with `failOnDataLoss` it fails) and continues from there. So the range is empty, INFERRED.
 
     Args:
         start: the progress's start; None in a query's first batch.
@@ -188,7 +189,7 @@ def _offset(value: Any) -> int:
 def first_offsets(log: TextFolder, end: KafkaOffsets) -> KafkaOffsets | None:
     """Read a source's first offsets from its log in the checkpoint.
 
-    None where they can't lead to `end`, so that the log isn't this source's.
+    None if they can't lead to `end`: the log then belongs to another source.
     """
     first = kafka_offsets(log.logged_json("0"))
     return first if first is not None and _can_lead_to(first, end) else None

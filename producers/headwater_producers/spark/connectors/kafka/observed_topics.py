@@ -7,12 +7,13 @@ Spark doesn't report these offsets.
                     └── [100, 140) ── [140, 165)
 
 The id and the end offsets of each topic are read at a query's start and after each micro-batch. A micro-batch wrote
-after the last answer that came before it could write, and before the first question that was put after it had ended. So
-its range is certainly within: UPPER_BOUND, since others may write to the topic too. Where the range has no more offsets
-than the micro-batch wrote rows, all of them are its own: EXACT. Without an answer in time nothing is claimed. The
-topic's id is claimed where it was equal before and after: the topic wasn't recreated meanwhile.
+after the last answer before it could write, and before the first request after it ended. So
+its range certainly lies between the two: UPPER_BOUND, since others may write to the topic, too. If the range has no
+more offsets than the micro-batch wrote rows, all offsets are its own: EXACT. Without an answer in time nothing is
+claimed. The topic's id is reported if it was equal before and after: the topic wasn't recreated meanwhile.
 
-A batch write is bounded by an answer before it began (`driver.hooks`) and one after; a batch read by one after it.
+A batch write is bounded by an answer before its beginning (`driver.hooks`) and one after its end; a batch read by one
+after its end.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _KEPT: Final = 64
 _MOST_READ: Final = 20
 # Spark's durations are cut to milliseconds.
 _ROUNDED: Final = timedelta(milliseconds=5)
-# After this time a topic may be a recreated one: Kafka itself needs longer than a moment for that.
+# After this time a topic may have been recreated: Kafka needs longer than a moment to do so.
 _SOON: Final = timedelta(seconds=5)
 
 
@@ -60,8 +61,8 @@ class TopicSnapshot:
     """State of a topic at one time.
 
     Attributes:
-        topic_id: Kafka's id of this incarnation; None where the broker has none.
-        ends: end offset (offset after the last record) by partition; None where it wasn't asked for.
+        topic_id: Kafka's id of this incarnation; None if the broker has no topic ids.
+        ends: end offset (offset after the last record) by partition; None if it wasn't requested.
     """
 
     topic_id: str | None = None
@@ -93,12 +94,12 @@ class Observation:
 
 
 class ObservedTopics:
-    """Observed states of all topics that an application reads and writes. For the worker's thread alone.
+    """Observed states of all topics that an application reads and writes. Only for the worker's thread.
 
     Args:
         topics: asks.
-        now: the time, of the machine that Spark's driver runs on.
-        pause: waits so many seconds.
+        now: clock of the Spark driver's machine.
+        pause: function that waits for a number of seconds.
     """
 
     def __init__(
@@ -110,12 +111,12 @@ class ObservedTopics:
         self._topics = topics
         self._now = now
         self._pause = pause
-        # Answers with end offsets apart from those without: otherwise a query that often reads a topic would evict
-        # those of another that writes it seldom.
+        # Answers with and without end offsets are cached separately: otherwise a query that often reads a topic would
+        # evict the answers for a query that rarely writes it.
         self._seen: dict[tuple[DatasetRef, bool], deque[Observation]] = {}
 
     def observe(self, topics: Iterable[PlanInput | PlanOutput], since: datetime | None = None) -> None:
-        """Ask about the topics among these inputs and outputs, at `since` or later, unless that was done already."""
+        """Ask about the topics of these inputs and outputs, unless they were asked about since `since`."""
         asked: dict[DatasetRef, PlanInput | PlanOutput] = {}
         for each in topics:
             # A topic that is read and written is asked about with its end offsets.
@@ -177,7 +178,7 @@ class ObservedTopics:
 
         Args:
             uses: all datasets that the micro-batch wrote.
-            topics: the topics among them.
+            topics: the topics among the outputs.
             progress: times of the micro-batch.
             rows: number of written rows, by the sink's count; None: unknown.
         """
@@ -185,7 +186,7 @@ class ObservedTopics:
         return counted(bounded, rows) if rows is not None else bounded
 
     def identified(self, use: DatasetUse, progress: BatchTimes) -> DatasetUse:
-        """Add the id of a topic that a micro-batch read, where the id was equal before and after."""
+        """Add the id of a topic that a micro-batch read, if the id was equal before and after."""
         if use.position is None or (kafka := use.position.kafka) is None:
             return use
         seen = (answer for offsets in (True, False) for answer in self._seen.get((use.dataset, offsets), ()))
@@ -197,10 +198,10 @@ class ObservedTopics:
     def after_read(self, use: DatasetUse, topic: PlanInput, ended_at: datetime, *, scanned_once: bool) -> DatasetUse:
         """Add the offsets that a batch run read of a topic, by the topic's state after the run.
 
-        Kafka has no record behind its end offsets, so all records read are before them: UPPER_BOUND from offset 0 on.
-        With as many rows as there are offsets, it is all of them. Offsets that the scan planned stay as they are. The
-        id is the topic's at that time; where it took too long to ask, or fewer offsets are there than were read, it may
-        be that of a later incarnation, and isn't taken.
+        No record lies beyond the end offsets, so all read records are before them: UPPER_BOUND from offset 0. If there
+        are as many rows as offsets, all records were read. Offsets that the scan planned stay as they are. The
+        id is the topic's at that time; if asking took too long, or there are fewer offsets than read rows, it may be a
+        later incarnation's, and isn't used.
         """
         [answer] = self._ask([AskedTopic(topic, offsets=True)])
         if answer is None or (ends := answer.state.ends) is None:
@@ -224,7 +225,7 @@ class ObservedTopics:
 
 
 def _bounding_states(seen: Collection[Observation], progress: BatchTimes) -> tuple[TopicSnapshot, TopicSnapshot] | None:
-    """Return the last state before any read or write, and the first after all of them."""
+    """Return the last state before all reads and writes, and the first state after all of them."""
     began, ended = writing_began(progress), writing_ended(progress)
     before = [each for each in seen if each.answered_at <= began]
     after = [each for each in seen if each.asked_at >= ended]
@@ -244,9 +245,9 @@ def _with_ranges(use: DatasetUse, ranges: tuple[OffsetRange, ...], topic_id: str
 
 
 def counted(uses: tuple[DatasetUse, ...], rows: int) -> tuple[DatasetUse, ...]:
-    """Mark the ranges as exact where a micro-batch's `rows` fill them: each row has an offset of its own.
+    """Mark the ranges as exact if they have as many offsets as the micro-batch's `rows`: each row has one offset.
 
-    A single further offset, from another writer, a repeated task or a transaction's end, leaves them upper bounds.
+    With a single further offset (of another writer, a repeated task or a transaction's end) they stay upper bounds.
 
     Args:
         uses: all datasets that the micro-batch wrote.
@@ -276,7 +277,7 @@ def writing_ended(progress: BatchTimes) -> datetime:
 
 
 def _between(before: Mapping[int, int], after: Mapping[int, int]) -> tuple[OffsetRange, ...] | None:
-    """Return the ranges from one answer to a later one; None where the topic was recreated in between."""
+    """Return the ranges from one answer to a later one; None if the topic was recreated in between."""
     if not before.keys() <= after.keys() or any(after[partition] < end for partition, end in before.items()):
         return None
     # A new partition has its records from 0 on.

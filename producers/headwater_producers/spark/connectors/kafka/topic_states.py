@@ -1,8 +1,7 @@
 """KafkaTopicStates: client for a topic's id and end offsets on a job's cluster. It reads no record.
 
-The connection is Spark's, in options of Kafka's Java client, which are translated to librdkafka's. A topic whose
-connection needs an option without a counterpart (a trust store in Java's format, a custom login module) isn't asked
-about.
+The connection is Spark's, in options of Kafka's Java client, which are translated to librdkafka's. Topics whose
+connection needs an option without a counterpart (a trust store in Java's format, a custom login module) are left out.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ logger = logging.getLogger(__name__)
 TIMEOUT_SECONDS: Final = 1.0
 """Longest time to ask about one topic, all its partitions together."""
 PAUSE_SECONDS: Final = 30.0
-"""Time during which a cluster isn't asked again after a failed question."""
+"""Time during which a cluster isn't asked again after a failed request."""
 _ALL_REPLICAS: Final = frozenset({"all", "-1"})
 # Java's name: librdkafka's name.
 _SAME: Final = {
@@ -63,10 +62,10 @@ class KafkaTopicStates:
         self._logged: set[str] = set()
 
     def states(self, asked: Sequence[AskedTopic]) -> list[TopicSnapshot | None]:
-        """Return the state of each topic now; None where it can't be read within TIMEOUT_SECONDS.
+        """Return the current state of each topic; None if it can't be read within TIMEOUT_SECONDS.
 
-        All topics of a cluster are asked for together: a request takes half a millisecond of processor time, and
-        after each micro-batch there are two, for ids and for end offsets.
+        One request asks for all topics of a cluster: it takes half a millisecond of processor time, and each
+        micro-batch needs two, for ids and for end offsets.
 
         Args:
             asked: topics with their connections.
@@ -135,7 +134,7 @@ class KafkaTopicStates:
     def _config(self, options: Mapping[str, str]) -> dict[str, str] | None:
         """Return librdkafka's configuration; None where end offsets aren't reliable or the connection is unknown."""
         if options.get("acks", "all") not in _ALL_REPLICAS:
-            # Acknowledged before it counts as written: the end that others see may be behind.
+            # With acks=0 or 1, acknowledged records may not count as written yet: the visible end offset may lag.
             return None
         connection = self._own_connection(options) or translated(options)
         if connection is None:
@@ -208,7 +207,7 @@ def _is_gone(error: Exception) -> bool:
 
 
 def own_connection(settings: CaptureSettings) -> KafkaSettings | None:
-    """Return capture's own connection, by its settings `kafka_…`; None where it has none."""
+    """Return capture's own connection, from its settings `kafka_…`; None without brokers."""
     if settings.kafka_bootstrap_servers is None:
         return None
     values = {name: getattr(settings, f"kafka_{name}", None) for name in KafkaSettings.model_fields}

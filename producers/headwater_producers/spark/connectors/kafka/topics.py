@@ -48,7 +48,7 @@ def connection_of(options: Any, *, prefix: str = "kafka.") -> dict[str, str]:
 
 
 def read_topics(leaf: JvmLeaf, options: Any) -> Leaf:
-    """Return the topics that a reader's options name; those of a pattern as far as the context knows them."""
+    """Return the topics that a reader's options name; for a pattern, the topics that the context knows."""
     context, index = leaf.context, leaf.index
     servers = setting(options, SERVERS) or ""
     pattern = setting(options, "subscribePattern")
@@ -105,7 +105,7 @@ def _connection(options: Any) -> tuple[tuple[str, str], ...]:
 
 
 def write_continuously(command: JvmCommand) -> WrittenOutputs:
-    """Describe the write of a query with a continuous trigger, whose plan has the write, and no options."""
+    """Describe the write of a query with a continuous trigger, whose plan has the write, but no options."""
     write, context = command.subject, command.context
     params = private(write, "producerParams")
     servers = str(params.get("bootstrap.servers"))

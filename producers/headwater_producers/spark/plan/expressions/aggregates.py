@@ -42,12 +42,12 @@ def aggregate_expression(call: Call) -> ValueLineage:
 
 
 def aggregate(call: Call) -> ValueLineage:
-    """Read a function of many rows. Over constants (`count(*)`, `sum(1)`) it is one of the rows themselves."""
+    """Read a function of many rows. Over constants (`count(*)`, `sum(1)`) its sources are the rows themselves."""
     return _aggregate(call, masking=False)
 
 
 def count(call: Call) -> ValueLineage:
-    """Aggregate to a count: only the number of rows comes through."""
+    """Aggregate to a count: only the number of rows remains."""
     return _aggregate(call, masking=True)
 
 
@@ -83,14 +83,14 @@ def one_of(call: Call) -> ValueLineage:
 
 
 def row_at_offset(call: Call) -> ValueLineage:
-    """Read `lag(x, 1, y)`, `nth_value(x, 2)`: the value of another row, `y` where there is none."""
+    """Read `lag(x, 1, y)`, `nth_value(x, 2)`: the value of another row, `y` if there is no such row."""
     value, _, *default = call.arguments
     values = [value, *(column for column in default if column.direct != CONSTANT)]
     return stepped(merge(values, call.text), Kind.DERIVE, call.text)
 
 
 def extreme(call: Call) -> ValueLineage:
-    """Read `max(x)`: the value of one row; parts of a struct or an array are those of the row whose value it is."""
+    """Read `max(x)`: the value of one row; parts of a struct or an array come from the same row."""
     value = call.arguments[0]
     if not any(True for _ in value.sources):
         return aggregate(call)
@@ -105,7 +105,7 @@ def listed(call: Call) -> ValueLineage:
 
 
 def rank(call: Call) -> ValueLineage:
-    """Read a rank, which comes from the order of rows alone; the window has the ordering columns."""
+    """Read a rank, which comes only from the order of rows; the window has the ordering columns."""
     return ValueLineage(text=f"{function_name(call.node.name)}()")
 
 
@@ -120,7 +120,7 @@ def window(call: Call) -> ValueLineage:
 
 
 def window_specification(call: Call) -> ValueLineage:
-    """Read partition and order: influences of this one column, each by way of its clause."""
+    """Read partition and order: influences on this column, each with its clause."""
     *keys, bounds = call.arguments
     parted = len(call.node.get("partitionSpec") or ())
     clauses = {"partition by": keys[:parted], "order by": keys[parted:]}
@@ -135,7 +135,7 @@ def window_specification(call: Call) -> ValueLineage:
 
 
 def frame(call: Call) -> ValueLineage:
-    """Read `ROWS BETWEEN …`: no columns, and no text where it is Spark's default."""
+    """Read `ROWS BETWEEN …`: no columns, and no text for Spark's default."""
     kind = "rows" if call.node.object_name("frameType") == "RowFrame" else "range"
     bounds = [_bound_text(argument.text) for argument in call.arguments]
     usual = bounds[:1] == ["unbounded preceding"] and bounds[1] in ("current row", "unbounded following")

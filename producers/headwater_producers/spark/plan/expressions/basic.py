@@ -29,11 +29,11 @@ _BEFORE_SEED = {"RandStr": 1, "Uniform": 2}
 """Number of arguments before the seed."""
 
 _COMMON_TEXT = "\ue000"
-"""Text of a common expression until then: a private-use character, so that it can be found again."""
+"""Placeholder for the text of a common expression: a private-use character, which is replaced later."""
 
 
 def attribute(call: Call) -> ValueLineage:
-    """Read a column of the operators below; an unknown one is reported, and may be any of theirs."""
+    """Read a column of the operators below; an unknown column is reported, and may come from any of theirs."""
     column = call.scope.find(expression_id(call.node.fields))
     if column is None:
         name = shown_name(str(call.node.get("name")))
@@ -112,7 +112,7 @@ def named_constant(call: Call) -> ValueLineage:
 
 
 def of_rows(call: Call) -> ValueLineage:
-    """Return a column derived from the row's dataset, not from a column of it: `input_file_name()`."""
+    """Return a column derived from the row's dataset, not from one of its columns: `input_file_name()`."""
     direct = frozenset(DirectSource(FieldRef(dataset), Kind.DERIVE) for dataset in call.scope.rows)
     return ValueLineage(direct or CONSTANT, text=call.text)
 
@@ -135,7 +135,7 @@ def common_reference(_call: Call) -> ValueLineage:
 
 
 def field_of_struct(call: Call) -> ValueLineage:
-    """Read `struct.field`; by ordinal where the JSON has no name."""
+    """Read `struct.field`; by ordinal if the JSON has no name."""
     (struct,) = call.arguments
     name, ordinal = call.node.get("name"), call.node.get("ordinal")
     if isinstance(struct.type, dict) and struct.type.get("type") == "struct" and isinstance(ordinal, int):

@@ -19,10 +19,10 @@ class ExpressionScope:
 
     Attributes:
         columns: columns that its attributes may refer to, by expression id.
-        rows: the datasets whose rows it is evaluated over.
+        rows: datasets over whose rows it is evaluated.
         outer: the scope around a correlated subquery.
         subquery: reads a subquery's plan; its `OuterReference`s see this scope.
-        report: takes a sentence about a part that wasn't understood.
+        report: function called with a sentence about a part that wasn't understood.
         literals: display of literals in texts.
     """
 
@@ -59,7 +59,7 @@ class Call:
     def step(
         self, kind: Kind, arguments: Iterable[ValueLineage] | None = None, *, masking: bool = False
     ) -> ValueLineage:
-        """Return the column of a value computed from the arguments (or these of them) in one step of `kind`."""
+        """Return the column of a value computed from all or some of the arguments in one step of `kind`."""
         return combine(self.arguments if arguments is None else arguments, kind, self.text, masking=masking)
 
 

@@ -34,7 +34,7 @@ from headwater_schemas.events import TransformationKind as Kind
 
 
 def concatenated(call: Call) -> ValueLineage:
-    """Read `concat`, `array_union`: elements of any of the arrays; text has none."""
+    """Read `concat`, `array_union`: elements of any of the arrays; texts have no elements."""
     arrays = [a for a in call.arguments if part_type(a.type, ELEMENT) is not None or ELEMENT in a.parts]
     if not arrays:
         return call.step(Kind.DERIVE)
@@ -142,7 +142,7 @@ def from_arrays(call: Call) -> ValueLineage:
 
 
 def united(call: Call) -> ValueLineage:
-    """Read `map_concat(a, b)`: values of any of them."""
+    """Read `map_concat(a, b)`: values of any of the maps."""
     maps = call.arguments
     if not maps:
         return call.step(Kind.DERIVE)

@@ -12,7 +12,7 @@ from headwater_schemas.events import TransformationKind as Kind
 
 
 def case_when(call: Call) -> ValueLineage:
-    """Read `CASE`: conditions and values in turn, then perhaps ELSE."""
+    """Read `CASE`: alternating conditions and values, then perhaps ELSE."""
     arguments = call.arguments
     conditions = arguments[: len(arguments) - len(arguments) % 2 : 2]
     values = list(arguments[1::2])
@@ -39,7 +39,7 @@ def coalesce(call: Call) -> ValueLineage:
 
 
 def extreme(call: Call) -> ValueLineage:
-    """Read `GREATEST`, `LEAST`: values are compared whole, so the fields before a struct's field choose it, too."""
+    """Read `GREATEST`, `LEAST`: whole values are compared, so earlier fields of a struct also decide the choice."""
     one = choose(call, [], call.arguments)
     return as_one(one, influences(call.arguments, Kind.CONDITIONAL, call.text))
 
@@ -47,7 +47,7 @@ def extreme(call: Call) -> ValueLineage:
 def choose(call: Call, conditions: Sequence[ValueLineage], values: Sequence[ValueLineage]) -> ValueLineage:
     """Return a column that is one of `values`, chosen by `conditions`."""
     result = combine(values, Kind.DERIVE, call.text, whole=True)
-    # Structure and possible constants live on; each part is derived, since another branch may have given it.
+    # Structure and possible constants are kept; each part is derived, since it may come from another branch.
     one = merge(values, call.text)
     by = influences(conditions, Kind.CONDITIONAL)
     return replace(

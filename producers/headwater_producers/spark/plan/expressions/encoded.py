@@ -37,7 +37,7 @@ def decode(call: Call) -> ValueLineage:
     data_type = call.node.get("schema") or call.node.get("dataType")
     if encoded.encoded is None:
         return replace(call.step(Kind.DERIVE, [encoded]), type=data_type)
-    # JSON, Avro and XML go by name; CSV has none, and goes by position.
+    # JSON, Avro and XML fields are matched by name, CSV fields by position.
     value = encoded.encoded
     value = aligned(value, data_type) if call.node.name == "CsvToStructs" else _by_name(value, data_type)
     return replace(influenced(value, encoded.indirect), type=data_type or value.type)
@@ -46,7 +46,7 @@ def decode(call: Call) -> ValueLineage:
 def _by_name(value: ValueLineage, data_type: DataType) -> ValueLineage:
     """Return an encoded value under its decoded type: a struct may be read as a map, a map as a struct.
 
-    An encoding without known fields (a topic's payload) has those that are asked for.
+    An encoding without known fields (a topic's payload) has every requested field.
     """
     own, target = type_parts(value.type), type_parts(data_type)
     if not own or not target:
@@ -88,7 +88,7 @@ def variant_path(call: Call) -> ValueLineage:
 
 
 def step_into(text: ValueLineage, path: str) -> ValueLineage | None:
-    """Return the part of an encoded value at a JSON path; None where either isn't known."""
+    """Return the part of an encoded value at a JSON path; None if either is unknown."""
     if text.encoded is None or not path.startswith("$"):
         return None
     value, position = text.encoded, 1

@@ -17,7 +17,7 @@ def explode(call: Call) -> ValueLineage:
 
 
 def posexplode(call: Call) -> ValueLineage:
-    """Read `posexplode`: the position, which depends only on the number of elements, then as `explode`."""
+    """Read `posexplode`: the position, which depends only on the number of elements, then the columns of `explode`."""
     (collection,) = call.arguments
     position = combine([length_of([collection])], Kind.DERIVE, f"position in {collection.text}")
     return as_parts(call, [position, *_exploded(call)], length_of(call.arguments))
@@ -45,7 +45,7 @@ def _exploded(call: Call) -> list[ValueLineage]:
 
 
 def as_parts(call: Call, columns: Iterable[ValueLineage], length: ValueLineage | None = None) -> ValueLineage:
-    """Build a generator's column: these parts, in as many rows as `length` has, else always in the same number."""
+    """Build a generator's column of these parts; `length` determines the number of rows, unless that is constant."""
     parts = {str(i): column for i, column in enumerate(columns)}
     return replace(length or ValueLineage(CONSTANT), text=call.text, parts=parts)
 

@@ -1,4 +1,4 @@
-"""Higher-order functions. A lambda's variables are `Variable`s until the function that calls it binds them."""
+"""Higher-order functions. A lambda's variables are `Variable`s until the calling function binds them."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ from headwater_producers.spark.plan.tree import expression_id
 from headwater_schemas.events import TransformationKind as Kind
 
 MAX_STEPS = 16
-"""Largest number of steps of a fold: as many as sources can move from one part of the accumulator to another."""
+"""Maximum number of steps of a fold, in which sources can move between parts of the accumulator."""
 
 _NATURAL_ORDER = "(left, right) -> if(((left is null) and (right is null))"
-"""Comparison that Spark gives to an `array_sort` without one."""
+"""Spark's default comparison for `array_sort`."""
 
 
 def variable(call: Call) -> ValueLineage:
     """Read a parameter of a lambda."""
     number = expression_id(call.node.fields)
-    # `x_1`: Spark numbers them from the start of the driver.
+    # `x_1`: Spark numbers variables from the driver's start.
     name = str(call.node.get("name")).rsplit("_", 1)[0]
     if number is None:
         return call.step(Kind.UNKNOWN)
@@ -162,13 +162,13 @@ def fold(call: Call) -> ValueLineage:
         if same_sources(after, accumulator):
             break
         accumulator = after
-    # There are as many steps as elements, or as elements that a condition picks: `(acc, x) -> acc + 1`.
+    # The number of steps is the number of elements, or of elements that meet a condition: `(acc, x) -> acc + 1`.
     last = as_many_as(length_of([array]), accumulator)
     return stepped(_bound(finish[0], [last]) if finish else last, Kind.DERIVE, call.text)
 
 
 def elements_that(call: Call) -> ValueLineage:
-    """Read `exists(array, x -> …)`, `forall`: a test of the elements, of which there may be none."""
+    """Read `exists(array, x -> …)`, `forall`: a test of the elements; the array may be empty."""
     array, function = call.arguments
     return combine([array, _bound(function, [part(array, ELEMENT)])], Kind.DERIVE, call.text)
 

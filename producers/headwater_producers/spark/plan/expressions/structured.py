@@ -43,7 +43,7 @@ def named_struct(call: Call) -> ValueLineage:
         return time_window(call, names)
     text = f"struct({', '.join(names)})"
     fields = [{"name": name, "type": value.type} for name, value in zip(names, values, strict=False)]
-    # With two fields of one name either may be meant.
+    # If two fields have the same name, either may be meant.
     same = {name: [v for n, v in zip(names, values, strict=False) if n == name] for name in names}
     return replace(
         combine(values, Kind.DERIVE, text),
@@ -68,7 +68,7 @@ def time_window(call: Call, names: list[str]) -> ValueLineage:
 
 
 def window_bound(call: Call) -> ValueLineage:
-    """Read Spark's conversion between times and integers, which it makes time windows with."""
+    """Read Spark's conversion between times and integers, which time windows use."""
     (value,) = call.arguments
     if call.node.get("toType") == "long":
         return combine([value], Kind.DERIVE, value.text)
@@ -133,7 +133,7 @@ def struct_in_array(call: Call) -> ValueLineage:
 def update_fields(call: Call) -> ValueLineage:
     """Read `withField`, `dropFields`: the struct, some fields replaced, added or left out.
 
-    The result is null where the struct is, so that a field put into it depends on the struct, too.
+    The result is null if the struct is, so a field put into it depends on the struct, too.
     """
     struct, *changes = call.arguments
     presence = part(struct, PRESENCE)

@@ -21,7 +21,7 @@ def scalar(call: Call) -> ValueLineage:
 
 
 def exists(call: Call) -> ValueLineage:
-    """Read `EXISTS (SELECT …)`: true or false by the presence of rows, so by the filters on them."""
+    """Read `EXISTS (SELECT …)`: it depends on the presence of rows, and so on their filters."""
     relation = _plan(call)
     if relation is None:
         return call.step(Kind.UNKNOWN)

@@ -16,7 +16,7 @@ def map_rows(operator: Operator) -> Relation:
 
 
 def map_groups(operator: Operator) -> Relation:
-    """Read `applyInPandas` and its like: as `map_rows`, group by group; the keys influence every row."""
+    """Read `applyInPandas` and similar operators: like `map_rows`, group by group; the keys influence every row."""
     keys = operator.read("groupingAttributes") or operator.read("groupingExpressions")
     leading = operator.node.get("groupingAttributesLen")
     if not keys and isinstance(leading, int):
@@ -24,7 +24,7 @@ def map_groups(operator: Operator) -> Relation:
     output = operator.attributes() or operator.attributes("outputAttrs")
     by = influences(keys, Kind.GROUP_DEPENDENCY)
     function = _function(operator)
-    # An initial state isn't among the function's arguments, but comes out of it all the same.
+    # An initial state isn't an argument of the function, but still affects its output.
     states = [column for child in operator.children[1:] for column in child.ordered()]
     if states:
         function = combine([function, *states], Kind.EXTERNAL, function.text)
@@ -57,7 +57,7 @@ def objects_back(operator: Operator) -> Relation:
 
 
 def _function(operator: Operator) -> ValueLineage:
-    # The function's own arguments, where the plan has them: it may be given fewer columns than there are.
+    # The function's own arguments, if the plan has them: the function may get only some of the columns.
     functions = operator.read("functionExpr") or operator.read("func")
     return functions[0] if functions else _anything(operator, operator.node.name)
 

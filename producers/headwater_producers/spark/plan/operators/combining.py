@@ -13,7 +13,7 @@ _LEFT_ONLY = frozenset({"LeftSemi", "LeftAnti"})
 
 
 def join(operator: Operator) -> Relation:
-    """Read a join: the condition's columns influence every row; a side without one influences by its rows."""
+    """Read a join: the condition's columns influence every row; a side without such columns influences by its rows."""
     left, right = operator.children
     both = side_by_side([left, right])
     by = influences(operator.read("condition"), Kind.JOIN_DEPENDENCY)
@@ -45,7 +45,7 @@ def lateral_join(operator: Operator) -> Relation:
 
 
 def union(operator: Operator) -> Relation:
-    """Read UNION ALL: by position (Spark has aligned names by then), each column is one of the branches'."""
+    """Read UNION ALL: each column is one of the branches' columns, by position (Spark has already aligned names)."""
     rows = [child.ordered() for child in operator.children]
     output = operator.children[0].output
     merged = []
@@ -82,7 +82,7 @@ def cte_reference(operator: Operator) -> Relation:
 
 
 def _unconditional(side: Relation, by: frozenset[Indirect]) -> frozenset[Indirect]:
-    """Return a side's cross-join influences, where `by` has none of its fields: all its rows meet all others."""
+    """Return a side's influences as in a cross join, if `by` has none of its fields: all its rows meet all others."""
     missing = row_dependencies(side.rows, by, Kind.JOIN_DEPENDENCY, "cross join")
     return missing if len(missing) == len(side.rows) else frozenset()
 

@@ -20,7 +20,7 @@ class RuleReader(Protocol):
 
     Attributes:
         leaves: lookup of leaves.
-        ctes: common table expressions met so far, by Spark's number.
+        ctes: common table expressions read so far, by Spark's number.
         loops: attributes of references that wait for their recursion, by its number.
     """
 
@@ -45,7 +45,7 @@ class Operator:
     Attributes:
         node: the operator.
         children: relations of its children, left to right.
-        outer: the scope around the subquery that this operator is in.
+        outer: scope around this operator's subquery.
     """
 
     node: PlanNode

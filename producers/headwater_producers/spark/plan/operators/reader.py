@@ -36,7 +36,7 @@ from headwater_schemas.reasons import unknown_operator
 RULES: dict[str, OperatorRule] = {**ROWS, **COLUMNS, **COMBINING, **RECURSION, **BLACK_BOXES, **ROW_LEVEL}
 
 QUERY_FIELDS = ("query", "plan", "analyzedQuery")
-"""Fields in which commands keep the query that they run, if it isn't their child."""
+"""Fields in which commands keep their query, if it isn't their child."""
 
 
 WRITES = frozenset(
@@ -71,7 +71,7 @@ WRITES_NOTHING = frozenset(
         "InsertIntoDataSourceDirCommand",
     ]
 )
-"""Commands that run a query and leave no dataset behind, or leave that to a command within."""
+"""Commands that run a query without writing a dataset, or whose inner command writes it."""
 
 
 def is_write(name: str) -> bool:
@@ -100,7 +100,7 @@ class PlanReader:
 
     Attributes:
         leaves: lookup of the leaves.
-        ctes: common table expressions met so far, by Spark's number.
+        ctes: common table expressions read so far, by Spark's number.
         loops: attributes of references that wait for their recursion, by its number.
         inputs: datasets of the leaves, in the order met, each once.
         problems: parts that weren't understood, in the order met, each once.
@@ -191,7 +191,7 @@ class PlanReader:
     def _unknown(self, operator: Operator) -> Relation:
         child = operator.child
         if not child.output and not operator.attributes():
-            # DROP TABLE and its like: no columns are below it, none come out.
+            # DROP TABLE and similar commands have no columns below, and return none.
             return child
         self.report(unknown_operator(operator.node.name))
         anything = combine(child.columns.values(), Kind.UNKNOWN, operator.node.name)
@@ -236,7 +236,7 @@ def _keeps_names(project: dict[str, Any]) -> bool:
 
 
 def _of_view(column: ValueLineage, view: DatasetRef, path: tuple[str, ...]) -> ValueLineage:
-    # A known part of a value is that part of the view's column, too.
+    # A known part of a value is also a part of the view's column.
     parts = {
         step: item if step in UNNAMED or container_step(step) else _of_view(item, view, (*path, step))
         for step, item in column.parts.items()

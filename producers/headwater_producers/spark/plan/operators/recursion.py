@@ -16,7 +16,7 @@ EXTRA_ROUNDS = 8
 
 
 def loop_reference(operator: Operator) -> Relation:
-    """Read the step's reference to the round before: variables, until the loop around it is met."""
+    """Read the step's reference to the previous round: variables, which the enclosing loop binds."""
     attributes = operator.attributes()
     number = operator.node.get("loopId")
     operator.reader.loops.setdefault(number, []).append(tuple(a.id for a in attributes))

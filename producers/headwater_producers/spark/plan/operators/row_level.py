@@ -31,7 +31,7 @@ class Branch:
     """Branch: one WHEN of a MERGE, or the whole of an UPDATE.
 
     Attributes:
-        when: such as `WHEN MATCHED`; None for an UPDATE.
+        when: clause such as `WHEN MATCHED`; None for an UPDATE.
         action: `UPDATE`, `INSERT` or `DELETE`.
         condition: the condition after AND, or after WHERE.
         values: the columns that it sets, with their new values.
@@ -104,7 +104,7 @@ def _instruction(
         case "Keep":
             yield Branch(when, action, condition, tuple(_row(rest, output, scope)))
         case "Split":
-            # An update as a deleted and an inserted row: the inserted one has the new values.
+            # An update is represented as a deleted and an inserted row: the inserted row has the new values.
             values = rest[len(rest) // 2 :]
             yield Branch(when, action, condition, tuple(_row(values, output, scope)))
         case _:
@@ -139,10 +139,10 @@ def changed(rows: Relation, target: Relation, branches: list[Branch], on: Iterab
     """Return the columns of a target that branches change, each with its new value.
 
     Args:
-        rows: the relation that the rows come from.
+        rows: relation of the source rows.
         target: the table.
         branches: the branches, those that delete rows included.
-        on: further influences on which rows there are, such as the ON condition.
+        on: further influences on the set of rows, such as the ON condition.
     """
     kept = [
         replace(b, values=tuple((a, column) for a, column in b.values if not _stays(a.name, column, target)))
