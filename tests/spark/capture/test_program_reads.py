@@ -104,6 +104,24 @@ def test_what_functions_may_use_is_read(captured: Captured, customers: Callable[
     assert sink.run_types("job.collect") == [RunEventType.START, RunEventType.COMPLETE], "once"
 
 
+def test_what_functions_of_a_stream_may_use_is_read(
+    captured: Captured, customers: Callable[[], DataFrame], tmp_path: Path
+) -> None:
+    spark = captured.spark
+    orders = str(tmp_path / "orders")
+    spark.range(2).write.parquet(orders)
+    mails = {row.id: row.email for row in customers().collect()}
+    stream = spark.readStream.schema("id LONG").parquet(orders)
+    for name, expression in (("plain", F.col("id") + 1), ("mails", F.udf(mails.get, "string")("id"))):
+        writer = stream.select(expression.alias("x")).writeStream.queryName(name).trigger(availableNow=True)
+        writer.option("checkpointLocation", str(tmp_path / f"{name}.checkpoint")).start(
+            str(tmp_path / name)
+        ).awaitTermination()
+        jobs = captured.flushed().jobs()
+        assert ("job.collect" in jobs) == (name == "mails")
+    assert uses(captured.flushed(), "job.collect")[0] == {"customers"}
+
+
 def test_nothing_is_looked_at_where_that_is_off(
     spark: SparkSession, customers: Callable[[], DataFrame], tmp_path: Path
 ) -> None:

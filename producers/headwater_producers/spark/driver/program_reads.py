@@ -37,13 +37,12 @@ class ProgramReads:
         for oldest in list(self._inputs)[:-MOST_DATASETS]:
             del self._inputs[oldest]
 
-    def used_by_code(self, write: Write) -> Write | None:
-        """Return a read of the datasets that functions in a write's plan may use besides its inputs, each once.
+    def used_by_code(self, description: PlanDescription) -> Write | None:
+        """Return a read of the datasets that functions in a plan that writes may use besides its inputs, each once.
 
         A Python function has what the program collected, as in `udf(lambda id: emails[id])`: no plan shows that. The
         write's own inputs and edges are what they are; who makes what of the others isn't known.
         """
-        description = write.description
         if not any(edge.kind is TransformationKind.EXTERNAL for edge in description.lineage.edges):
             return None
         known = {each.dataset for each in description.inputs} | self._read
