@@ -86,6 +86,25 @@ def test_other_writes_of_such_rows(
             assert uses(sink, job) == (expected, True)
 
 
+def test_rows_that_a_temporary_view_names(
+    captured: Captured, customers: Callable[[], DataFrame], tmp_path: Path
+) -> None:
+    """`createDataFrame(frame.toPandas()).createOrReplaceTempView("v")`, then SQL: a view has no known origin."""
+    spark = captured.spark
+    spark.createDataFrame(customers().toPandas()).createOrReplaceTempView("handed")
+    try:
+        spark.sql("SELECT email FROM handed").write.json(str(tmp_path / "by_sql"))
+    finally:
+        spark.catalog.dropTempView("handed")
+    sink = captured.flushed()
+    reads, possible = uses(sink, "job.by_sql")
+    assert (len(reads), possible) == (2, True)
+    assert "customers" in reads
+    plans = [event.plan_event for event in sink.events if event.job is not None and event.job.name == "job.by_sql"]
+    [complete] = [plan.lineage.complete for plan in plans if plan is not None]
+    assert not complete
+
+
 def test_what_functions_may_use_is_read(captured: Captured, customers: Callable[[], DataFrame], tmp_path: Path) -> None:
     """`udf(lambda id: mails[id])`: the plan of the write has nothing of the customers."""
     spark = captured.spark
