@@ -23,6 +23,7 @@ from headwater_dry_run.isolation import NotAllowedError, isolate
 from headwater_dry_run.line_coverage import LineTracer
 from headwater_dry_run.looks import Looks
 from headwater_dry_run.merging import Merging, merge_by_methods
+from headwater_dry_run.options import without_secrets
 from headwater_dry_run.output import Frames
 from headwater_dry_run.reading import serve_reads
 from headwater_dry_run.session import keep_session, make_session
@@ -50,7 +51,8 @@ def main() -> None:
     channel = Channel(answers, reports)
     scratch = given.scratch.resolve()
     source = Path(given.script).read_bytes()
-    alone = isolate(scratch)
+    removals: list[str] = []
+    alone = isolate(scratch, removals)
     end_with_parent(given.parent)
     os.chdir(scratch)
     # A script that attaches capture itself has nothing to report.
@@ -69,6 +71,8 @@ def main() -> None:
 
     def end() -> None:
         missing(sources, raised, channel)
+        for text in removals:
+            channel.report("ddl", {"text": without_secrets(text)})
         channel.report("lines", {"unrun": lines.unrun(sources.compared), "all": lines.statements()})
         channel.report("end", {"inputs": len(sources.identities)})
         stop(session)

@@ -27,14 +27,23 @@ _LOOPBACK: Final = ("127.", "::1", "localhost", "::ffff:127.")
 _CHANGES: Final = frozenset(
     {"os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.truncate", "os.link", "os.symlink", "shutil.rmtree"}
 )
+_REMOVALS: Final = frozenset({"os.remove", "os.rename", "os.rmdir", "os.truncate", "shutil.rmtree"})
 
 
 class NotAllowedError(PermissionError):
     """Action of the script that a dry run forbids."""
 
 
-def isolate(scratch: Path) -> bool:
-    """Forbid network, and files outside of `scratch`; return True if the JVM has no network either."""
+def isolate(scratch: Path, removals: list[str]) -> bool:
+    """Forbid network, and files outside of `scratch`.
+
+    Args:
+        scratch: the only folder that may be written.
+        removals: list of the refused removals, to which each is added: the script may catch the error and go on.
+
+    Returns:
+        True if the network is gone for the JVM too.
+    """
     alone = _without_network()
     # Python writes its compiled files; and /dev/null is no destination.
     sys.dont_write_bytecode = True
@@ -48,7 +57,12 @@ def isolate(scratch: Path) -> bool:
         elif event in _CHANGES:
             for path in arguments[: 2 if event == "os.rename" else 1]:
                 if isinstance(path, (str, bytes, os.PathLike)):
-                    _require(path, allowed)
+                    try:
+                        _require(path, allowed)
+                    except NotAllowedError:
+                        if event in _REMOVALS:
+                            removals.append(f"{event}({os.fsdecode(path)!r})")
+                        raise
         elif event == "socket.connect":
             _require_loopback(arguments[1])
 

@@ -162,6 +162,8 @@ def _statements(file: str) -> Iterator[dict[str, Any]]:
                 method in _CHANGES
             ):
                 sets = (name,)
+            case ast.Expr() if "._jvm" in ast.unparse(node):
+                sets = ()
             case _:
                 continue
         yield {"text": ast.unparse(of), "sets": sets, "uses": _names(of, ast.Load)}

@@ -9,7 +9,7 @@ import msgspec
 from headwater_schemas.events.common import DatasetRef
 
 COLUMNS_FACET: Final = "headwater_columns"
-"""Facet of a dataset that an ALTER changed: `ColumnChanges`."""
+"""Facet of a dataset that an ALTER changed, or a REPLACE TABLE (an OVERWRITE): `ColumnChanges`."""
 
 ADDED_FILES_FACET: Final = "headwater_addedFiles"
 """Facet of an output whose position is a table's version: `AddedFiles`."""
@@ -38,7 +38,7 @@ class RenamedColumn(msgspec.Struct, frozen=True, order=True):
 
 
 class ColumnChanges(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Column changes of an ALTER that the dataset's schema doesn't show.
+    """Column changes of an ALTER or a REPLACE TABLE that the dataset's schema doesn't show.
 
     Attributes:
         renamed: renamed columns.

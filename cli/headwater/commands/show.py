@@ -145,7 +145,7 @@ def _column(found: ColumnDetails) -> Iterator[RenderableType]:
             ("declared", stated(found.declared) or None),
             *_other_names(found.known_as),
             ("schema", _history(column)),
-            ("status", "its dataset was dropped" if found.gone else None),
+            ("status", _column_status(found)),
         ]
     )
     if len(found.types) > 1:
@@ -155,6 +155,12 @@ def _column(found: ColumnDetails) -> Iterator[RenderableType]:
     notes = dict.fromkeys((*found.origins.notes, *found.uses.notes))
     if notes:
         yield from ("", *(shortened(note, _LONGEST) for note in notes))
+
+
+def _column_status(found: ColumnDetails) -> str | None:
+    if found.gone:
+        return "its dataset was dropped"
+    return "gone: its dataset's latest schema doesn't have it" if found.origins.gone else None
 
 
 def _job(found: JobDetails) -> Iterator[RenderableType]:

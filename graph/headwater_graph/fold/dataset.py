@@ -35,6 +35,8 @@ _EXISTS_AFTER = {
 }
 # These remove all rows. A change of only some partitions is an ALTER.
 _EMPTY_AFTER = (LifecycleChange.DROP, LifecycleChange.TRUNCATE)
+# REPLACE TABLE is an OVERWRITE: its columns are others.
+_CHANGE_COLUMNS = (LifecycleChange.ALTER, LifecycleChange.OVERWRITE)
 
 
 def fold_dataset(into: Builder, body: DatasetEvent, events: Repeated) -> None:
@@ -66,7 +68,7 @@ def fold_dataset(into: Builder, body: DatasetEvent, events: Repeated) -> None:
         put(registers, stamp, schema=cells.schema)
         _fold_schema(node, cells, events)
         into.schema(tenant, key, cells.version).seen.see(events.first, events.last)
-    if body.lifecycle is LifecycleChange.ALTER and COLUMNS_FACET in body.facets:
+    if body.lifecycle in _CHANGE_COLUMNS and COLUMNS_FACET in body.facets:
         _fold_changes(into, tenant, key, column_changes(body.facets[COLUMNS_FACET]), time)
     if body.previous is not None and body.lifecycle is LifecycleChange.RENAME:
         previous_key, previous = into.dataset(tenant, body.previous)

@@ -81,7 +81,7 @@ def table(
     body = DatasetEvent(
         dataset=DatasetRef("file", path),
         schema=SchemaDefinition(tuple(SchemaField(path=each, type="string") for each in columns)),
-        lifecycle=LifecycleChange.ALTER if facet else change,
+        lifecycle=change or (LifecycleChange.ALTER if facet else None),
         facets={"headwater_columns": facet} if facet else {},
     )
     return build.lineage_event(body, producer="test", event_time=BEGIN + timedelta(seconds=at))
@@ -238,6 +238,21 @@ def test_a_column_that_was_dropped_and_added_is_another_one(graph: Graph) -> Non
     assert graph.holding("src#ssn") == {"t#label": True, "out#label": True}
     # The job names it when it runs next.
     assert graph.impact("src#ssn") >= {"t#label"}
+
+
+def test_the_columns_of_a_replaced_table_are_others(graph: Graph) -> None:
+    """CREATE OR REPLACE TABLE leaves no row: a column has no value of the one that had its name."""
+    graph.of(
+        [
+            *copied("fill", "/src", "/t", 0, "id>id ssn>label"),
+            table("/t", 20, "id", "label", facet='{"dropped":["id","label"]}', change=LifecycleChange.OVERWRITE),
+            *copied("read", "/t", "/out", 30, "id>id label>label"),
+        ]
+    )
+    answer = graph.ask("out#label", LineageDirection.UPSTREAM)
+    assert _columns(answer) == {"t#label"}
+    assert [note.partition(" until ")[0] for note in answer.notes] == ["file:/t#label was another column"]
+    assert graph.holding("src#ssn") == {"t#label": True, "out#label": True}
 
 
 def test_a_column_that_was_dropped_is_still_the_one_of_its_name(graph: Graph) -> None:

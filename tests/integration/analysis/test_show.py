@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from rich.console import Console
 
 from headwater.cli import main
+from headwater.commands import show
 from headwater_analysis.errors import AmbiguousError, NotFoundError
 from headwater_analysis.known import (
     ColumnDetails,
@@ -103,6 +106,19 @@ def test_a_column_has_its_schema_its_dataset_and_one_step(demo_reader: Reader) -
     assert found.dataset.name == "flights.enriched"
     assert {item.hops for item in (*found.origins.items, *found.uses.items)} == {1}
     assert "value.dep_delay" in [item.asset.column for item in found.origins.items]
+
+
+def test_a_column_that_its_dataset_has_no_more_is_gone(clean_database: Driver, reader: Reader) -> None:
+    ref = DatasetRef("file", "/lake/out")
+    for day, names in ((1, ("id", "label")), (2, ("id",))):
+        schema = SchemaDefinition(tuple(SchemaField(path=each, type="long") for each in names))
+        write(clean_database, event(DatasetEvent(dataset=ref, schema=schema), day))
+    shown = {}
+    for name in ("id", "label"):
+        out = StringIO()
+        Console(file=out, width=200).print(show.view(column_details(reader, f"/lake/out#{name}")))
+        shown[name] = "gone: its dataset's latest schema doesn't have it" in out.getvalue()
+    assert shown == {"id": False, "label": True}
 
 
 def test_versions_and_quality_are_those_of_runs(clean_database: Driver, reader: Reader) -> None:

@@ -86,6 +86,25 @@ def test_other_writes_of_such_rows(
             assert uses(sink, job) == (expected, True)
 
 
+def test_rows_that_a_temporary_view_names(
+    captured: Captured, customers: Callable[[], DataFrame], tmp_path: Path
+) -> None:
+    """`createDataFrame(frame.toPandas()).createOrReplaceTempView("v")`, then SQL: a view has no known origin."""
+    spark = captured.spark
+    spark.createDataFrame(customers().toPandas()).createOrReplaceTempView("handed")
+    try:
+        spark.sql("SELECT email FROM handed").write.json(str(tmp_path / "by_sql"))
+    finally:
+        spark.catalog.dropTempView("handed")
+    sink = captured.flushed()
+    reads, possible = uses(sink, "job.by_sql")
+    assert (len(reads), possible) == (2, True)
+    assert "customers" in reads
+    plans = [event.plan_event for event in sink.events if event.job is not None and event.job.name == "job.by_sql"]
+    [complete] = [plan.lineage.complete for plan in plans if plan is not None]
+    assert not complete
+
+
 def test_what_functions_may_use_is_read(captured: Captured, customers: Callable[[], DataFrame], tmp_path: Path) -> None:
     """`udf(lambda id: mails[id])`: the plan of the write has nothing of the customers."""
     spark = captured.spark
@@ -102,6 +121,24 @@ def test_what_functions_may_use_is_read(captured: Captured, customers: Callable[
     assert uses(sink, "job.collect")[0] == {"customers"}
     assert not sink.last_run("job.collect").outputs
     assert sink.run_types("job.collect") == [RunEventType.START, RunEventType.COMPLETE], "once"
+
+
+def test_what_functions_of_a_stream_may_use_is_read(
+    captured: Captured, customers: Callable[[], DataFrame], tmp_path: Path
+) -> None:
+    spark = captured.spark
+    orders = str(tmp_path / "orders")
+    spark.range(2).write.parquet(orders)
+    mails = {row.id: row.email for row in customers().collect()}
+    stream = spark.readStream.schema("id LONG").parquet(orders)
+    for name, expression in (("plain", F.col("id") + 1), ("mails", F.udf(mails.get, "string")("id"))):
+        writer = stream.select(expression.alias("x")).writeStream.queryName(name).trigger(availableNow=True)
+        writer.option("checkpointLocation", str(tmp_path / f"{name}.checkpoint")).start(
+            str(tmp_path / name)
+        ).awaitTermination()
+        jobs = captured.flushed().jobs()
+        assert ("job.collect" in jobs) == (name == "mails")
+    assert uses(captured.flushed(), "job.collect")[0] == {"customers"}
 
 
 def test_nothing_is_looked_at_where_that_is_off(

@@ -41,12 +41,29 @@ def test_files_of_delta(watched: Watched, tmp_path: Path) -> None:
     assert written(watched) == AddedFiles(2, tuple(each for each in data_files(table) if each not in first))
 
 
-def test_files_of_iceberg(watched: Watched) -> None:
+def test_files_of_iceberg(watched: Watched, tmp_path: Path) -> None:
+    """A batch write, a streaming query, and a procedure that rewrites both."""
     spark = watched.spark
     spark.sql("CREATE TABLE ice.db.added (id BIGINT) USING iceberg")
     watched.new_events()
+    known: set[str] = set()
+
+    def new() -> AddedFiles:
+        files = {row[0] for row in spark.sql("SELECT file_path FROM ice.db.added.files").collect()} - known
+        known.update(files)
+        return AddedFiles(len(files), tuple(sorted(files)))
+
     spark.sql("INSERT INTO ice.db.added SELECT id FROM range(0, 2, 1, 1)")
-    found = written(watched)
-    files = [row[0] for row in spark.sql("SELECT file_path FROM ice.db.added.files").collect()]
-    assert found == AddedFiles(1, tuple(files))
+    assert written(watched) == new()
+    source = str(tmp_path / "source")
+    spark.range(2).write.parquet(source)
+    watched.new_events()
+    streamed = spark.readStream.schema("id BIGINT").parquet(source).writeStream.format("iceberg")
+    query = streamed.option("checkpointLocation", str(tmp_path / "cp")).trigger(availableNow=True)
+    query.toTable("ice.db.added").awaitTermination()
+    assert written(watched) == new()
+    spark.sql(
+        "CALL ice.system.rewrite_data_files(table => 'db.added', options => map('rewrite-all', 'true'))"
+    ).collect()
+    assert written(watched) == new()
     spark.sql("DROP TABLE ice.db.added")

@@ -77,3 +77,20 @@ def test_columns_that_are_replaced(watched: Watched, table: str, format_: str) -
     assert changed(watched) == [None if has_the_values else {"dropped": ["id", "label"]}]
     assert has_the_values == (format_ == "delta")
     spark.sql(f"DROP TABLE {table}")
+
+
+@pytest.mark.parametrize(("table", "format_"), [("table_replaced", "delta"), ("ice.db.table_replaced", "iceberg")])
+def test_columns_of_a_table_that_is_replaced(watched: Watched, table: str, format_: str) -> None:
+    spark = watched.spark
+    definition = "(id INT, `a.b` INT, s STRUCT<x: INT>)"
+    spark.sql(f"CREATE OR REPLACE TABLE {table} {definition} USING {format_}")
+    spark.sql(f"INSERT INTO {table} SELECT 1, 2, named_struct('x', 3)")
+    # Nothing is dropped by the first, which makes the table.
+    bodies = [event.dataset_event for event in watched.new_events() if event.dataset_event is not None]
+    assert [body for body in bodies if COLUMNS_FACET in body.facets] == []
+    spark.sql(f"CREATE OR REPLACE TABLE {table} {definition} USING {format_}")
+    assert spark.table(table).count() == 0
+    bodies = [event.dataset_event for event in watched.new_events() if event.dataset_event is not None]
+    found = [(body.lifecycle, msgspec.json.decode(body.facets[COLUMNS_FACET])) for body in bodies]
+    assert found == [(LifecycleChange.OVERWRITE, {"dropped": ["id", "`a.b`", "s"]})]
+    spark.sql(f"DROP TABLE {table}")

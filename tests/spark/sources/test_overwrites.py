@@ -84,6 +84,10 @@ SOME: dict[str, tuple[str, Step]] = {
         "delta_cut",
         lambda s, _: writer(s).format("delta").option("replaceWhere", WHERE).saveAsTable("delta_cut"),
     ),
+    "Delta, the writer's option, a table": (
+        "delta_cut",
+        lambda s, _: writer(s).format("delta").option("partitionOverwriteMode", "dynamic").saveAsTable("delta_cut"),
+    ),
     "Delta, a static partition": ("delta_cut", sql("INSERT OVERWRITE delta_cut PARTITION (city = 'm1') SELECT 2")),
     "Delta, the session, by the writer": (
         "delta-two",
@@ -108,9 +112,7 @@ def test_other_partitions_stay(watched: Watched, folder: Path, title: str) -> No
         # What Spark refuses is emitted as a run that failed, which is no concern of the next test.
         new_events = watched.new_events()
     assert emitted(new_events) == [(name, None)]
-    # Spark reports no version of this one, and so no partitions.
-    expected = None if title == "Delta, replaceWhere of a table" else ["city=m1"]
-    assert partitions(new_events, "headwater_partitions") == expected
+    assert partitions(new_events, "headwater_partitions") == ["city=m1"]
     assert [e.dataset_event.lifecycle for e in new_events if e.dataset_event and e.dataset_event.lifecycle] == []
 
 

@@ -86,7 +86,9 @@ def column_lines(events: list[LineageEvent]) -> list[str]:
 
 
 def _run(run: RunEvent) -> list[str]:
-    lines = [f"read {_use(use)}" for use in run.inputs] + [f"wrote {_use(use)}" for use in run.outputs]
+    # What the rows of a view may be made of is all that earlier cases read.
+    views = [use for use in run.inputs if use.dataset.namespace.startswith("memory://")]
+    lines = [f"read {_use(use)}" for use in views or run.inputs] + [f"wrote {_use(use)}" for use in run.outputs]
     if "headwater_unknownOutputs" in run.run_facets:
         lines.append("wrote UNKNOWN")
     if "headwater_rdd" in run.run_facets:

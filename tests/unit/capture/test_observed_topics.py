@@ -327,6 +327,19 @@ def test_the_id_that_a_topic_had_before_and_after_is_what_was_read_and_written(
     assert id_of(sinks.bounded(USE, batch(7, 8))) == "new"
 
 
+def test_the_first_micro_batch_of_a_query_begins_before_the_first_answer(
+    cluster: Cluster, sinks: ObservedTopics
+) -> None:
+    seen_as(cluster, sinks, 2, "id")
+    seen_as(cluster, sinks, 4, "id")
+    use = replaced(within("out", (4, 6)), dataset=TOPIC.dataset)
+    assert id_of(sinks.identified(use, batch(1, 3))) == "id"
+    assert sinks.identified(use, batch(-2, 3)) is use, "Kafka may have made it anew since it began"
+    assert sinks.bounded(USE, batch(1, 3)) is USE, "what it wrote isn't bounded by that"
+    seen_as(cluster, sinks, 5, "another")
+    assert sinks.identified(use, batch(1, 3)) is use
+
+
 def test_a_broker_without_ids_has_its_offsets_all_the_same(cluster: Cluster, sinks: ObservedTopics) -> None:
     seen_as(cluster, sinks, 0, None)
     seen_as(cluster, sinks, 3, None, 12)

@@ -133,6 +133,19 @@ def test_a_statement_that_runs_only_where_there_are_rows() -> None:
     assert review_job(None, new, new).problems == ()
 
 
+def test_calls_into_the_jvm_are_the_same_or_the_verdict_is_unknown() -> None:
+    """A script can remove files by Hadoop's classes: `fs.delete(path, True)`."""
+    call = Statement(
+        "fs = spark._jvm.org.apache.hadoop.fs.FileSystem.get(conf)", frozenset({"fs"}), frozenset({"conf"})
+    )
+    old = asking("old.py", output(), given=(output(),))
+    new = replace(old, script="new.py", statements=(*old.statements, call))
+    review = review_job(None, old, new)
+    assert (review.verdict, [each.script for each in review.problems]) == (JobVerdict.UNKNOWN, ["new.py"])
+    assert "now runs fs = spark._jvm" in review.problems[0].text
+    assert review_job(None, new, new).verdict is JobVerdict.NONE
+
+
 def test_lines_that_differ_and_run_neither_way_are_unknown_and_the_same_lines_are_noted() -> None:
     plain = asking("old.py", output(), given=(output(),))
     same = (line(7, "big ( o )"), line(8, "o . write . csv ( '/x' )"), line(20, "x"), line(30, "y", begun=False))

@@ -42,7 +42,6 @@ from headwater_producers.spark.events.context import EventContext
 from headwater_producers.spark.events.datasets import KnownTables, change_body
 from headwater_producers.spark.events.dedup_cache import DedupCache
 from headwater_producers.spark.events.run_error import first_line, from_java_text
-from headwater_producers.spark.events.writes import Write
 from headwater_producers.spark.execution.describe import read_by
 from headwater_producers.spark.execution.executions import (
     execution_times,
@@ -272,7 +271,7 @@ class Dispatch:
             staged=staged,
         )
         if signal.error is None:
-            self._used_by_code(write, signal.at)
+            self._used_by_code(write.description, signal.at)
             write = self._program.may_be_in(write)
         if description.staged:
             self._wrapped.stage(description, StagedWrite(write.written, write.scans, started_at))
@@ -301,9 +300,9 @@ class Dispatch:
         self._running.wrote(run)
         self._running.ended(execution)
 
-    def _used_by_code(self, write: Write, at: datetime) -> None:
-        """Record a read, whose rows later writes may use; with `capture_reads` `runs`, emit its run, too."""
-        read = None if self._reads_are_runs else self._program.used_by_code(write)
+    def _used_by_code(self, description: PlanDescription, at: datetime) -> None:
+        """Emit a run that reads what functions of a plan may use; with `capture_reads` runs each read is one."""
+        read = None if self._reads_are_runs else self._program.used_by_code(description)
         if read is not None:
             self._ran(BatchRun(write=read, started_at=at, ended_at=at), None, at)
 
@@ -382,6 +381,8 @@ class Dispatch:
                 )
             )
         self._streams.progressed(progress, signal.at)
+        if (description := self._streams.newly_described(progress.run_id)) is not None:
+            self._used_by_code(description, signal.at)
 
     def _terminated(self, signal: QueryTerminated) -> None:
         exception = signal.event.exception()

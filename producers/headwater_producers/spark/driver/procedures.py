@@ -82,6 +82,7 @@ class Procedures:
             written=snapshot.counts,
             version=snapshot.made,
             version_certainty=Certainty.EXACT,
+            added=snapshot.added,
         )
         # The start is unknown.
         return BatchRun(write=write, started_at=snapshot.at, ended_at=snapshot.at)

@@ -6,8 +6,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
+import msgspec
+
+from headwater_producers.spark.connectors.rdd import HANDED_OVER
 from headwater_producers.spark.events.writes import Counts, Write
-from headwater_producers.spark.plan import PlanDescription, PlanInput
+from headwater_producers.spark.plan import PlanDescription, PlanInput, SourceKind
 from headwater_schemas.events import ColumnLineage, DatasetRef, TransformationKind
 from headwater_schemas.reasons import leaves_inputs_known
 
@@ -37,13 +40,12 @@ class ProgramReads:
         for oldest in list(self._inputs)[:-MOST_DATASETS]:
             del self._inputs[oldest]
 
-    def used_by_code(self, write: Write) -> Write | None:
-        """Return a read of the datasets that functions in a write's plan may use besides its inputs, each once.
+    def used_by_code(self, description: PlanDescription) -> Write | None:
+        """Return a read of the datasets that functions in a plan that writes may use besides its inputs, each once.
 
         A Python function may use rows that the program collected, as in `udf(lambda id: emails[id])`: no plan shows
         that. The write's own inputs and edges stay unchanged; the use of the possible inputs is unknown.
         """
-        description = write.description
         if not any(edge.kind is TransformationKind.EXTERNAL for edge in description.lineage.edges):
             return None
         known = {each.dataset for each in description.inputs} | self._read
@@ -53,14 +55,20 @@ class ProgramReads:
         return Write(description=read, written=Counts()) if more else None
 
     def may_be_in(self, write: Write) -> Write:
-        """Add these datasets as possible inputs to a write that may have more sources than its plan shows."""
+        """Add these datasets to a write as possible inputs, where it may have more sources than its plan shows.
+
+        It may where rows were handed over, also by way of a temporary view, which has a name but no known origin.
+        """
         description = write.description
         lineage = description.lineage
+        if any(each.kind is SourceKind.MEMORY for each in description.inputs):
+            reason = "; ".join(filter(None, (lineage.incomplete_reason, HANDED_OVER)))
+            lineage = msgspec.structs.replace(lineage, complete=False, incomplete_reason=reason)
         if lineage.complete or not description.outputs or leaves_inputs_known(lineage.incomplete_reason or ""):
             return write
         known = {each.dataset for each in description.inputs}
         more = tuple(each for each in self._inputs.values() if each.dataset not in known)
         if not more:
             return write
-        described = replace(description, inputs=(*description.inputs, *more))
+        described = replace(description, inputs=(*description.inputs, *more), lineage=lineage)
         return replace(write, description=described, possibly_of=True)

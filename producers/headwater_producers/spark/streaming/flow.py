@@ -301,6 +301,14 @@ class StreamFlow:
         """Return True if `started` was called for this run, and it hasn't ended."""
         return run_id in self._runs
 
+    def newly_described(self, run_id: str) -> PlanDescription | None:
+        """Return the plan of a run once, as soon as it is known."""
+        run = self._runs.get(run_id)
+        if run is None or run.description is None or run.is_taken:
+            return None
+        run.is_taken = True
+        return run.description
+
     def runs(self) -> tuple[StreamRun, ...]:
         """Return the runs that haven't ended; from any thread."""
         return tuple(self._runs.values())

@@ -259,7 +259,8 @@ class StreamRun(QueryRun):
         query: the query itself; None if it was gone before it could be read.
         description: its plan, once it is known.
         plan_digest: digest of the column lineage of its own plan.
-        commits: commits of its sink; None while its plan is unknown.
+        commits: commits of its sink; None while its plan isn't known.
+        is_taken: True once `StreamFlow.newly_described` has returned the plan.
         is_continuous: True if it reports no progress, and is backfilled from its checkpoint.
         event_time: watermarks and state, by its plan.
         datasets: datasets read and written so far.
@@ -273,6 +274,7 @@ class StreamRun(QueryRun):
     description: PlanDescription | None = None
     plan_digest: str | None = None
     commits: SinkCommits | None = None
+    is_taken: bool = False
     is_continuous: bool = False
     event_time: dict[str, Any] = field(default_factory=dict)
     datasets: RunDatasets = field(default_factory=RunDatasets)

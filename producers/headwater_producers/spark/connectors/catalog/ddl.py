@@ -35,14 +35,22 @@ def _created_v2(command: JvmCommand) -> Change:
     name = plan.name()
     catalog, identifier = name.catalog(), name.identifier()
     table = loaded(catalog, identifier)
-    lifecycle = LifecycleChange.CREATE
     if command.name == "CreateTable":
         if plan.ignoreIfExists() and not v2_was_made(context, table):
             return ()
     elif not plan.orCreate() or not is_first_version(table):
-        # The rows are gone, and the columns are others.
-        lifecycle = LifecycleChange.OVERWRITE
-    return (_of_table(catalog, identifier, table, context, lifecycle),)
+        return (_all_new(_of_table(catalog, identifier, table, context, LifecycleChange.OVERWRITE)),)
+    return (_of_table(catalog, identifier, table, context, LifecycleChange.CREATE),)
+
+
+def _all_new(change: DdlChange) -> DdlChange:
+    """Mark the columns of a replaced table: no row is left, so each is another than an old one with its name."""
+    whole: list[str] = []
+    for field in change.schema.fields if change.schema is not None else ():
+        # A column comes before its nested fields, which change with it.
+        if not whole or not field.path.startswith(f"{whole[-1]}."):
+            whole.append(field.path)
+    return replace(change, columns=ColumnChanges(dropped=tuple(whole))) if whole else change
 
 
 def _created_v1(command: JvmCommand) -> Change:

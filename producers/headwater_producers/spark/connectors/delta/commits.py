@@ -48,7 +48,8 @@ _OPERATIONS: Final = {
     "UpdateCommand": ("UPDATE",),
     "DeleteCommand": ("DELETE",),
     "CreateTableAsSelect": ("CREATE TABLE AS SELECT",),
-    "ReplaceTableAsSelect": ("REPLACE TABLE AS SELECT", "CREATE OR REPLACE TABLE AS SELECT"),
+    # WRITE: `saveAsTable` with `replaceWhere` or dynamic partition overwrite.
+    "ReplaceTableAsSelect": ("REPLACE TABLE AS SELECT", "CREATE OR REPLACE TABLE AS SELECT", "WRITE"),
     "OptimizeTableCommand": ("OPTIMIZE",),
     "DeltaReorgTableCommand": ("REORG",),
     "RestoreTableCommand": ("RESTORE",),

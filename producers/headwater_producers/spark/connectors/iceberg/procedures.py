@@ -16,11 +16,12 @@ from typing import Any, Final
 
 from headwater_producers.spark.connectors.connector_questions import unwrapped, written_table
 from headwater_producers.spark.connectors.iceberg.connector import TABLE
-from headwater_producers.spark.connectors.iceberg.snapshots import iceberg_counts, iceberg_snapshot
+from headwater_producers.spark.connectors.iceberg.snapshots import iceberg_added, iceberg_counts, iceberg_snapshot
 from headwater_producers.spark.connectors.registry import REGISTRY
 from headwater_producers.spark.events.writes import Counts
 from headwater_producers.spark.jvm.scala import class_name, instant
 from headwater_schemas.events import Position, TableSnapshot
+from headwater_schemas.facets import AddedFiles
 
 # Maximum number of remembered tables, and of snapshots read in one search, which takes one to three round trips.
 _MAX_TABLES: Final = 100
@@ -37,6 +38,7 @@ class ProcedureSnapshot:
         read: position of the input: the snapshot before, for rewritten rows; the picked snapshot, for a published one;
             None: files that it doesn't name.
         counts: rows, bytes and files added.
+        added: the files that it added.
         at: time of the snapshot.
     """
 
@@ -44,6 +46,7 @@ class ProcedureSnapshot:
     made: Position
     read: Position | None
     counts: Counts
+    added: AddedFiles | None
     at: datetime
 
 
@@ -114,4 +117,4 @@ def _described(table: Any, iceberg: Any, snapshot: Any) -> ProcedureSnapshot:
         read = snapshot.parentId()
     of = Position(table_snapshot=TableSnapshot(format="iceberg", snapshot_id=str(read))) if read is not None else None
     at = instant(int(snapshot.timestampMillis()))
-    return ProcedureSnapshot(table, made, of, iceberg_counts(snapshot), at)
+    return ProcedureSnapshot(table, made, of, iceberg_counts(snapshot), iceberg_added(iceberg, snapshot), at)

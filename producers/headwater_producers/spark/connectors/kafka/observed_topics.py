@@ -10,7 +10,8 @@ The id and the end offsets of each topic are read at a query's start and after e
 after the last answer before it could write, and before the first request after it ended. So
 its range certainly lies between the two: UPPER_BOUND, since others may write to the topic, too. If the range has no
 more offsets than the micro-batch wrote rows, all offsets are its own: EXACT. Without an answer in time nothing is
-claimed. The topic's id is reported if it was equal before and after: the topic wasn't recreated meanwhile.
+claimed. The topic's id is reported if it was equal before and after: the topic wasn't recreated meanwhile. For a topic
+that is read, an answer soon after is enough.
 
 A batch write is bounded by an answer before its beginning (`driver.hooks`) and one after its end; a batch read by one
 after its end.
@@ -186,11 +187,19 @@ class ObservedTopics:
         return counted(bounded, rows) if rows is not None else bounded
 
     def identified(self, use: DatasetUse, progress: BatchTimes) -> DatasetUse:
-        """Add the id of a topic that a micro-batch read, if the id was equal before and after."""
+        """Add the id of a topic that a micro-batch read, where the id was equal before and after, or is soon after.
+
+        The first micro-batch of a query begins before the first answer. If it is short, the topic can't have been
+        recreated between its begin and the answer after it.
+        """
         if use.position is None or (kafka := use.position.kafka) is None:
             return use
-        seen = (answer for offsets in (True, False) for answer in self._seen.get((use.dataset, offsets), ()))
-        bounds = _bounding_states([each for each in seen if each.state.topic_id is not None], progress)
+        answers = (answer for offsets in (True, False) for answer in self._seen.get((use.dataset, offsets), ()))
+        seen = [each for each in answers if each.state.topic_id is not None]
+        bounds = _bounding_states(seen, progress)
+        if bounds is None:
+            soon = [each for each in seen if _is_soon_after(each, progress)]
+            bounds = (soon[0].state, soon[-1].state) if soon else None
         if bounds is None or not _is_same(*bounds):
             return use
         return _with_ranges(use, kafka.ranges, bounds[1].topic_id)
@@ -232,6 +241,11 @@ def _bounding_states(seen: Collection[Observation], progress: BatchTimes) -> tup
     if not before or not after:
         return None
     return max(before, key=lambda each: each.answered_at).state, min(after, key=lambda each: each.asked_at).state
+
+
+def _is_soon_after(seen: Observation, progress: BatchTimes) -> bool:
+    """Return True if a topic was asked about after a micro-batch, and soon after its begin."""
+    return writing_ended(progress) <= seen.asked_at <= progress.started_at + _SOON
 
 
 def _is_same(before: TopicSnapshot, after: TopicSnapshot) -> bool:

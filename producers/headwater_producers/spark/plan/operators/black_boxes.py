@@ -6,13 +6,15 @@ from dataclasses import replace
 
 from headwater_producers.spark.plan.column import DirectSource, ValueLineage, combine, influences
 from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule, operator_rules, same_for_all
+from headwater_producers.spark.plan.operators.rows import dropped
 from headwater_producers.spark.plan.relation import Relation
 from headwater_schemas.events import TransformationKind as Kind
 
 
 def map_rows(operator: Operator) -> Relation:
-    """Read `mapInPandas`, `mapInArrow`: the function gets all columns."""
-    return operator.child.with_output(same_for_all(operator.attributes(), _function(operator)))
+    """Read `mapInPandas`, `mapInArrow`: the function gets all columns, and may leave out rows."""
+    function = _function(operator)
+    return operator.child.with_output(same_for_all(operator.attributes(), function), dropped(operator, function.text))
 
 
 def map_groups(operator: Operator) -> Relation:
@@ -22,8 +24,8 @@ def map_groups(operator: Operator) -> Relation:
     if not keys and isinstance(leading, int):
         keys = operator.child.ordered()[:leading]
     output = operator.attributes() or operator.attributes("outputAttrs")
-    by = influences(keys, Kind.GROUP_DEPENDENCY)
     function = _function(operator)
+    by = influences(keys, Kind.GROUP_DEPENDENCY) | dropped(operator, function.text)
     # An initial state isn't an argument of the function, but still affects its output.
     states = [column for child in operator.children[1:] for column in child.ordered()]
     if states:
@@ -40,8 +42,9 @@ def map_cogroups(operator: Operator) -> Relation:
         for child, length in zip((left, right), lengths, strict=True)
         for column in child.ordered()[: length if isinstance(length, int) else 0]
     ]
-    by = influences(keys, Kind.GROUP_DEPENDENCY)
-    return operator.child.with_output(same_for_all(operator.attributes(), _function(operator)), by)
+    function = _function(operator)
+    by = influences(keys, Kind.GROUP_DEPENDENCY) | dropped(operator, function.text)
+    return operator.child.with_output(same_for_all(operator.attributes(), function), by)
 
 
 def objects(operator: Operator) -> Relation:

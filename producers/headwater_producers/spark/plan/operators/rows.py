@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headwater_producers.spark.plan.column import influences
+from headwater_producers.spark.plan.column import Indirect, clip, influences
 from headwater_producers.spark.plan.operators.operator import Operator, OperatorRule, operator_rules
-from headwater_producers.spark.plan.relation import Relation
+from headwater_producers.spark.plan.relation import Relation, row_dependencies
 from headwater_schemas.events import TransformationKind as Kind
 
 
@@ -19,13 +19,26 @@ def filtered(operator: Operator) -> Relation:
     """Read WHERE and HAVING: the condition's columns influence every row.
 
     So do the keys of a window whose rank it filters, as in the first row or the first three: they stay
-    WINDOW_DEPENDENCY, by way of the condition.
+    WINDOW_DEPENDENCY, by way of the condition. A condition that filters by no column's values, as this one or
+    `rand() < 0.1`, is an influence of the rows.
     """
     conditions = operator.read("condition")
-    text = conditions[0].text if conditions else None
+    text = conditions[0].text if conditions else "filter"
     found = influences(conditions, Kind.FILTER_DEPENDENCY)
-    described = (replace(i, text=text) if i.kind is Kind.WINDOW_DEPENDENCY else i for i in found)
+    described = {replace(i, text=text) if i.kind is Kind.WINDOW_DEPENDENCY else i for i in found}
+    if not any(i.kind is Kind.FILTER_DEPENDENCY for i in described):
+        described |= dropped(operator, text)
     return operator.child.influenced(described)
+
+
+def limited(operator: Operator) -> Relation:
+    """Read LIMIT, OFFSET and TABLESAMPLE, which leave rows out whatever their values are."""
+    return operator.child.influenced(dropped(operator, "sample" if operator.node.name == "Sample" else "limit"))
+
+
+def dropped(operator: Operator, text: str) -> frozenset[Indirect]:
+    """Return the influences of an operator that may leave out any row, by the datasets whose rows these are."""
+    return row_dependencies(operator.child.rows, (), Kind.FILTER_DEPENDENCY, clip(text))
 
 
 def ordered(operator: Operator) -> Relation:
@@ -34,8 +47,11 @@ def ordered(operator: Operator) -> Relation:
 
 
 def deduplicated(operator: Operator) -> Relation:
-    """Read `dropDuplicates(keys)`."""
-    return operator.child.influenced(influences(operator.read("keys"), Kind.GROUP_DEPENDENCY))
+    """Read `dropDuplicates(keys)`, which leaves out all but one row of each key; by all columns it is DISTINCT."""
+    keys = operator.read("keys")
+    by = influences(keys, Kind.GROUP_DEPENDENCY)
+    is_distinct = len(keys) == len(operator.child.output)
+    return operator.child.influenced(by if is_distinct else by | dropped(operator, "dropDuplicates"))
 
 
 def distinct(operator: Operator) -> Relation:
@@ -48,10 +64,11 @@ ROWS: dict[str, OperatorRule] = {
     "Sort": ordered,
     "Distinct": distinct,
     **operator_rules(deduplicated, "Deduplicate DeduplicateWithinWatermark"),
+    **operator_rules(limited, "Sample GlobalLimit LocalLimit Offset Tail"),
     **operator_rules(
         passed_on,
         "SubqueryAlias EventTimeWatermark UpdateEventTimeWatermarkColumn ResolvedHint Repartition "
-        "RepartitionByExpression RebalancePartitions RepartitionByRange Sample CollectMetrics ReturnAnswer GlobalLimit "
-        "LocalLimit Offset Tail WithCTE WithWindowDefinition Subquery PipeOperator SQLFunctionNode",
+        "RepartitionByExpression RebalancePartitions RepartitionByRange CollectMetrics ReturnAnswer "
+        "WithCTE WithWindowDefinition Subquery PipeOperator SQLFunctionNode",
     ),
 }
