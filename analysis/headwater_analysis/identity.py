@@ -115,9 +115,6 @@ _NO_NAMES = ColumnNames()
 class Identities:
     """Identity classes of the datasets and columns in one question. Without aliases and renames, each dataset is alone.
 
-    Args:
-        tx: read transaction.
-
     Attributes:
         as_of: time for the names of columns; None is now. To be set before anything is looked up.
     """

@@ -241,7 +241,6 @@ class _Lingering:
     """A transport whose `close` lets the client read what was written, although it may still be sending.
 
     Args:
-        transport: transport of asyncio.
         connection: connection of the transport.
     """
 

@@ -75,7 +75,6 @@ def contracts_of(
     """Contracts of datasets: those that were declared, and one for each other dataset.
 
     Args:
-        reader: reader of the graph.
         names: names of the datasets, in any spelling.
         contract_id: make one contract for all of them, with this id; None: one for each, with its dataset's name as id.
         made: make contracts, also where some were declared.

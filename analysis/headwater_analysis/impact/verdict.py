@@ -109,7 +109,6 @@ def unknown_users(tx: Transaction, dataset: str, asset: Asset, *, hit: Sequence[
     """Sentences on who may use an asset, or what is made of it, without being seen.
 
     Args:
-        tx: read transaction.
         dataset: key of the asset's dataset.
         asset: dataset or column.
         hit: ids of what is known to be made of it, of which the first 1,000 are looked at.

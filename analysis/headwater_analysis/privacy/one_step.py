@@ -32,7 +32,6 @@ def unclassified_columns(tx: Transaction, today: date, threshold: int) -> list[d
     Columns with an approval that holds, and statistics over groups that are large enough, are left out.
 
     Args:
-        tx: transaction to read in.
         today: day on which approvals have to hold.
         threshold: least number of rows in a group whose statistic hides a single value.
 
@@ -73,7 +72,6 @@ def unknown_uses(tx: Transaction, exempt: Collection[str]) -> tuple[list[Asset],
     """List jobs that read datasets with sensitive columns, and whose column lineage isn't known.
 
     Args:
-        tx: transaction to read in.
         exempt: keys of datasets and jobs that are left out.
 
     Returns:

@@ -118,7 +118,6 @@ def search(
     Where this finds nothing, or with `fuzzy`, words with a letter or two amiss match, too.
 
     Args:
-        reader: reader of the graph.
         text: words of names, in any case, or a whole name. Without a text, all that pass the filters.
         kinds: kinds of assets; by default all, without a text datasets and jobs.
         owner: words of an owner's name, all of which it must have: `flights` finds what `team:flights` owns.

@@ -26,7 +26,6 @@ class Incarnations:
     """Incarnations of the topics that a trace was asked about by offsets alone.
 
     Args:
-        context: context of the trace.
         found: results of the searches for offsets.
         queries: queries that use the topics, by key of the dataset.
     """

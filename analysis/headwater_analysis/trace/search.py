@@ -131,7 +131,6 @@ def run(tx: Transaction, searches: Sequence[Search], read: Read, *, window: int 
     """Run searches until all are done.
 
     Args:
-        tx: read transaction.
         searches: searches of any queries.
         read: returns the row that `reached` takes.
         window: number of consecutive intervals that a probe reads until one has the value.
@@ -232,7 +231,6 @@ def narrow(tx: Transaction, searches: Sequence[Search], type_: str) -> None:
     """Search by the offsets of whole segments first, so that two segments are left to read.
 
     Args:
-        tx: read transaction.
         searches: searches by offsets.
         type_: CONSUMED or PRODUCED.
     """
@@ -256,8 +254,6 @@ def _narrow(
     """Narrow searches by the properties of segments, until two segments of each search are left, or no more follow.
 
     Args:
-        tx: read transaction.
-        searches: searches to narrow.
         name: statement that finds the first segment from a batch id on.
         asked: further parameters of each probe.
         rows_of: returns a segment's properties as rows for `reached`: where it holds, it holds for a micro-batch of the

@@ -128,11 +128,9 @@ def trace(
     """Trace a part of a dataset forwards or backwards.
 
     Args:
-        reader: reader of the graph.
         start: the part.
         direction: FORWARD or BACKWARD.
         depth: most hops from the part; None: all.
-        limit: most steps.
         horizon: longest time behind its watermark that the state of a query keeps a record: the watermark's delay and
             the length of a window together; the graph may not have it. None: as long as there are batches.
         archive: archive of micro-batches that are no longer kept one by one; None: their summaries are used.

@@ -255,7 +255,6 @@ def _given(
     """Outputs (backwards: inputs) of batches.
 
     Args:
-        context: context of the trace.
         used: batches, and keys of the datasets whose parts they used.
         first: first batch id.
         last: last batch id.
@@ -274,7 +273,6 @@ def given_by_all(
     """Outputs (backwards: inputs) of all batches of a query from one to another.
 
     Args:
-        context: context of the trace.
         query: key of the query.
         used: keys of the datasets whose parts some of them used.
         first: first batch id.

@@ -214,7 +214,6 @@ def view(impact: Impact, *, why: bool) -> RenderableType:
     """All that is shown.
 
     Args:
-        impact: the answer.
         why: with the way to each asset, the reason and what to do.
     """
     head = Text(headline(impact.change, impact.type, impact.start) + ": ", style="bold")

@@ -88,7 +88,6 @@ def sarif(review: JobReview, version: str) -> dict[str, Any]:
     """The findings as SARIF 2.1.0, of all outputs in one run.
 
     Args:
-        review: the answer.
         version: Headwater's.
     """
     documents = [show.sarif(output, version) for output in review.outputs]

@@ -33,7 +33,6 @@ class NodeRows:
     """Nodes of one label that have registers and a span, and nothing else to be written with them.
 
     Args:
-        label: label of the nodes.
         name: name of the statement that creates them; `update_<name>` changes them.
         nodes: nodes by key.
         needs_state: existing nodes have to be read; else they are only locked.

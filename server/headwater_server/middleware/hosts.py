@@ -23,7 +23,6 @@ class Hosts:
     """Refuses requests for another host, and those with two lengths.
 
     Args:
-        app: the next app.
         names: host names in lower case, without ports; None allows any.
     """
 

@@ -76,7 +76,6 @@ def doors(below: str, limits: ServeSettings, *, has_sink: bool) -> dict[str, Doo
 
     Args:
         below: the path of the API.
-        limits: the settings.
         has_sink: True if there is a sink for events.
     """
     events = ("Events", limits.intake and has_sink, "HEADWATER_SERVE_INTAKE", limits.intake_tokens(), "lineage")
@@ -113,7 +112,6 @@ class IntakeGate:
         app: what follows; it gets the body in one piece, unpacked.
         direct: by path, what is called instead of it; not for requests with parameters, which it refuses.
         below: the path of the API.
-        limits: the settings.
         has_sink: True if there is a sink for events.
         metrics: counters of refused requests.
     """
