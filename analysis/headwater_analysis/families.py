@@ -38,11 +38,7 @@ class Relatives:
 
 
 class Families:
-    """Lookup of parents and fields of columns; those of a dataset are looked up once.
-
-    Args:
-        tx: read transaction.
-    """
+    """Lookup of parents and fields of columns; those of a dataset are looked up once."""
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx

@@ -116,9 +116,6 @@ _NO_NAMES = ColumnNames()
 class Identities:
     """Identity classes of datasets and columns in one question; without aliases and renames every class has one member.
 
-    Args:
-        tx: read transaction.
-
     Attributes:
         as_of: time for the names of columns; None is now. To be set before anything is looked up.
     """

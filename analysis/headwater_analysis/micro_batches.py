@@ -277,7 +277,6 @@ def following(
     """Return the first micro-batches of each range, in batch order.
 
     Args:
-        tx: read transaction.
         stretches: ranges to read.
         limit: most micro-batches of each range.
         wanted: filter of micro-batches.
@@ -528,7 +527,6 @@ def befores(tx: Transaction, intervals: Sequence[IntervalFacts], *, every: bool 
     """Return the known micro-batch before each one.
 
     Args:
-        tx: read transaction.
         intervals: micro-batches by query, in batch order.
         every: whether they are all known ones of each query from its first to its last here.
     """

@@ -165,11 +165,9 @@ def page_by_key(
     """Return a page of nodes in order of key: their properties, how many pass the filters, and the next page's cursor.
 
     Args:
-        reader: reader of the graph.
         folder: folder of the statements.
         name: name of the statement that reads a page after `$given.after`; the statement `count_<name>` counts.
         filters: parameters of both.
-        limit: most on a page.
         cursor: cursor of the page; None: the first.
         more: further parameters of both, looked up in the graph.
 

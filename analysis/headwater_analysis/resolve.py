@@ -52,7 +52,6 @@ def resolve_dataset(tx: Transaction, text: str, *, whole: bool = False) -> Found
     """Return the dataset that `text` names.
 
     Args:
-        tx: read transaction.
         text: a name, or a key.
         whole: don't match the last part of a name.
 

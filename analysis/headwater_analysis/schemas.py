@@ -118,7 +118,6 @@ def schemas_of(tx: Transaction, keys: Sequence[str], *, most: int) -> tuple[tupl
     """Return the latest schemas of a dataset, the one reported last first, and their number.
 
     Args:
-        tx: read transaction.
         keys: keys of the dataset under all its names.
         most: most schemas to return.
     """
@@ -137,7 +136,6 @@ def schemas_at(tx: Transaction, keys: Iterable[str], time: datetime | None) -> d
     If several schemas were reported both before and after the time, the one with the latest first report is returned.
 
     Args:
-        tx: read transaction.
         keys: keys of datasets.
         time: time of the schemas; None: now.
     """

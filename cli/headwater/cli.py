@@ -2,7 +2,8 @@
 
 Adding a command
     1. Write `headwater/commands/<name>.py` with either a function `command` (its parameters are the options, its
-       docstring the help) or, for a group such as `graph dump`, a `typer.Typer` named `app`.
+       docstring the help) or, for a group such as `graph dump`, a `typer.Typer` named `app`. A module of several
+       commands has a function with the name of each.
     2. Add it to `headwater.command_list.COMMANDS`, with its panel of `--help`.
 
 Only the module of the command being run is imported, so `headwater run` in a Spark driver never sees neo4j. Inside a
@@ -172,13 +173,13 @@ def _register(app: typer.Typer, name: str, module: ModuleType) -> None:
             info.help = info.help or _paragraphs(info.callback)
         app.add_typer(module.app, name=name, rich_help_panel=COMMANDS[name].panel)
     else:
-        context = getattr(module, "CONTEXT", None)
+        command = module.command if hasattr(module, "command") else getattr(module, name)
         app.command(
             name=name,
-            help=_paragraphs(module.command),
-            context_settings=context,
+            help=_paragraphs(command),
+            context_settings=getattr(module, "CONTEXT", None),
             rich_help_panel=COMMANDS[name].panel,
-        )(module.command)
+        )(command)
 
 
 def _paragraphs(command: object) -> str:

@@ -99,13 +99,13 @@ COMMANDS: dict[str, Command] = {
         extra="materializer",
     ),
     "upstream": Command(
-        "headwater.commands.upstream",
+        "headwater.commands.lineage",
         _ASK,
         "List what a dataset or column is derived from, and by which jobs.",
         extra="materializer",
     ),
     "downstream": Command(
-        "headwater.commands.downstream",
+        "headwater.commands.lineage",
         _ASK,
         "List what is derived from a dataset or column, and by which jobs.",
         extra="materializer",

@@ -61,7 +61,6 @@ def consume(
     """Run one consumer, and return its totals.
 
     Args:
-        settings: settings of the materializer.
         until_caught_up: stop once what is on the topic now is committed, instead of with a signal.
         source: source of the records, if it isn't the events topic.
         metrics: metrics of every step, if the caller reads them too.
@@ -262,7 +261,6 @@ class Bridging:
     """Bridge with its parts; empty if no topic is configured.
 
     Args:
-        settings: settings of the bridge.
         registry: metrics registry of the process.
         until_caught_up: whether to end once all records that are on the topic now are committed.
 

@@ -19,7 +19,6 @@ def node_line(label: Label, properties: Mapping[str, Any], *, internal: bool = F
     """Make the line of one node, without a newline.
 
     Args:
-        label: label of the node.
         properties: stored properties including `key`; times are aware datetimes.
         internal: whether to include properties that begin with `_`.
     """
@@ -48,7 +47,6 @@ def relationship_line(
     """Make the line of one relationship, without a newline.
 
     Args:
-        type_: type of the relationship.
         start: key of the node it leaves.
         end: key of the node at its end.
         properties: stored properties; times as aware datetimes.

@@ -54,7 +54,6 @@ class GraphVersionMismatch(Exception):  # noqa: N818 - named for what is wrong, 
     """The graph was made by another version of the model: fatal, nothing was written.
 
     Attributes:
-        found: the graph's version.
         expected: ours.
     """
 

@@ -35,7 +35,6 @@ def dataset_body(dataset: DatasetRef, facets: Mapping[str, tuple[Json, str]], be
     """Convert a dataset's facets to a DatasetEvent.
 
     Args:
-        dataset: the dataset.
         facets: facets by name, each with its pointer.
         besides: names of facets that are stored elsewhere and left out here.
 

@@ -92,7 +92,6 @@ def prepare(
     """Replace PySpark's readers and writers in this process; they can't be put back.
 
     Args:
-        session: the session.
         channel: channel of the reports.
         scratch: the only folder that may be written.
         empty: see `Looks`.

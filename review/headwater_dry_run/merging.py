@@ -32,11 +32,7 @@ def merge_by_methods(merging: Merging) -> None:
 
 
 class Merging:
-    """Builder and reporter of MERGE statements.
-
-    Args:
-        writes: reporter of outputs.
-    """
+    """Builder and reporter of MERGE statements."""
 
     def __init__(self, writes: Writes) -> None:
         self.writes = writes

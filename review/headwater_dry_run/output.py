@@ -55,11 +55,7 @@ _SETTINGS: Final = (
 
 
 class Frames:
-    """Describer of frames.
-
-    Args:
-        sources: server of the script's sources.
-    """
+    """Describer of frames."""
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources

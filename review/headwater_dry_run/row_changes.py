@@ -83,11 +83,7 @@ class _Branch:
 
 
 class RowChanges:
-    """Reporter of statements that change rows of a table.
-
-    Args:
-        writes: reporter of outputs.
-    """
+    """Reporter of statements that change rows of a table."""
 
     def __init__(self, writes: Writes) -> None:
         self._writes, self._frames = writes, writes.frames

@@ -67,7 +67,6 @@ class Sources:
     """Server of the sources that the script reads.
 
     Args:
-        session: the session.
         channel: channel for questions about schemas.
         scratch: working folder of the script.
 

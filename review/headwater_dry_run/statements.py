@@ -116,8 +116,6 @@ class _Statement:
     """SQL statement.
 
     Args:
-        sources: server of the script's sources.
-        writes: reporter of outputs.
         text: text in the script.
         has_values: True if values come with it for its parameters.
     """

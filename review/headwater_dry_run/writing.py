@@ -40,7 +40,6 @@ class Writes:
     """Reporter of the script's outputs.
 
     Args:
-        sources: server of the script's sources.
         frames: describes a frame.
     """
 

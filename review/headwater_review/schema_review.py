@@ -142,8 +142,6 @@ def review(reader: Reader, question: Question, policy: Policy | None = None) -> 
     """Return all differences between two schemas of a dataset, with the downstream impact of each.
 
     Args:
-        reader: reader of the graph.
-        question: question of the review.
         policy: severity policy; None: Headwater's default policy.
 
     Raises:

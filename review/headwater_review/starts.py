@@ -62,7 +62,6 @@ class StartColumns:
 
     Args:
         tenant: tenant of the graph.
-        dataset: dataset of the columns.
         columns: `id`, `name` and `gone` of each (`columns_of`).
     """
 

@@ -241,7 +241,6 @@ class _Lingering:
     """Transport whose `close` lets the client read the written answer, although it may still be sending.
 
     Args:
-        transport: transport of asyncio.
         connection: connection of the transport.
     """
 

@@ -39,10 +39,8 @@ def blast(
     """Find everything derived from bad data that still exists.
 
     Args:
-        reader: reader of the graph.
         start: a run, micro-batches, or a start of `trace`: bad records of a topic, files, a version.
         depth: most hops beyond the outputs of the run or micro-batches; None: all.
-        limit: most steps.
         horizon: as in `trace`.
         arrivals: as in `trace`.
 

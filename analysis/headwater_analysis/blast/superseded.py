@@ -39,7 +39,6 @@ class Replacements:
     """Lookup of the writes that replaced parts of some datasets.
 
     Args:
-        context: context of the trace.
         parts: all tainted parts.
     """
 

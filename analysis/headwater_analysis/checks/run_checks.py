@@ -46,9 +46,7 @@ def check(
     """Check the rules, each in a read transaction and with a time limit of its own.
 
     Args:
-        reader: reader of the graph.
         now: time by which exemptions expire, and runs are open too long.
-        rules: rules to check.
         exemptions: findings that are accepted.
         open_after: longest time without an event of a run that has no end.
         limit: most findings of each rule.

@@ -26,7 +26,6 @@ def set_state(reader: Reader, name: str) -> SetState:
     """Return the state of a set in the graph.
 
     Args:
-        reader: reader of the graph.
         name: id of the set.
     """
     row = reader.read(lambda tx: tx.row("declared/set", subject=declaration_set_key(reader.tenant, name)))
@@ -46,7 +45,6 @@ def set_progress(reader: Reader, name: str, keys: Sequence[str]) -> tuple[int, i
     """Return the latest revision of a set, 0 where there is none, and how many of these declarations the graph has.
 
     Args:
-        reader: reader of the graph.
         name: id of the set.
         keys: keys of the declarations.
     """
@@ -73,7 +71,6 @@ def holding_elsewhere(reader: Reader, subjects: Iterable[str], name: str) -> lis
     """Return other sets' current declarations of datasets, jobs and consumers.
 
     Args:
-        reader: reader of the graph.
         subjects: keys of the declared datasets, jobs and consumers.
         name: id of the set that is left out.
     """
@@ -230,7 +227,6 @@ def owners_by_key(tx: Transaction, nodes: Sequence[Mapping[str, Any]]) -> dict[s
     """Owners by key: declared ones, else the owners that events report; for a dataset, under any of its names.
 
     Args:
-        tx: read transaction.
         nodes: properties of Datasets, Jobs and Consumers: `key`, `owners`, `owner_types`.
     """
     identities = Identities.of(tx)

@@ -56,7 +56,6 @@ def contract_of(declared: DeclaredSet, observed: Mapping[DatasetRef, Mapping[str
     The contract's id is the set's id, so it is declared as the set `odcs:<id>`; withdraw the first set then.
 
     Args:
-        declared: the set.
         observed: columns of the observed schema by path, for each dataset. The set declares these columns, too.
     """
     if declared.format == "odcs" and declared.document is not None:

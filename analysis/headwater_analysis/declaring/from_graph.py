@@ -75,7 +75,6 @@ def contracts_of(
     """Contracts of datasets: the declared ones, and one for each other dataset.
 
     Args:
-        reader: reader of the graph.
         names: names of the datasets, in any spelling.
         contract_id: id of one contract for all datasets; None: one contract for each dataset, with the dataset's name
             as id.

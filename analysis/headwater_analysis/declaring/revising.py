@@ -92,9 +92,7 @@ def next_revision(reader: Reader, declared: DeclaredSet, *, now: datetime) -> Ne
     """Compute the next revision of a set. Declarations that the graph already has are neither read nor published again.
 
     Args:
-        reader: reader of the graph.
         declared: declarations of the file.
-        now: current time.
 
     Raises:
         OlderRevisionError: the file has an older number than the graph, and other content.
@@ -142,7 +140,6 @@ def result(reader: Reader, revision: NextRevision, *, published: bool, in_graph:
     """Build the outcome of declaring a set, with contradictions by other sets.
 
     Args:
-        reader: reader of the graph.
         revision: revision of the set.
         published: whether its events were published.
         in_graph: whether the graph has the revision.
@@ -266,7 +263,6 @@ def spelled_as_observed(reader: Reader, declared: DeclaredSet) -> DeclaredSet:
     is: a producer of events may spell its datasets as it likes.
 
     Args:
-        reader: reader of the graph.
         declared: the set. Where two of its datasets would become one, both stay as they are.
     """
     named = named_datasets(declared.declarations.values())

@@ -113,12 +113,7 @@ def _version(tx: Transaction, dataset: Asset, names: Sequence[str], version: str
 
 
 class _LineageHops:
-    """Datasets upstream and downstream of a dataset, at any distance.
-
-    Args:
-        tx: read transaction.
-        found: the dataset.
-    """
+    """Datasets upstream and downstream of a dataset, at any distance."""
 
     def __init__(self, tx: Transaction, found: FoundNode) -> None:
         self._tx = tx
@@ -241,7 +236,6 @@ class _MayRead:
     """Jobs with incomplete column lineage, grouped by whether they may read a dataset although no read is recorded.
 
     Args:
-        tx: read transaction.
         near: keys of the dataset and of all datasets derived from it, under all their names.
         since: plans that were active at this time or later count, and the latest of each job.
     """

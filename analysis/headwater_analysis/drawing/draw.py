@@ -150,7 +150,6 @@ def draw(
     """Return the graph around a dataset.
 
     Args:
-        reader: reader of the graph.
         asset: the dataset, as `resolve_dataset` understands it.
         direction: upstream, downstream, or both, which doesn't include datasets downstream of something upstream.
         depth: most hops from the dataset; None: all.
@@ -190,7 +189,6 @@ def keys_around(reader: Reader, asset: str, *, direction: Reach = Reach.BOTH, de
     """Return the keys of a dataset and of all datasets around it, under all their names.
 
     Args:
-        reader: reader of the graph.
         asset: the dataset, as `resolve_dataset` understands it.
         direction: as in `draw`.
         depth: most hops from the dataset; None: all.

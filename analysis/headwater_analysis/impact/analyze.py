@@ -50,9 +50,6 @@ def caveats(tx: Transaction, graph: StoredGraph, beginning: Beginning, hit: Impa
     - Where it hits nothing: datasets that are derived from its dataset all the same.
 
     Args:
-        tx: read transaction.
-        graph: graph of the walk.
-        beginning: start of the change.
         hit: assets that were hit.
     """
     start = beginning.start
@@ -114,7 +111,6 @@ class ImpactDetails:
         spread: assets that were hit.
         nodes: nodes of the page, in order.
         policy: policy with the reasons and actions to show.
-        beginning: start of the change.
         most_jobs: most jobs to show.
 
     Attributes:
@@ -306,10 +302,7 @@ def analyze(
     """Return the downstream impact of a change.
 
     Args:
-        reader: reader of the graph.
-        change: the change.
         policy: severity policy; None: Headwater's default policy.
-        page: page of the answer.
         arrivals: looks up in Kafka when records arrived, for an extent's times; None: no access to Kafka.
 
     Raises:

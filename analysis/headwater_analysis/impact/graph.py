@@ -97,7 +97,6 @@ class StoredGraph:
     """`ImpactGraph` in Neo4j, read within one transaction.
 
     Args:
-        tx: read transaction.
         former: whether to include edges of plans that no longer hold.
         groups: groups that the policy needs of most datasets and jobs: some are looked up ahead.
 

@@ -52,8 +52,6 @@ class Moves:
     """Moves of a change from assets that it hit. Each dataset's readers are looked at once.
 
     Args:
-        graph: graph to ask.
-        start: start of the change.
         schema: kind of a schema change.
         fails: whether a job that names a removed column can't run.
         known: facts of every asset that was reached so far; kept up to date by the caller.

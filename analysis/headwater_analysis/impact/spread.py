@@ -63,9 +63,7 @@ def raised(
     """Visits whose severity by the rules is replaced.
 
     Args:
-        graph: graph to ask.
         policy: policy with the raises, in order.
-        change: type of the change.
         makers: keys of the jobs that make the asset of each visit, by visit.
         facts: facts of every node.
     """
@@ -222,9 +220,7 @@ def spread(
     """Follow a change.
 
     Args:
-        graph: graph to ask.
         start: start of the change; never among the hit assets.
-        change: type of the change.
         schema: kind of a schema change.
         policy: policy that judges the steps.
         depth: most hops; None: all.

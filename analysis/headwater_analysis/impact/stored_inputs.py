@@ -64,11 +64,7 @@ def _inputs(
 
 
 class StoredInputs:
-    """Severity inputs in Neo4j, read within one transaction. Facts under other names of a dataset count, too.
-
-    Args:
-        tx: read transaction.
-    """
+    """Severity inputs in Neo4j, asked within one transaction. Facts under other names of a dataset count, too."""
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx

@@ -109,7 +109,6 @@ def unknown_users(tx: Transaction, dataset: str, asset: Asset, *, hit: Sequence[
     """Sentences on possible, unrecorded users of an asset or of its derived assets.
 
     Args:
-        tx: read transaction.
         dataset: key of the asset's dataset.
         asset: dataset or column.
         hit: ids of the assets that are known to be derived from it; the first 1,000 are examined.

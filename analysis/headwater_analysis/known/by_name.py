@@ -33,7 +33,6 @@ def known(reader: Reader, text: str, kind: KnownKind | None = None) -> Known:
     """Return the details of whatever `text` names.
 
     Args:
-        reader: reader of the graph.
         text: a name or key of a dataset, job or consumer; a column, `dataset#field.path` or its key; a run's id, or a
             prefix of one.
         kind: kind of the named thing; None: any. Names of datasets and jobs take precedence over names of columns, then

@@ -173,13 +173,11 @@ def datasets(
     """List the datasets that pass all given filters.
 
     Args:
-        reader: reader of the graph.
         namespaces: datasets in one of these namespaces.
         types: datasets of one of these types: TOPIC, FILE, TABLE …
         owner: exactly this owner, reported or declared, under any of the dataset's names.
         tag: exactly `key`, or `key=value`, reported or declared, of the dataset or one of its columns, under any name.
         gone: True for only dropped datasets, False for only existing ones; None: both.
-        limit: most on a page.
         cursor: `next_cursor` of the page before.
 
     Raises:
@@ -202,12 +200,10 @@ def jobs(
     """List the jobs that pass all given filters.
 
     Args:
-        reader: reader of the graph.
         namespaces: jobs in one of these namespaces.
         types: jobs of one of these processing types: BATCH, STREAMING.
         owner: exactly this owner, reported or declared.
         tag: exactly `key`, or `key=value`.
-        limit: most on a page.
         cursor: `next_cursor` of the page before.
 
     Raises:
@@ -229,11 +225,9 @@ def consumers(
     """List the declared consumers that pass all given filters.
 
     Args:
-        reader: reader of the graph.
         types: consumers of one of these types: DASHBOARD, REPORT, API …
         owner: exactly this owner.
         tag: exactly `key`, or `key=value`.
-        limit: most on a page.
         cursor: `next_cursor` of the page before.
 
     Raises:
@@ -258,12 +252,10 @@ def estate_runs(
     A run that is only known as another run's parent isn't listed, because it has no event of its own.
 
     Args:
-        reader: reader of the graph.
         states: only runs in one of these states.
         since: only runs that were seen then or later.
         until: only runs that were last seen before then.
         only: only runs of this context.
-        limit: most runs on a page.
         cursor: `next_cursor` of the page before.
 
     Raises:
@@ -303,8 +295,6 @@ def broken_chains(reader: Reader, *, limit: int = 20, cursor: str | None = None)
     """List broken chains of all queries: batches missing between two known ones, or a gap or overlap of offsets.
 
     Args:
-        reader: reader of the graph.
-        limit: most on a page.
         cursor: `next_cursor` of the page before.
 
     Raises:

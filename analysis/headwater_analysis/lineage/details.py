@@ -34,7 +34,6 @@ class Mappings:
     """Column mappings along hops between datasets, by plans that hold.
 
     Args:
-        tx: read transaction.
         plans: plans as of the question's time.
         hops: ids of the source and the target dataset of each hop, and keys of its jobs.
         downstream: whether the target is the dataset that was reached.
@@ -93,8 +92,6 @@ class DatasetPageDetails:
     """`PageDetails` of datasets.
 
     Args:
-        tx: read transaction.
-        scope: scope of the question.
         plans: plans as of the question's time; None if the question doesn't ask for columns.
     """
 
@@ -165,7 +162,6 @@ class ColumnPageDetails:
     """`PageDetails` of columns.
 
     Args:
-        tx: read transaction.
         plans: plans as of the question's time; those on the paths are looked up already.
     """
 

@@ -140,8 +140,6 @@ def caveats(
     - A column from which nothing was reached: datasets next to its own were observed all the same.
 
     Args:
-        tx: read transaction.
-        scope: scope of the question.
         plans: plans as of the question's time.
         dataset: key of the dataset asked about, or of the column's dataset.
         reached: visits reached from it.
@@ -227,7 +225,6 @@ def readers_without_outputs(
     """Jobs that read one of these datasets and have no known output derived from it; at most 1,000.
 
     Args:
-        tx: read transaction.
         datasets: keys of a dataset under each of its names.
         jobs: keys of the jobs to include; None: all.
         as_of: leave out reads that were first seen later.

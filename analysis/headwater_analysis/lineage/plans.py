@@ -67,7 +67,6 @@ class Plans:
     """The plans that a question meets.
 
     Args:
-        tx: read transaction.
         as_of: time of the question; None is now.
         since: leave out plans that weren't active at this time or later.
         replaced: whether to include REPLACED plans: they show what a job does, but not where its outputs come from.

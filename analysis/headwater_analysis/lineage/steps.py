@@ -27,8 +27,6 @@ class DatasetSteps:
     """Graph of datasets, for `search`.
 
     Args:
-        tx: read transaction.
-        scope: scope of the question.
         edges: whether the question asks for the edges between all found nodes.
     """
 
@@ -102,8 +100,6 @@ class ColumnSteps:
     """Graph of columns, for `search`.
 
     Args:
-        tx: read transaction.
-        scope: scope of the question.
         plans: plans as of the same time.
         direct_only: leave INDIRECT edges out.
 

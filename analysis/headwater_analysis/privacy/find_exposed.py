@@ -96,10 +96,8 @@ def privacy(reader: Reader, question: PrivacyQuestion, today: date, page: Privac
     """Follow sensitive columns: their copies, how those can be read, and columns classified lower than they are.
 
     Args:
-        reader: reader of the graph.
         question: columns to follow, and filters.
         today: day on which approvals must be valid.
-        page: page of the answer.
 
     Raises:
         QuestionError: a field of the question makes no sense, the asset has no column that is declared sensitive, or
@@ -316,8 +314,6 @@ class _Surroundings:
     """Exits, drops and unknown uses of the datasets of sensitive columns.
 
     Args:
-        tx: read transaction.
-        graph: graph of the spread.
         columns: ids of the columns that hold the values, and whether they can be read.
         every: worst visit of each node that the values reach.
     """

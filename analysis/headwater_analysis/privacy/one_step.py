@@ -32,7 +32,6 @@ def unclassified_columns(tx: Transaction, today: date, threshold: int) -> list[d
     Columns with a valid approval, and statistics over large enough groups, are left out.
 
     Args:
-        tx: read transaction.
         today: day on which approvals must be valid.
         threshold: least number of rows in a group whose statistic hides a single value.
 
@@ -73,7 +72,6 @@ def unknown_uses(tx: Transaction, exempt: Collection[str]) -> tuple[list[Asset],
     """List jobs that read datasets with sensitive columns and have unknown column lineage.
 
     Args:
-        tx: read transaction.
         exempt: keys of datasets and jobs that are left out.
 
     Returns:

@@ -159,7 +159,6 @@ def spread(
     """Follow sensitive values.
 
     Args:
-        graph: graph to ask.
         starts: level of each column where the spread begins, by id.
         threshold: number of rows that a group needs so that a statistic over it ends the spread.
         today: day on which approvals must be valid.

@@ -32,7 +32,6 @@ def intervals(
     """List the micro-batches that were observed in a run, or all known ones of a job, reconciled ones included.
 
     Args:
-        reader: reader of the graph.
         run: id of a run, or its node's key.
         job: name of a job.
         of: a run or job, as `resolve_run_or_job` accepts it.

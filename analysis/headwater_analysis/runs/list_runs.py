@@ -46,7 +46,6 @@ def runs(
     """List the runs of a job or of a dataset, one of which is named.
 
     Args:
-        reader: reader of the graph.
         job: name of a job.
         dataset: name of a dataset, for the runs that wrote it, or read it.
         role: WROTE or READ.
@@ -54,7 +53,6 @@ def runs(
         since: only runs that began then or later.
         until: only runs that began before then.
         only: only runs of this context.
-        limit: most runs on a page.
         cursor: `next_cursor` of the page before.
 
     Raises:
@@ -98,10 +96,8 @@ def open_runs(
     They are found by an index of just these runs. An application is seen whenever a run that it started is.
 
     Args:
-        reader: reader of the graph.
         job: name of a job; None: all.
         before: only runs that were last seen before then.
-        limit: most runs on a page.
         cursor: `next_cursor` of the page before.
 
     Raises:

@@ -42,7 +42,6 @@ def run(reader: Reader, run_id: str) -> RunDetails:
     """Return the details of one run.
 
     Args:
-        reader: reader of the graph.
         run_id: id of the run, or its node's key.
 
     Raises:

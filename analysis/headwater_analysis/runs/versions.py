@@ -106,9 +106,7 @@ def versions(reader: Reader, dataset: str, *, limit: int = 20, cursor: str | Non
     """List the versions of a dataset, the latest produced first.
 
     Args:
-        reader: reader of the graph.
         dataset: name of the dataset.
-        limit: most versions on a page.
         cursor: `next_cursor` of the page before.
 
     Raises:

@@ -43,7 +43,6 @@ def consumers_called(
     """Declared consumers whose names have words that begin with those of the text; at most 20.
 
     Args:
-        tx: read transaction.
         text: '' for any name.
         is_owner: filter of owners; None: any.
         is_tag: filter of tags, by key and value ('' for none); None: any.

@@ -34,12 +34,10 @@ def declared_rows(
     """Assets of a kind for which a set declares such an owner or such a tag, in order of key. Their scores are 0.
 
     Args:
-        tx: read transaction.
         kind: kind of asset; columns are found only by tags.
         is_owner: filter of owners; None: any.
         is_tag: filter of tags, by key and value ('' for none); None: any.
         namespace: namespace of the dataset or job; None: any.
-        limit: most rows.
     """
     if not tx.declarations:
         return []

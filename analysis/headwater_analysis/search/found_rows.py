@@ -47,8 +47,6 @@ def read_rows(
     """Read rows of the index for a query.
 
     Args:
-        tx: read transaction.
-        kind: kind of asset.
         query: query made by `search.query`.
         looked_at: most nodes to take from the index.
         limit: maximum number of rows in the namespace to return.

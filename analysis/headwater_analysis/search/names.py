@@ -49,7 +49,6 @@ def by_last_part(tx: Transaction, part: str, *, aliases: bool) -> list[tuple[int
     Only the best 10,000 datasets with these words anywhere in their names are considered.
 
     Args:
-        tx: read transaction.
         part: part of a name, in its exact case; a part with a dot or a slash finds nothing.
         aliases: look at other names of datasets, too.
 

@@ -118,7 +118,6 @@ def search(
     If this finds nothing, or with `fuzzy`, words with one or two wrong letters match, too.
 
     Args:
-        reader: reader of the graph.
         text: words of names, or a whole name; upper and lower case are alike. Without a text, all that pass the
             filters.
         kinds: kinds of assets; by default all, without a text datasets and jobs.

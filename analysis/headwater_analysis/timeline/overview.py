@@ -85,7 +85,6 @@ def job_overview(
     """Return the micro-batches of a job in a span of time, counted.
 
     Args:
-        reader: reader of the graph.
         job: a name, key or namespace and name, as for `resolve_job`.
         begin: leave out segments whose last micro-batch began before this time.
         end: leave out segments whose first micro-batch began at this time or later. With `begin` or `end`, segments

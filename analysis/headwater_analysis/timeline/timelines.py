@@ -220,7 +220,6 @@ def job_timeline(
     """Return the latest micro-batches and runs of a job.
 
     Args:
-        reader: reader of the graph.
         job: a name, key or namespace and name, as for `resolve_job`.
         begin: leave out runs that ended, and micro-batches that began, before this time.
         end: leave out runs and micro-batches that began at this time or later. With `begin` or `end`, micro-batches

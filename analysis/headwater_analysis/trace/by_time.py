@@ -66,10 +66,8 @@ def running_at(context: Context, query: Query, after: int | None, time: datetime
     It is the last batch known to have begun by then, or the first batch after it whose time is unknown.
 
     Args:
-        context: context of the trace.
         query: query of the batches.
         after: result of `first_after` for this query.
-        time: the time.
     """
     first = query.last_batch + 1 if after is None else after
     for batch in _back_to(context, query, after, time):

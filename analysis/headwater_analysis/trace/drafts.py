@@ -170,7 +170,6 @@ def micro_batches(
     """Build the step of some micro-batches of one query.
 
     Args:
-        query: query of the micro-batches.
         batches: at least one, by batch.
         count: number of batches that used the part.
         keeps: whether the query keeps state.

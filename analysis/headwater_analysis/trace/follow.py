@@ -99,7 +99,6 @@ def follow(
     """Trace parts to further hops.
 
     Args:
-        context: context of the trace.
         start: parts at which the trace begins.
         depth: most hops; None: no limit.
         limit: most steps in all.

@@ -26,7 +26,6 @@ class Incarnations:
     """Incarnations of topics for which a trace gives offsets without an incarnation.
 
     Args:
-        context: context of the trace.
         found: results of the searches for offsets.
         queries: queries that use the topics, by key of the dataset.
     """

@@ -326,7 +326,6 @@ def holes_among(
     """Find the holes of a query among its batch ids from `first` to `last`.
 
     Args:
-        tx: read transaction.
         query: the query; `first` and `last` lie within its first and last known batch.
         batches: all known batches from `first` to `last`, in order.
         first: first batch id.

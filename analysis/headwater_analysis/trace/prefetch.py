@@ -54,7 +54,6 @@ def prefetch(
     """Look up datasets, plans and users in one statement.
 
     Args:
-        tx: read transaction.
         datasets: keys of datasets whose names are wanted.
         plans: keys of plans, and keys of the datasets that they write.
         users: keys of the datasets whose readers (backwards: writers) are wanted.

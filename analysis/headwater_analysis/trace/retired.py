@@ -72,7 +72,6 @@ def parts_of(
     """Outputs (backwards: inputs) of a summary's micro-batches together.
 
     Args:
-        context: context of the trace.
         summary: properties of the summary.
         uses: type, key of the dataset and properties of each CONSUMED and PRODUCED.
     """

@@ -132,7 +132,6 @@ def run(tx: Transaction, searches: Sequence[Search], read: Read, *, window: int 
     """Run searches until all are done.
 
     Args:
-        tx: read transaction.
         searches: searches of any queries.
         read: returns the row that `reached` takes.
         window: number of consecutive intervals that a probe reads until one has the value.
@@ -233,7 +232,6 @@ def narrow(tx: Transaction, searches: Sequence[Search], type_: str) -> None:
     """Search by the offsets of whole segments first, so that two segments are left to read.
 
     Args:
-        tx: read transaction.
         searches: searches by offsets.
         type_: CONSUMED or PRODUCED.
     """
@@ -257,8 +255,6 @@ def _narrow(
     """Narrow searches by the properties of segments, until at most two segments of each search are left.
 
     Args:
-        tx: read transaction.
-        searches: searches to narrow.
         name: statement that finds the first segment at or after a batch id.
         asked: further parameters of each probe.
         rows_of: returns a segment's properties as rows for `reached`. If `reached` holds for the segment, it holds for

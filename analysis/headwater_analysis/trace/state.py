@@ -91,8 +91,6 @@ def state_of(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: t
     """Judge a query's state by these batches.
 
     Args:
-        tx: read transaction.
-        query: the query.
         batches: at least one.
         horizon: horizon given in the question; None: the horizon that the query's starts reported.
     """
@@ -115,7 +113,6 @@ def spread_forward(tx: Transaction, piece: Sequence[tuple[int, int]], last: Batc
     """Find the last batch in which the state may hold the input of `last`.
 
     Args:
-        tx: read transaction.
         piece: pieces of the query.
         last: last batch that read something.
         state: state of the query.

@@ -256,7 +256,6 @@ def _given(
     """Outputs (backwards: inputs) of batches.
 
     Args:
-        context: context of the trace.
         used: batches, and keys of the datasets whose parts they used.
         first: first batch id.
         last: last batch id.
@@ -275,7 +274,6 @@ def given_by_all(
     """Outputs (backwards: inputs) of all batches of a query from one to another.
 
     Args:
-        context: context of the trace.
         query: key of the query.
         used: keys of the datasets of which some batches used parts.
         first: first batch id.

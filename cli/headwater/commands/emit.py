@@ -57,7 +57,6 @@ class RefusedDocument:
     """Refused document.
 
     Attributes:
-        file: file of the document.
         line: line in the file, from 1.
         pointer: JSON pointer to the field at fault; empty: the document.
         reason: coarsely, `intake.receiving.RefusalReason`.
@@ -79,7 +78,6 @@ class NotedDocument:
     """Value that was filled in, or facet that wasn't read, in an accepted document.
 
     Attributes:
-        file: file of the document.
         line: line in the file, from 1.
         pointer: JSON pointer to the field.
         message: the fault, and Headwater's repair.

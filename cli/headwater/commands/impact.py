@@ -214,7 +214,6 @@ def view(impact: Impact, *, why: bool) -> RenderableType:
     """All that is shown.
 
     Args:
-        impact: the answer.
         why: whether to show the path to each asset, the reason and the advice.
     """
     head = Text(headline(impact.change, impact.type, impact.start) + ": ", style="bold")

@@ -46,8 +46,8 @@ class LineageFormat(StrEnum):
     DOT = "dot"
 
 
-def lineage_command(direction: LineageDirection, help_text: str) -> Callable[..., None]:
-    """Create the function for Typer's command."""
+def _command(direction: LineageDirection, about: str) -> Callable[..., None]:
+    """Make the function of which Typer makes the command."""
 
     def command(
         ask: Ask,
@@ -107,8 +107,13 @@ def lineage_command(direction: LineageDirection, help_text: str) -> Callable[...
         view = table(answer) if format_ is LineageFormat.TABLE else tree(answer)
         return Shown(answer, view, summary(answer))
 
-    command.__doc__ = help_text
+    command.__doc__ = f"{about}\n\n{_FILTERED}"
     return graph_command(page=100)(command)
+
+
+_FILTERED = "Namespace, type and tag choose what is listed; what they leave out is passed through all the same."
+upstream = _command(LineageDirection.UPSTREAM, "List what a dataset or column is derived from, and by which jobs.")
+downstream = _command(LineageDirection.DOWNSTREAM, "List what is derived from a dataset or column, and by which jobs.")
 
 
 Place = tuple[str, Influence | None]
@@ -262,7 +267,6 @@ class _Branches:
     and the hop's jobs are shown.
 
     Args:
-        answer: the page.
         influence: influence of columns to show.
     """
 

@@ -103,7 +103,6 @@ def view(found: Privacy, *, why: bool) -> RenderableType:
     """All that is shown.
 
     Args:
-        found: the answer.
         why: whether to show the path to each column.
     """
     parts: list[RenderableType] = [_sources(found), Text(_counted(found))]

@@ -223,7 +223,6 @@ class ColumnGraph:
     its rows, and so for whatever any of its columns came from.
 
     Attributes:
-        datasets: The dataset of each column.
         derives: Pairs of source and target, each a column or a dataset: value dependencies.
         influences: Pairs of source and target: dependencies that decide which rows exist, or which target they have.
     """

@@ -88,7 +88,6 @@ def sarif(review: JobReview, version: str) -> dict[str, Any]:
     """Findings of all outputs as one SARIF 2.1.0 run.
 
     Args:
-        review: the answer.
         version: Headwater's.
     """
     documents = [show.sarif(output, version) for output in review.outputs]

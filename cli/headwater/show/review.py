@@ -231,7 +231,6 @@ def sarif(review: Review, version: str) -> dict[str, Any]:
     """The findings as SARIF 2.1.0: a result for each difference that affects somebody.
 
     Args:
-        review: the answer.
         version: Headwater's.
     """
     shown = [each for each in review.differences if each.severity in _LEVELS]

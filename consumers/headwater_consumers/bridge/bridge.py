@@ -17,7 +17,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -64,7 +64,7 @@ class BridgeTotals:
 
     def document(self) -> dict[str, int]:
         """Return the totals as `headwater consume --json` prints them."""
-        return {"consumed": self.consumed, "events": self.events, "dead_lettered": self.dead_lettered}
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,6 @@ class BridgeParts:
         source: source of the OpenLineage topic's records.
         sink: destination of events.
         dead_letters: destination of records that aren't events.
-        metrics: the bridge's metrics.
         notices: logs trouble.
         tenant: tenant of the lineage.
         document_max_bytes: size of the largest document that is accepted.

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from functools import partial
 from typing import Any
@@ -78,12 +78,7 @@ class ForwardTotals:
 
     def document(self) -> dict[str, int]:
         """Return the totals as `headwater forward --json` prints them."""
-        return {
-            "consumed": self.consumed,
-            "skipped": self.skipped,
-            "delivered": self.delivered,
-            "refused": self.refused,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +91,6 @@ class ForwardParts:
         plans: column lineages.
         collector: destination of documents.
         refused: destination of documents that the collector refuses.
-        metrics: the forwarder's metrics.
         notices: logs trouble.
         warn: logs a line.
         tenant: tenant whose events are forwarded.

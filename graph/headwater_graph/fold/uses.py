@@ -81,7 +81,6 @@ def position_properties(position: Position, certainty: Certainty, added: AddedFi
 
     Args:
         position: position of a use.
-        certainty: certainty of the position.
         added: files that a table's version added, if they are known.
     """
     found = _position(position)

@@ -56,11 +56,7 @@ _FEEDS = {
 
 
 class LinkRows:
-    """Relationships that were seen: to be created, or their spans widened.
-
-    Args:
-        delta: delta with the links.
-    """
+    """Relationships that were seen: to be created, or their spans widened."""
 
     def __init__(self, delta: GraphDelta) -> None:
         self._delta = delta
@@ -71,7 +67,6 @@ class LinkRows:
         """Create or widen the relationships.
 
         Args:
-            tx: the transaction.
             more: links of the transaction's runs.
             jobs: jobs of FEEDS among `more`, by key.
         """

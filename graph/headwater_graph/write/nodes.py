@@ -33,7 +33,6 @@ class NodeRows:
     """Nodes of one label that have only registers and a span to write.
 
     Args:
-        label: label of the nodes.
         name: name of the statement that creates them; `update_<name>` changes them.
         nodes: nodes by key.
         needs_state: whether existing nodes have to be read; else they are only locked.

@@ -137,7 +137,6 @@ def declared_columns(reader: Reader, kind: str, name: str) -> Schema | None:
     """Return the graph's schema of a dataset that a script names; None if the graph has none.
 
     Args:
-        reader: reader of the graph.
         kind: `path`, `table`, `topic` or `jdbc`.
         name: name in the script.
     """

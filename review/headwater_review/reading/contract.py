@@ -25,7 +25,6 @@ def read_contract_table(
     """Parse the columns and the partitioning (None if not stated) of a table.
 
     Args:
-        document: the contract.
         table: `name` or `physicalName` of the table; None: the only table.
 
     Raises:

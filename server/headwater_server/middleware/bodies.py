@@ -166,7 +166,6 @@ class Media:
     """Answers 415 to a body of another type.
 
     Args:
-        app: the next app.
         below: the path below which types are checked.
     """
 

@@ -24,7 +24,6 @@ class Hosts:
     """Refuses requests for another host, and requests with two lengths.
 
     Args:
-        app: the next app.
         names: allowed host names in lower case, without ports; None: any.
     """
 

@@ -76,7 +76,6 @@ def doors(below: str, limits: ServeSettings, *, has_sink: bool) -> dict[str, Doo
 
     Args:
         below: the path of the API.
-        limits: the settings.
         has_sink: True if there is a sink for events.
     """
     events = ("Events", limits.intake and has_sink, "HEADWATER_SERVE_INTAKE", limits.intake_tokens(), "lineage")
@@ -114,7 +113,6 @@ class IntakeGate:
         direct: by path, the handler to call instead of `app`; not for requests with query parameters, which `app`
             refuses.
         below: the path of the API.
-        limits: the settings.
         has_sink: True if there is a sink for events.
         metrics: counters of refused requests.
     """

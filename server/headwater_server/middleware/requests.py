@@ -105,7 +105,6 @@ class Admission:
     """Limits the number of requests in progress below a path, including waiting ones.
 
     Args:
-        app: the next app.
         below: the path; requests elsewhere aren't counted.
         most: maximum number of requests.
     """
@@ -138,7 +137,6 @@ class Paths:
     """Routes by the path as it was sent.
 
     Args:
-        app: the next app.
         below: path below which requests are routed so.
     """
 

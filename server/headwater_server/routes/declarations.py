@@ -8,7 +8,6 @@ sent again is there once.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -33,6 +32,7 @@ from headwater_server.middleware.bodies import READ
 from headwater_server.middleware.intake import DECLARATIONS
 from headwater_server.parameters import AnyCase, known_only
 from headwater_server.problems import FieldProblem, ProblemType, problem
+from headwater_server.routes.intake import acknowledged, unavailable
 
 _PROBLEMS = problem_responses(
     ProblemType.DECLARATION,
@@ -145,10 +145,7 @@ async def post_declarations(
             (refusal,) = outcome.refused.values()
             return problem(ProblemType.DECLARATION, refusal.message[:_LONGEST_MESSAGE])
         if outcome.unavailable is not None:
-            return problem(
-                ProblemType.KAFKA_UNAVAILABLE,
-                "Kafka hasn't acknowledged all of it. Send it again a little later: what arrives twice is there once.",
-            )
+            return unavailable()
     in_graph = not revision.events
     if publishes and wait:
         in_graph = await _waited(graph, revision, min(wait, graph.serve.timeout_max_seconds))
@@ -186,27 +183,13 @@ def _checked(declared: DeclaredSet, unchecked: list[str]) -> SetResult:
 
 
 async def _sent(request: HttpRequest, revision: NextRevision) -> RequestOutcome:
-    """Send the revision's events, and wait for their outcomes."""
-    graph: Graph = request.app.state.graph
+    """Send the revision's events, and wait for what becomes of them."""
     metrics: IntakeMetrics = request.app.state.metrics.intake
-    assert graph.sink is not None  # noqa: S101 - the caller looked; for the type checker
-    loop, settled = asyncio.get_running_loop(), asyncio.Event()
 
-    def done() -> None:
-        with contextlib.suppress(RuntimeError):  # the server is stopped, and nobody waits for it
-            loop.call_soon_threadsafe(settled.set)
+    async def send(sending: IntakeRequest) -> None:
+        await to_thread.run_sync(sending.send_events, revision.events, limiter=request.app.state.declaring)
 
-    began = time.monotonic()
-    sending = IntakeRequest(
-        graph.sink, tenant=graph.analysis.tenant, max_bytes=graph.intake.document_max_bytes, done=done
-    )
-    await to_thread.run_sync(sending.send_events, revision.events, limiter=request.app.state.declaring)
-    outcome = sending.outcome
-    left = began + graph.serve.intake_timeout_seconds - time.monotonic()
-    try:
-        await asyncio.wait_for(settled.wait(), max(0.0, left))
-    except TimeoutError:
-        outcome.unavailable = graph.sink.problem() or "not acknowledged in time"
+    outcome = await acknowledged(request.app, send)
     if outcome.unavailable is not None:
         metrics.unavailable()
     return outcome

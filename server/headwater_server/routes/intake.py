@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from itertools import islice
 
@@ -146,7 +146,7 @@ async def post_lineage(request: HttpRequest) -> Response:
 async def _event(app: FastAPI, body: bytes) -> Response:
     outcome = await _taken(app, body, lambda: [body])
     if outcome.unavailable is not None:
-        return _unavailable(outcome.unavailable)
+        return unavailable()
     if outcome.refused:
         (refusal,) = outcome.refused.values()
         return problem(
@@ -185,7 +185,7 @@ async def _batch(app: FastAPI, body: bytes) -> Response:
             f"A batch may have {most:,} events (HEADWATER_SERVE_INTAKE_BATCH_MAX_EVENTS).",
         )
     if outcome.unavailable is not None:
-        return _unavailable(outcome.unavailable)
+        return unavailable()
     refused = sorted(outcome.refused.items())
     if refused and not outcome.accepted:
         return problem(
@@ -219,8 +219,29 @@ async def _taken(app: FastAPI, body: bytes, split: Callable[[], list[bytes]]) ->
     Raises:
         NotAnArrayError, _TooManyError: as `split` does; nothing was sent.
     """
-    graph: Graph = app.state.graph
     metrics: IntakeMetrics = app.state.metrics.intake
+    began = time.monotonic()
+
+    async def send(sending: IntakeRequest) -> None:
+        if len(body) <= _INLINE_BYTES:
+            sending.send(split())
+        else:
+            decoding: CapacityLimiter = app.state.decoding
+            await to_thread.run_sync(lambda: sending.send(split()), limiter=decoding)
+
+    outcome = await acknowledged(app, send)
+    metrics.answered(outcome, time.monotonic() - began)
+    return outcome
+
+
+async def acknowledged(app: FastAPI, send: Callable[[IntakeRequest], Awaitable[None]]) -> RequestOutcome:
+    """Send events, and wait for what becomes of them, for `serve.intake_timeout_seconds` at most.
+
+    Args:
+        app: the app, with the graph and its sink.
+        send: sends them.
+    """
+    graph: Graph = app.state.graph
     if graph.sink is None:
         raise RuntimeError("nothing comes here where there is nothing that takes events")
     loop = asyncio.get_running_loop()
@@ -235,24 +256,15 @@ async def _taken(app: FastAPI, body: bytes, split: Callable[[], list[bytes]]) ->
             loop.call_soon_threadsafe(settle)
 
     began = time.monotonic()
-    longest = graph.intake.document_max_bytes
     sending = IntakeRequest(
         graph.sink,
         tenant=graph.analysis.tenant,
-        max_bytes=longest,
+        max_bytes=graph.intake.document_max_bytes,
         strict=graph.intake.strict,
         redacting=graph.intake.redact,
         done=done,
     )
-
-    def send() -> None:
-        sending.send(split())
-
-    if len(body) <= _INLINE_BYTES:
-        send()
-    else:
-        decoding: CapacityLimiter = app.state.decoding
-        await to_thread.run_sync(send, limiter=decoding)
+    await send(sending)
     outcome = sending.outcome
     left = began + graph.serve.intake_timeout_seconds - time.monotonic()
     try:
@@ -262,7 +274,6 @@ async def _taken(app: FastAPI, body: bytes, split: Callable[[], list[bytes]]) ->
     except TimeoutError:
         why = graph.sink.problem()
         outcome.unavailable = why or f"not acknowledged within {graph.serve.intake_timeout_seconds:g} s"
-    metrics.answered(outcome, time.monotonic() - began)
     return outcome
 
 
@@ -280,8 +291,8 @@ def _split(body: bytes, *, most: int) -> list[bytes]:
     return found
 
 
-def _unavailable(_why: str) -> Response:
-    # Why names our brokers: it is for the log, where the publisher writes it.
+def unavailable() -> Response:
+    """Answer 503. The reason names our brokers: it is for the log, where the publisher writes it."""
     return problem(
         ProblemType.KAFKA_UNAVAILABLE,
         "Kafka hasn't acknowledged all of it. Send it again a little later: what arrives twice is there once.",

@@ -351,7 +351,6 @@ def settings_named(found: Mapping[str, str], known: Mapping[str, object]) -> tup
 
     Args:
         found: properties by name.
-        known: all settings.
     """
     names = {property_name(setting): setting for setting in known}
     strange = min((name for name in found if name not in names), default=None)

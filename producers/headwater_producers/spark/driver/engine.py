@@ -49,7 +49,6 @@ class Engine:
     Args:
         inbox: inbox of waiting signals.
         worker: worker that handles signals; not started yet.
-        publisher: publishes events.
         streams: the application's streaming queries.
         topic_states: asks for the topics that are read and written.
         gaps: micro-batches that can no longer be recovered.
@@ -324,7 +323,6 @@ class Worker:
 
     Args:
         inbox: source of the signals.
-        publisher: publishes events.
         bus: Spark's.
         handler: makes events of signals.
         streams: the application's streaming queries.

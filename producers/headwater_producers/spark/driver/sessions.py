@@ -89,7 +89,6 @@ def join(spark: Any, *, is_new: bool = False) -> ApplicationListeners:
     The first session of an application also registers the sessions made before it.
 
     Args:
-        spark: the session.
         is_new: nothing runs in it yet.
     """
     with _lock:

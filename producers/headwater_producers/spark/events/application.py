@@ -54,8 +54,6 @@ def application_ended(
     """Build the end of the application's run: COMPLETE, FAIL or ABORT.
 
     Args:
-        context: context of the application.
-        kind: kind of the end.
         started_at: start of the run.
         at: end of the run.
         error: error of a failed run.

@@ -159,7 +159,6 @@ def run_context(
     """Return the context that all runs of an application share, without credentials.
 
     Args:
-        settings: settings of the capture.
         code: code of the running script.
         properties: Spark's properties.
         environment: environment of the driver.

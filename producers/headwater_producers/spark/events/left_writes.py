@@ -114,7 +114,6 @@ def write_facet(
     """Build the facet of a write's START.
 
     Args:
-        description: description of the write's plan.
         application: Spark's id of the application.
         app_run: id of the application's run.
         marked: True if the application's commits name its run.
@@ -144,7 +143,6 @@ def left_write(start: LineageEvent, *, seen_at: datetime, claimed: Iterable[str]
     """Return the write that a START announced; None for any other event.
 
     Args:
-        start: the event.
         seen_at: time of the last observation of the running write.
         claimed: versions of its target that belong to other runs.
     """
@@ -242,7 +240,6 @@ def recovered_end(
 
     Args:
         write: write without a reported end.
-        outcome: outcome of the write.
         producer: URI of this code.
         plan_digest: the plan by which it wrote, where that is known.
     """

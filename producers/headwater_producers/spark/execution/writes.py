@@ -47,7 +47,6 @@ def executed_write(
 
     Args:
         execution: the JVM's `QueryExecution`.
-        description: description of its plan.
         session: the `SparkSession` that ran it.
         started_at: start, by this driver's clock.
         ended_at: end, by the same clock.

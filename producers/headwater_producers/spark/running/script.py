@@ -22,7 +22,6 @@ def run_script(script: str, source: bytes, arguments: Sequence[str]) -> None:
     Args:
         script: path of the script, as it was given.
         source: content of the script.
-        arguments: arguments of the script.
     """
     path = Path(script)
     file = str(path.absolute())

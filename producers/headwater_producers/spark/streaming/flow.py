@@ -129,7 +129,6 @@ class StreamEmitter:
 
         Args:
             run: run of the query.
-            progress: progress of the micro-batch.
             at: time of the report.
             now: monotonic seconds, for how long it may wait for others.
         """

@@ -480,7 +480,6 @@ def micro_batch_facts(
     """Read a few small files of the checkpoint and the sink: two at most, for most micro-batches none.
 
     Args:
-        progress: progress of the micro-batch.
         description: the query's plan.
         checkpoint: the query's.
         writes: made inside foreachBatch.

@@ -421,7 +421,6 @@ class IntervalSender:
         """Buffer a new micro-batch, and send due ones.
 
         Args:
-            run: run of the query.
             entry: the micro-batch.
             ended: time of its end.
             now: monotonic seconds.
