@@ -46,7 +46,7 @@ class Sender:
     Args:
         topics: destination topics.
         ledger: counts outcomes.
-        make_producer: `confluent_kafka.Producer`, or a stand-in.
+        make_producer: `confluent_kafka.Producer`, or a substitute.
         clock: monotonic seconds.
 
     Raises:
