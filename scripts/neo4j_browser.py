@@ -209,7 +209,7 @@ class NeoBrowser:
             mouse.move(free.x + x * free.width, free.y + y * free.height, steps=4)
             mouse.up()
         self._rest()
-        # Off the canvas, by way of empty space, so that the overview is not of what was last under the mouse.
+        # Off the canvas, through empty space, so that the overview is not of what was last under the mouse.
         mouse.move(free.x + 5, free.y + 5, steps=4)
         mouse.move(5, 5, steps=4)
         self._page.get_by_test_id("vizInspector").get_by_text("Overview").wait_for()

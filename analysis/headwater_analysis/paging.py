@@ -169,7 +169,7 @@ def page_by_key(
         folder: folder of the statements.
         name: name of the statement that reads a page after `$given.after`; the statement `count_<name>` counts.
         filters: parameters of both.
-        limit: most on a page.
+        limit: maximum number of items on a page.
         cursor: cursor of the page; None: the first.
         more: further parameters of both, looked up in the graph.
 

@@ -161,7 +161,7 @@ class Frames:
         return found, origins
 
     def _leaf(self, leaf: Any, kind: str) -> tuple[str, str]:
-        """Return a leaf's source, and its origin: the source without its read options. Empty where unknown."""
+        """Return a leaf's source, and its origin: the source without its read options. Empty if unknown."""
         if kind == LOCAL:
             return f"values[{leaf.data()}]", "values"
         if kind == FRAME:

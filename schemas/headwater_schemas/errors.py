@@ -86,7 +86,7 @@ class DecodeError(ContractError):
 
     Attributes:
         reason: member of the closed list.
-        field: path of the offending field, if there is one.
+        field: path of the offending field, if any.
         event_id: id of the event, if it could be read.
         kind: kind of the event, if it could be read.
     """

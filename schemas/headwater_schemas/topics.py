@@ -2,8 +2,8 @@
 
 | topic                | holds                                     | cleanup | retention |
 |----------------------|-------------------------------------------|---------|-----------|
-| `lineage.events`     | one `LineageEvent` a record               | delete  | for ever  |
-| `lineage.events.dlq` | records that can't be applied, unchanged  | delete  | for ever  |
+| `lineage.events`     | one `LineageEvent` a record               | delete  | forever  |
+| `lineage.events.dlq` | records that can't be applied, unchanged  | delete  | forever  |
 | `lineage.schemas`    | fingerprint → Avro schema                 | compact |           |
 
 The graph is rebuilt from the events topic, so its records must never expire.

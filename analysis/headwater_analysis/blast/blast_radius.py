@@ -41,8 +41,8 @@ def blast(
     Args:
         reader: reader of the graph.
         start: a run, micro-batches, or a start of `trace`: bad records of a topic, files, a version.
-        depth: most hops beyond the outputs of the run or micro-batches; None: all.
-        limit: most steps.
+        depth: maximum number of hops beyond the outputs of the run or micro-batches; None: all.
+        limit: maximum number of steps.
         horizon: as in `trace`.
         arrivals: as in `trace`.
 

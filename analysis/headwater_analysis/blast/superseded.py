@@ -144,7 +144,7 @@ class Replacements:
 
 
 def _replaced(use: StoredUse) -> tuple[str, ...] | None:
-    """Partitions that a use replaced, empty for everything; None where it is known to replace nothing."""
+    """Partitions that a use replaced, empty for everything; None if it is known to replace nothing."""
     # The format's own operation doesn't show it: Iceberg calls a MERGE of one row an overwrite, too.
     return () if use.replaces else overwritten(use.properties)[0] or None
 

@@ -51,7 +51,7 @@ def check(
         rules: rules to check.
         exemptions: findings that are accepted.
         open_after: longest time without an event of a run that has no end.
-        limit: most findings of each rule.
+        limit: maximum number of findings of each rule.
         cursor: `next_cursor` of the previous page; only if a single rule is checked.
 
     Raises:

@@ -44,7 +44,7 @@ from headwater_graph.keys import dataset_key
 from headwater_schemas.events import DeclarationEvent, LineageEvent
 
 _SAMPLES: Final = 100
-"""Most declarations to look for while waiting for a revision."""
+"""Maximum number of declarations to look for while waiting for a revision."""
 
 
 class OlderRevisionError(Exception):
@@ -193,7 +193,7 @@ def _shown_names(tx: Transaction, keys: Iterable[str]) -> tuple[dict[str, list[s
 
 
 def _cycles(tx: Transaction, declared: DeclaredSet) -> list[list[str]]:
-    """Cycles of datasets through the set's jobs, also by way of other sets' jobs and by other names."""
+    """Cycles of datasets through the set's jobs, also through other sets' jobs and by other names."""
     pairs = declared_pairs(declared.declarations.values())
     if not pairs:
         return []

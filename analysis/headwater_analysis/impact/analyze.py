@@ -276,8 +276,8 @@ class ImpactPage:
     """Page of the answer.
 
     Attributes:
-        depth: most hops from the change; None: all.
-        limit: most items.
+        depth: maximum number of hops from the change; None: all.
+        limit: maximum number of items.
         cursor: `next_cursor` of the page before; None asks for the first.
     """
 

@@ -42,7 +42,7 @@ MOST_RUNS = 5
 MOST_VERSIONS = 5
 MOST_SCHEMAS = 10
 MOST_QUERIES = 20
-"""Most queries whose quality is shown."""
+"""Maximum number of queries whose quality is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class DatasetDetails:
         owners: owners that its events report.
         tags: tags of the whole dataset; a column has its own tags.
         classification, criticality: classification and criticality that its own events report.
-        declared: declarations of it and of its columns; None where there are none.
+        declared: declarations of it and of its columns; None if there are none.
         declared_consumers: dashboards, teams and others that are declared to read it.
         storage_layer, storage_format: `iceberg`, `parquet`, say.
         source_uri: location of its data.

@@ -30,7 +30,7 @@ from headwater_graph.keys import retention_key
 MOST_DATASETS = 100
 MOST_QUERIES = 100
 MOST_JUDGED = 20
-"""Most queries whose quality is shown."""
+"""Maximum number of queries whose quality is shown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,7 +132,7 @@ class BrokenChain:
     Attributes:
         query_id: Spark's id of the query.
         query_name: name of the query, if any.
-        job: job of the query; None where unknown.
+        job: job of the query; None if unknown.
         after_batch: batch before the fault.
         before_batch: batch after the fault.
         at: processing time of the batch after the fault, if observed.
@@ -179,7 +179,7 @@ def datasets(
         owner: exactly this owner, reported or declared, under any of the dataset's names.
         tag: exactly `key`, or `key=value`, reported or declared, of the dataset or one of its columns, under any name.
         gone: True for only dropped datasets, False for only existing ones; None: both.
-        limit: most on a page.
+        limit: maximum number of items on a page.
         cursor: `next_cursor` of the page before.
 
     Raises:
@@ -207,7 +207,7 @@ def jobs(
         types: jobs of one of these processing types: BATCH, STREAMING.
         owner: exactly this owner, reported or declared.
         tag: exactly `key`, or `key=value`.
-        limit: most on a page.
+        limit: maximum number of items on a page.
         cursor: `next_cursor` of the page before.
 
     Raises:
@@ -233,7 +233,7 @@ def consumers(
         types: consumers of one of these types: DASHBOARD, REPORT, API …
         owner: exactly this owner.
         tag: exactly `key`, or `key=value`.
-        limit: most on a page.
+        limit: maximum number of items on a page.
         cursor: `next_cursor` of the page before.
 
     Raises:
@@ -263,7 +263,7 @@ def estate_runs(
         since: only runs that were seen then or later.
         until: only runs that were last seen before then.
         only: only runs of this context.
-        limit: most runs on a page.
+        limit: maximum number of runs on a page.
         cursor: `next_cursor` of the page before.
 
     Raises:
@@ -304,7 +304,7 @@ def broken_chains(reader: Reader, *, limit: int = 20, cursor: str | None = None)
 
     Args:
         reader: reader of the graph.
-        limit: most on a page.
+        limit: maximum number of items on a page.
         cursor: `next_cursor` of the page before.
 
     Raises:

@@ -145,7 +145,7 @@ def caveats(
         plans: plans as of the question's time.
         dataset: key of the dataset asked about, or of the column's dataset.
         reached: visits reached from it.
-        depth: most hops of the question; None: all.
+        depth: maximum number of hops of the question; None: all.
         of_columns: whether the question is about a column.
     """
     own = Identities.of(tx).members(dataset)

@@ -54,7 +54,7 @@ def runs(
         since: only runs that began then or later.
         until: only runs that began before then.
         only: only runs of this context.
-        limit: most runs on a page.
+        limit: maximum number of runs on a page.
         cursor: `next_cursor` of the page before.
 
     Raises:
@@ -101,7 +101,7 @@ def open_runs(
         reader: reader of the graph.
         job: name of a job; None: all.
         before: only runs that were last seen before then.
-        limit: most runs on a page.
+        limit: maximum number of runs on a page.
         cursor: `next_cursor` of the page before.
 
     Raises:

@@ -108,7 +108,7 @@ def versions(reader: Reader, dataset: str, *, limit: int = 20, cursor: str | Non
     Args:
         reader: reader of the graph.
         dataset: name of the dataset.
-        limit: most versions on a page.
+        limit: maximum number of versions on a page.
         cursor: `next_cursor` of the page before.
 
     Raises:

@@ -39,7 +39,7 @@ def declared_rows(
         is_owner: filter of owners; None: any.
         is_tag: filter of tags, by key and value ('' for none); None: any.
         namespace: namespace of the dataset or job; None: any.
-        limit: most rows.
+        limit: maximum number of rows.
     """
     if not tx.declarations:
         return []

@@ -11,7 +11,7 @@ from __future__ import annotations
 from headwater_graph.words import tenant_mark, text_words, whole_mark, words
 
 MOST_WORDS = 24
-"""Most words of a searched text; the rest is left out. Lucene takes 1,024 clauses."""
+"""Maximum number of words of a searched text; the rest is left out. Lucene takes 1,024 clauses."""
 
 _SHORTEST_PREFIX = 2
 _SHORTEST_FUZZY = 4

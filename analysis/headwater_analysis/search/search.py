@@ -127,7 +127,7 @@ def search(
         column: words of a column: the hits are columns, and `text` is of their datasets.
         namespace: exact namespace of the dataset or job.
         fuzzy: whether to include words with one or two wrong letters even if there are exact hits.
-        limit: most hits on a page.
+        limit: maximum number of hits on a page.
         cursor: `next_cursor` of the page before.
 
     Raises:

@@ -160,7 +160,7 @@ def _run(tx: Transaction, searches: Sequence[Search], read: Read, window: int, f
 _IN_MEMORY = 2
 """Fan-out of a search in memory: decoding a micro-batch costs more than a round."""
 _NEAR = 2
-"""Most segments to read whole, and then search."""
+"""Maximum number of segments to read whole, and then search."""
 
 
 def _is_near(search: Search) -> bool:

@@ -131,8 +131,8 @@ def trace(
         reader: reader of the graph.
         start: the part.
         direction: FORWARD or BACKWARD.
-        depth: most hops from the part; None: all.
-        limit: most steps.
+        depth: maximum number of hops from the part; None: all.
+        limit: maximum number of steps.
         horizon: longest time behind the watermark for which a query's state keeps a record, if the graph doesn't have
             it: the watermark's delay plus the length of a window. None: as long as there are batches.
         archive: archive of micro-batches that are no longer kept one by one; None: their summaries are used.

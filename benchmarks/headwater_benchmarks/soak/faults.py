@@ -394,7 +394,7 @@ def _blocked(driver: Driver) -> int:
 
 
 def _write_refused(driver: Driver) -> str:
-    """With which code a write is refused; empty where it isn't."""
+    """With which code a write is refused; empty if it isn't."""
     key = _dataset_keys(driver)[0]
     try:
         with driver.session() as session, session.begin_transaction() as transaction:

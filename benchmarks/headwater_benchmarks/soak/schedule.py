@@ -240,7 +240,7 @@ def _own(dice: random.Random) -> random.Random:
 
 
 def _turns(options: SoakOptions, dice: random.Random) -> Iterator[tuple[bool, tuple[Fault, ...]]]:
-    """Every class once, in another order each time; for ever, or once."""
+    """Every class once, in another order each time; forever, or once."""
     chosen = [fault for fault in FAULTS if not options.only or fault.name in options.only]
     while True:
         yield from together(chosen, dice) if options.together else one_by_one(chosen, dice)

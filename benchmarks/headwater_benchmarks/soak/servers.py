@@ -145,7 +145,7 @@ class Disk:
 
     @classmethod
     def mounted(cls, folder: Path, size_mb: int) -> Disk | None:
-        """Mount one; None where that isn't allowed (not Linux, not root) or the folder is in use."""
+        """Mount one; None if that isn't allowed (not Linux, not root) or the folder is in use."""
         if sys.platform != "linux" or os.geteuid() != 0 or folder.exists():
             return None
         folder.mkdir(parents=True)
@@ -160,7 +160,7 @@ class Disk:
         return _mount("-o", f"remount,size={used_mb + 1}m", str(self._folder))
 
     def refusal(self) -> str:
-        """With which error a file of 2 MB is refused; empty where there is room for it."""
+        """With which error a file of 2 MB is refused; empty if there is room for it."""
         probe = self._folder / "probe"
         try:
             probe.write_bytes(bytes(2 << 20))

@@ -153,7 +153,7 @@ def document(found: Reconciled, known: Knowledge) -> dict[str, Any]:
 
 
 def table(documents: Sequence[dict[str, Any]]) -> Table:
-    """A row for each checkpoint."""
+    """Table with a row for each checkpoint."""
     out = Table(box=None, pad_edge=False)
     for heading in ("checkpoint", "job", "batches", "not in the graph", "not committed", "gaps"):
         out.add_column(heading, overflow="fold")
@@ -171,7 +171,7 @@ def table(documents: Sequence[dict[str, Any]]) -> Table:
 
 
 def tables_view(documents: Sequence[dict[str, Any]]) -> Table:
-    """A row for each open run of each table."""
+    """Table with a row for each open run of each table."""
     out = Table(box=None, pad_edge=False)
     for heading in ("table", "run", "job", "became", "version", "because"):
         out.add_column(heading, overflow="fold")

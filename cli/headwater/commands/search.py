@@ -78,7 +78,7 @@ def table(page: SearchPage) -> Table:
 
 
 def consumers(page: SearchPage) -> Table:
-    """A row for each declared consumer that was found."""
+    """Table with a row for each declared consumer that was found."""
     out = Table(box=None, pad_edge=False)
     for heading in ("consumer", "type", "owners"):
         out.add_column(heading, overflow="fold")

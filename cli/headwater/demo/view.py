@@ -95,7 +95,7 @@ class View:
                 self._say(f"  {shown.job.name}: done in {shown.seconds:.0f} s{batches}")
 
     def warn(self, text: str) -> None:
-        """Show a problem that doesn't end the demo, above the live display if there is one."""
+        """Show a problem that doesn't end the demo, above the live display if any."""
         console.warning(text, on=None if self._live is None else self._live.console)
 
     def render(self) -> RenderableType:

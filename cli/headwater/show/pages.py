@@ -29,7 +29,7 @@ class FittedView:
 
 
 def pairs(rows: Iterable[tuple[str, str | Text | None]]) -> Table:
-    """A row for each thing that is known: its name and value."""
+    """Table with a row for each thing that is known: its name and value."""
     out = Table(box=None, pad_edge=False, show_header=False)
     for name, value in rows:
         if value:

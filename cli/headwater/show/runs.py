@@ -44,7 +44,7 @@ _LONGEST_ERROR = 80
 
 
 def table(runs: Sequence[RunItem]) -> Table:
-    """A row for each run."""
+    """Table with a row for each run."""
     out = Table(box=None, pad_edge=False)
     for heading in ("began", "took", "state", "job", "run", "code", "batches", "error"):
         out.add_column(heading, overflow="fold", justify="right" if heading == "took" else "left")
@@ -156,7 +156,7 @@ def business_text(found: Sequence[BusinessVersion]) -> str | None:
 
 
 def versions(items: Sequence[VersionItem]) -> Table:
-    """A row for each version and what produced it."""
+    """Table with a row for each version and what produced it."""
     out = Table(box=None, pad_edge=False)
     for heading in ("produced", "version", "operation", "files", "by", "run", "code", "read"):
         out.add_column(heading, overflow="fold", justify="right" if heading in ("files", "read") else "left")

@@ -27,7 +27,7 @@ def schemas_table(schemas: Sequence[KnownSchema]) -> Table:
 
 
 def types_table(types: Sequence[KnownType]) -> Table:
-    """A row for each type that schemas stated of a column, the one reported last first."""
+    """Table with a row for each type that schemas stated of a column, the one reported last first."""
     out = Table(box=None, pad_edge=False)
     for heading in ("type", "seen"):
         out.add_column(heading, overflow="fold")

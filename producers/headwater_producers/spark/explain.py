@@ -39,11 +39,11 @@ class LineageSource:
     """Input field that an output comes from or is influenced by.
 
     Attributes:
-        namespace, name: dataset of the field; None where there is none (a constant) or it isn't known.
+        namespace, name: dataset of the field; None if there is none (a constant) or it isn't known.
         path: path of the field, `legs.[].origin`; None: the dataset as a whole (`count(*)`).
         type: DIRECT or INDIRECT.
         subtype: OpenLineage's: IDENTITY, TRANSFORMATION, AGGREGATION, JOIN, GROUP_BY, FILTER, SORT, WINDOW,
-            CONDITIONAL; None where OpenLineage has no subtype.
+            CONDITIONAL; None if OpenLineage has no subtype.
         kind: finer: COPY, RENAME, CAST, …
         masking: the field's value can't be read back.
         expression: computation or condition; None for a plain copy.
@@ -154,7 +154,7 @@ class _Transposed:
 
     Attributes:
         plan: analyzed plan, in the JVM, of the frame before.
-        index: the column whose values name the new columns; empty where it isn't known.
+        index: the column whose values name the new columns; empty if it isn't known.
     """
 
     plan: Any
@@ -162,7 +162,7 @@ class _Transposed:
 
 
 def _before_transposing(asked: Any) -> _Transposed | None:
-    """Return the plan and index column that a transposed frame was made from; None where the plan is no transpose."""
+    """Return the plan and index column that a transposed frame was made from; None if the plan is no transpose."""
     if class_name(asked) != "UnresolvedTranspose":
         return None
     # Without an index column it is the first column.

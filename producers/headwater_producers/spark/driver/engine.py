@@ -123,7 +123,7 @@ class Engine:
             self._deadline(None), action=end, last=True, stall_seconds=self.settings.capture_stall_seconds
         )
         delivered = self._worker.carry_out(self._end)
-        # Before the push: otherwise a gateway would show a query's last micro-batch for ever.
+        # Before the push: otherwise a gateway would show a query's last micro-batch forever.
         query_metrics().forget(self._streams)
         if self.settings.metrics_pushgateway is not None:
             metrics_server.push(self.settings.metrics_pushgateway, self.context.app_name)

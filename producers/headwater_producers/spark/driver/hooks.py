@@ -88,7 +88,7 @@ def _hook_rdds() -> None:
 
 
 def output_path(action: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> str | None:
-    """Return the path that an action on an RDD writes to; None where it writes no files, or the path is unknown."""
+    """Return the path that an action on an RDD writes to; None if it writes no files, or the path is unknown."""
     if action in _SAVED:
         path = arguments[0] if arguments else named.get("path")
         return str(path) if path is not None else None

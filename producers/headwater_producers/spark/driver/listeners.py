@@ -7,7 +7,7 @@ exception of ours ends here.
 
 This module keeps no session alive: an application may create one for each request that it serves. The JVM's session
     holds
-the JVM's ends of the proxies, these hold the proxies, by way of py4j, and the proxies hold the session weakly. So when
+the JVM's ends of the proxies, these hold the proxies, through py4j, and the proxies hold the session weakly. So when
 the job drops a session, the garbage collectors of both sides free it, and then the proxies.
 
 Only the thread that calls a foreachBatch function knows the micro-batch. So the function is wrapped (`watch`); the

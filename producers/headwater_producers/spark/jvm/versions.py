@@ -160,7 +160,7 @@ def streamed_table(plan: Any) -> Any:
 
 
 def if_there(value: Any, accessor: str) -> Any:
-    """Call a method without arguments; None where this version's class has no such method."""
+    """Call a method without arguments; None if this version's class has no such method."""
     try:
         return getattr(value, accessor)()
     except Py4JError as error:

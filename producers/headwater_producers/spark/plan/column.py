@@ -79,7 +79,7 @@ class DirectSource:
 
 @dataclass(frozen=True, slots=True)
 class Indirect:
-    """Indirect source: `field` influences the value by way of `text`, a condition, a key or an order."""
+    """Indirect source: `field` influences the value through `text`, a condition, a key or an order."""
 
     field: FieldRef | Variable
     kind: Kind

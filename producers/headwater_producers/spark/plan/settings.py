@@ -16,7 +16,7 @@ class ClusterIds(Protocol):
     """Lookup of Kafka clusters' ids."""
 
     def id_of(self, session: Any, servers: str, connection: Callable[[], Mapping[str, str]]) -> str | None:
-        """Return the cluster's id; None where it isn't known. Never raises.
+        """Return the cluster's id; None if it isn't known. Never raises.
 
         Args:
             session: a `SparkSession`.

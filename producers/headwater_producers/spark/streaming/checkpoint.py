@@ -146,7 +146,7 @@ class StreamCheckpoint:
         return self.root.path
 
     def watermark_after(self, batch_id: int) -> datetime | None:
-        """Return the watermark that a committed micro-batch set; None where there is none, or no event time so far."""
+        """Return the watermark that a committed micro-batch set; None if there is none, or no event time so far."""
         document = self.root.logged_json(f"commits/{batch_id}") or {}
         return _time(document.get("nextBatchWatermarkMs"))
 

@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class StateOperator:
-    """Stateful operator after one micro-batch. Numbers are None where Spark doesn't report them.
+    """Stateful operator after one micro-batch. Numbers are None if Spark doesn't report them.
 
     Attributes:
         name: Spark's: `stateStoreSave`, `dedupe`, `symmetricHashJoin`.

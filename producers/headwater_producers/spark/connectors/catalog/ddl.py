@@ -236,7 +236,7 @@ def of_v2(catalog: Any, identifier: Any, context: SessionContext, lifecycle: Lif
 def _of_table(
     catalog: Any, identifier: Any, table: Any | None, context: SessionContext, lifecycle: LifecycleChange
 ) -> DdlChange:
-    """Describe the DDL change of a V2 table as its catalog has it; `table` is None where the catalog has none."""
+    """Describe the DDL change of a V2 table as its catalog has it; `table` is None if the catalog has none."""
     entry = named(context, catalog, identifier, table)
     described = REGISTRY.v2_table(table) if table is not None else None
     return DdlChange(

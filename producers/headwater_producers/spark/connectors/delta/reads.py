@@ -125,7 +125,7 @@ def _column(attribute: Attribute, read: PlanInput) -> ValueLineage:
 
 
 def read_range(source: SourceOffsets) -> tuple[RangeRead, ...] | None:
-    """Return the version range of a micro-batch; None where the offset isn't Delta's, or is before all versions."""
+    """Return the version range of a micro-batch; None if the offset isn't Delta's, or is before all versions."""
     to = _bound(source.end) if is_offset(source.end) else None
     if to is None:
         return None

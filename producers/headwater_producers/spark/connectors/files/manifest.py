@@ -176,7 +176,7 @@ class _Folder:
         self.is_local = self.root.startswith("file:")
 
     def files(self, depth: int, since: int) -> list[ListedPath] | None:
-        """List the files in the folders `depth` levels below; None where there are too many folders.
+        """List the files in the folders `depth` levels below; None if there are too many folders.
 
         Args:
             depth: number of partition folders in between.

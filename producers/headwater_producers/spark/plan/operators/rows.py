@@ -19,7 +19,7 @@ def filtered(operator: Operator) -> Relation:
     """Read WHERE and HAVING: the condition's columns influence every row.
 
     So do the keys of a window whose rank it filters, as in the first row or the first three: they stay
-    WINDOW_DEPENDENCY, by way of the condition.
+    WINDOW_DEPENDENCY, through the condition.
     """
     conditions = operator.read("condition")
     text = conditions[0].text if conditions else None
