@@ -4,9 +4,8 @@ A dataset's key is a hash of its namespace and name, so a topic that two jobs re
 and so is a table before and after its RENAME. The graph shows which of them are one:
 
 - Datasets that are KNOWN_AS the same Alias, or whose Alias is another dataset's name, are one. A catalog's name of a
-table
-  (TABLE, VIEW) stands for one of them at a time: it joins the only existing dataset with this name and the dataset that
-  has it as its own name.
+  table (TABLE, VIEW) stands for one of them at a time: it joins the only existing dataset with this name and the
+  dataset that has it as its own name.
 - RENAMED_TO from a dataset that is gone since joins both. If the old name was used again, it doesn't join them; but
   facts observed under it until the RENAME count for the new name, too.
 

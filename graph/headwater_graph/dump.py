@@ -5,9 +5,8 @@
 
 A node's `key` is its own. The key of a relationship consists of its nodes' keys and its type (and its own `key`, if it
 has one), so that each node is followed by the relationships that leave it. Lines are in code-point order of `key`;
-fields and
-properties are in code-point order too. Times are integer microseconds; null is absent. `dump` reads the lines from a
-database; `oracle` makes them of events.
+fields and properties are in code-point order too. Times are integer microseconds; null is absent. `dump` reads the
+lines from a database; `oracle` makes them of events.
 
 Properties that begin with `_` are included only with `internal`. They decide how later events merge, and which nodes
 are found. `_stamps` then has the stamp of every register (`facts.owners.settled`), and `_stamp` is left out.

@@ -2,8 +2,7 @@
 
 The signature of the rows is the signature of the plan without columns. The signature of a column is the signature of
 the plan with only this column. So a changed column changes only its own signature, and a changed filter changes all. A
-value (`values`)
-has no rows in it: with another filter it differs only where its expression does, member by member.
+value (`values`) has no rows in it: with another filter it differs only where its expression does, member by member.
 """
 
 from __future__ import annotations

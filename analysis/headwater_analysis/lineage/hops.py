@@ -22,8 +22,7 @@ class Transformation:
 
     Attributes:
         type: DIRECT: the value goes into the target; INDIRECT: the value decides which values or rows the target has.
-            UNKNOWN, a newer
-            producer's word, counts as INDIRECT.
+            UNKNOWN, a newer producer's word, counts as INDIRECT.
         kind: COPY, CAST, AGGREGATE, JOIN_DEPENDENCY … (docs/columns.md).
         subtype: OpenLineage's subtype.
         masking: whether the value can't be read back.

@@ -135,8 +135,7 @@ class Publisher:
             Outcomes since the last report. Outstanding events are in a later report.
 
         Raises:
-            CredentialsRefusedError: the brokers refuse the credentials. Outcomes so far are kept
-                for the next report.
+            CredentialsRefusedError: the brokers refuse the credentials. Outcomes so far are kept for the next report.
         """
         self._ledger.wait(timeout_seconds)
         if (refusal := self._ledger.refusal) is not None and self._ledger.outstanding():

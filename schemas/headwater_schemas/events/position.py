@@ -154,8 +154,8 @@ class DatasetUse(msgspec.Struct, frozen=True, kw_only=True):
             `possible`.
         possible: for an output without `inputs`: whether each input is only a possible source, because the producer
             doesn't record sources. A report that lists `inputs` counts more.
-        schema_digest: schema of the dataset when it was read or written: `identity.schema_digest`
-            of the `schema` that its DatasetEvents report. None if unknown, or if the dataset has no schema.
+        schema_digest: schema of the dataset when it was read or written: `identity.schema_digest` of the `schema` that
+            its DatasetEvents report. None if unknown, or if the dataset has no schema.
     """
 
     dataset: DatasetRef

@@ -1,7 +1,7 @@
 """Acknowledged dead letters, which somebody has dealt with.
 
-Kafka stores them as committed offsets of a separate group, which never has members. Letters
-from there on wait. The letters themselves stay: accounting and `graph verify` need them.
+Kafka stores them as committed offsets of a separate group, which never has members. Letters from there on wait. The
+letters themselves stay: accounting and `graph verify` need them.
 """
 
 from __future__ import annotations

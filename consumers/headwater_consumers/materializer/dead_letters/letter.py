@@ -2,9 +2,8 @@
 
 A letter is the original record, byte for byte (key, value, headers, timestamp), with additional headers for its
 location and fault. If its bytes can't be read or are too large for the topic, the letter has only its coordinates,
-perhaps of several offsets of an unreadable batch. The `__connect.errors.*` names and
-meanings are Kafka Connect's (`org.apache.kafka.connect.runtime.errors.DeadLetterQueueReporter`), so that tools made for
-it read these too.
+perhaps of several offsets of an unreadable batch. The `__connect.errors.*` names and meanings are Kafka Connect's
+(`org.apache.kafka.connect.runtime.errors.DeadLetterQueueReporter`), so that tools made for it read these too.
 """
 
 from __future__ import annotations

@@ -129,8 +129,7 @@ def _with_table_schema(description: PlanDescription, log: BatchLog | None) -> Pl
     """Give a successful write its table's own schema in place of the query's.
 
     `INSERT INTO t (id)` has only some of the columns, and `mergeSchema` adds some. The schema is the newest version's
-    at
-    the time of the call.
+    at the time of the call.
 
     Args:
         description: description of the write's plan.

@@ -4,8 +4,7 @@ A run's START is emitted as soon as its plan can be read, its end when Spark rep
 micro-batch is an interval. A micro-batch of foreachBatch waits until the writes inside it have been reported. They come
 over another queue of Spark than its progress: `settle` emits it when that queue is empty, and `settle_overdue` when
 that took too long. A write that comes even later is emitted by sending its interval again: the two events merge.
-Committed micro-batches that weren't emitted are backfilled from the checkpoint: see
-`backfill`.
+Committed micro-batches that weren't emitted are backfilled from the checkpoint: see `backfill`.
 """
 
 from __future__ import annotations

@@ -312,8 +312,7 @@ class MicroBatchFacts:
         plan_digest: the PlanEvent with its column lineage.
         rows_out: over all outputs, where the progress doesn't know.
         skipped: True if the sink skipped the micro-batch, because it was written before the query's restart. Then no
-            row was
-            read, and its number of rows is unknown.
+            row was read, and its number of rows is unknown.
     """
 
     outputs: tuple[DatasetUse, ...] = ()

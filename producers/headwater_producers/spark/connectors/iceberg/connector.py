@@ -6,8 +6,7 @@ A streaming offset is
 
 A bound of a range is the snapshot and the number of its files that have been read, `8271…:3`; the offset doesn't have
 the total number. Snapshot -1, and the first snapshot with 0 files read, are the table's beginning: None. A query's
-first snapshot
-(`scan_all_files`) has the files of the whole table then. A source's first offset is in a checkpoint's
+first snapshot (`scan_all_files`) has the files of the whole table then. A source's first offset is in a checkpoint's
 `sources/<i>/offsets/0`, as JSON without a version line.
 """
 
