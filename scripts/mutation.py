@@ -10,7 +10,7 @@ No file changes. Most mutants change a function, and are tried in one session of
 (mutated_session.py): a mutant that is killed takes a few hundredths of a second. The others are compiled from the
 changed text and put in the place of their module while that is imported, in a forked process with third-party packages
 already loaded, which takes some seconds. A mutant that makes the tests take four times as long has been noticed, too.
-Tests are those named with the area. What a test starts as a process of its own sees the module unchanged.
+Tests are those named with the area. Child processes of a test use the unchanged module.
 
 docs/reliability/mutation.md has the scores and the reasons of those that survive.
 """
@@ -97,7 +97,7 @@ AREAS: Final[dict[str, Area]] = {
     ),
     "redaction": Area(
         tuple(f"{_SCHEMAS}/{name}.py" for name in ("redaction", "redacted_values", "secret_shapes", "sql_text")),
-        # How long a text takes is no matter of a changed word, and most of the tests' time.
+        # Tests of duration take most of the time and don't depend on a changed word.
         (_REDACTED, "tests/unit/schemas/test_redacted_values.py", f"--deselect={_REDACTED}::test_no_text_takes_long"),
     ),
     "fold": Area((_FACTS, _FOLD), ("tests/unit/fold", "tests/property/fold")),

@@ -62,7 +62,7 @@ def consume(
 
     Args:
         settings: settings of the materializer.
-        until_caught_up: stop once what is on the topic now is committed, instead of with a signal.
+        until_caught_up: whether to stop once all records that are on the topic now are committed.
         source: source of the records, if it isn't the events topic.
         metrics: metrics of every step, if the caller reads them too.
         started: called with the port of metrics and health, when they are served.
@@ -181,7 +181,7 @@ def lag_watched(settings: Settings, registry: CollectorRegistry) -> Iterator[Cal
         Number of pending records of the events topic; None if unknown.
 
     Raises:
-        ConfigurationError: no client can be made of the settings.
+        ConfigurationError: no client accepts the settings.
     """
     client, names, group = quiet(client_config(settings.kafka)), settings.topic.names(), settings.materializer.group
     watched = {"materializer": (group, names.events)}
@@ -267,7 +267,7 @@ class Bridging:
         until_caught_up: whether to end once all records that are on the topic now are committed.
 
     Raises:
-        FatalError: no client can be made of the settings.
+        FatalError: no client accepts the settings.
         InputError: the topic is one of Headwater's own.
     """
 

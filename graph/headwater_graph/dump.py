@@ -1,4 +1,4 @@
-"""Dumps: the whole graph as JSON lines in order of key, the same for equal graphs, byte for byte; and comparing two.
+"""Dumps: the whole graph as JSON lines in order of key, byte for byte equal for equal graphs; comparison of dumps.
 
     {"key":"0a1b…","labels":["Run"],"properties":{"name":"enrich 3f2a91c0","started_at":1735689600000000,…}}
     {"end":"77c0…","key":"0a1b…/OF/77c0…","properties":{},"start":"0a1b…","type":"OF"}
@@ -128,7 +128,7 @@ def _differences(
 
 
 class SortedLines:
-    """Lines sorted by key, also more than fit into memory: beyond a number of lines, in sorted files.
+    """Lines sorted by key; beyond a number of lines, they are kept in sorted files.
 
     Args:
         in_memory: number of lines in memory at once.
@@ -147,7 +147,7 @@ class SortedLines:
             file.close()
 
     def add(self, lines: list[tuple[str, str]]) -> None:
-        """Add lines, each behind its key; keys have no tab in them, and JSON has no line feed."""
+        """Add (key, line) pairs; keys contain no tab, and JSON no line feed."""
         self._lines += lines
         if len(self._lines) >= self._in_memory:
             # Closed with the others, when this ends.
@@ -225,8 +225,8 @@ class Comparison:
 
     Attributes:
         equal: number of lines that are in both.
-        missing: number of lines that should be there and aren't.
-        extra: number of lines that are there and shouldn't be.
+        missing: number of expected lines that aren't found.
+        extra: number of unexpected lines.
         changed: number of lines whose key is in both, and whose properties differ.
         samples: the first differences.
     """
@@ -259,7 +259,7 @@ def compare(expected: Iterator[str], found: Iterator[str]) -> Comparison:
 
     Args:
         expected: lines in order of key, as `oracle` and `dump` give them.
-        found: likewise.
+        found: lines in order of key.
     """
     comparison = Comparison()
     ours, theirs = _next(expected), _next(found)

@@ -85,7 +85,7 @@ def main() -> None:
 def prepare(
     session: Any, channel: Channel, scratch: Path, empty: Collection[str] | None = None
 ) -> tuple[Sources, Looks]:
-    """Replace PySpark's readers and writers in this process; they can't be put back.
+    """Replace PySpark's readers and writers in this process, irreversibly.
 
     Args:
         session: the session.

@@ -1,4 +1,4 @@
-"""Options of readers and writers that change rows, or what readers find: as text, without secrets."""
+"""Options of readers and writers that affect rows, as text without secrets."""
 
 from __future__ import annotations
 

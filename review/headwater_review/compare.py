@@ -130,7 +130,7 @@ def compare(old: Schema, new: Schema, renames: Mapping[str, str] | None = None) 
     fields aren't listed.
 
     Args:
-        old: the schema as it is.
+        old: current schema.
         new: the schema to be, of the same dataset.
         renames: old path to new path.
 

@@ -81,7 +81,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def without_shapes(text: str, lowered: str, mask: str) -> str:
-    """`text` with a mask in the place of each token and key.
+    """Replace each token and key in `text` by a mask.
 
     Args:
         text: anything.

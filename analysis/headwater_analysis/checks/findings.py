@@ -107,7 +107,7 @@ class Checks:
         total: number of findings of all rules.
         exempted: number of exempted findings of all rules.
         unused: exemptions that exempt nothing.
-        unchecked: rules that took too long: without findings, they may be broken all the same.
+        unchecked: rules that took too long: they have no findings here, but may be broken.
     """
 
     rules: tuple[CheckedRule, ...]

@@ -43,7 +43,7 @@ def check(
     limit: int = 20,
     cursor: str | None = None,
 ) -> Checks:
-    """Check the rules, each in a read transaction and with a time limit of its own.
+    """Check the rules, each in its own read transaction with its own time limit.
 
     Args:
         reader: reader of the graph.
@@ -143,7 +143,7 @@ def _checked(
 
 
 def _idle(keys: Mapping[Exemption, Sequence[str]], met: set[str]) -> Iterable[UnusedExemption]:
-    """Exemptions that exempt nothing; `met` are the exempted keys of which something was found."""
+    """Exemptions without effect; `met` are the exempted keys with findings."""
     for exemption, own in keys.items():
         if not own:
             yield UnusedExemption(exemption.rule, exemption.subject, exemption.line, "UNKNOWN_SUBJECT")

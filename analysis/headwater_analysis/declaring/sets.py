@@ -1,4 +1,4 @@
-"""A declaration set on its way to the topic: its declarations, and the events of a revision."""
+"""Declaration set before publication: its declarations, and the events of a revision."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class KnownKind(StrEnum):
 
 
 def known(reader: Reader, text: str, kind: KnownKind | None = None) -> Known:
-    """Return the details of whatever `text` names.
+    """Return the details of the asset that `text` names.
 
     Args:
         reader: reader of the graph.

@@ -217,7 +217,7 @@ def details_of(tx: Transaction, asset: Asset) -> DatasetDetails:
 
 
 def _business_versions(tx: Transaction, runs: Iterable[RunItem], keys: list[str]) -> tuple[BusinessVersion, ...]:
-    # A streaming query's micro-batches are written, whatever its run's end.
+    # Micro-batches of a failed streaming run are still written.
     last = next((run for run in runs if run.state is not RunEventType.FAIL or run.first_batch is not None), None)
     if last is None:
         return ()

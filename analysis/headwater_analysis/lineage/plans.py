@@ -37,7 +37,7 @@ class WrittenDataset(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A plan as the graph has it.
+    """A stored plan.
 
     Attributes:
         job: key of its job.

@@ -70,7 +70,7 @@ class Search:
         return self._high - self._low <= 1
 
     def probes(self, fan_out: int = FAN_OUT) -> Iterable[int]:
-        """Batch ids to look at next, evenly apart."""
+        """Batch ids to read next, evenly spaced."""
         low, width = self._low, self._high - self._low
         if width <= fan_out:
             return range(low + 1, self._high)

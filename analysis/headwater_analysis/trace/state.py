@@ -197,7 +197,7 @@ def plans_to_ask(groups: Iterable[tuple[Query, Sequence[Batch]]]) -> list[Writin
 
 
 def _shows_state(batches: Sequence[Batch]) -> bool:
-    """Return whether batches show by themselves whether their query keeps state."""
+    """Return whether these batches already show whether their query keeps state."""
     return all(map(_is_ours, batches)) or any(batch.properties.get("state_rows") is not None for batch in batches)
 
 

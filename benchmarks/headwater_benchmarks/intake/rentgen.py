@@ -175,7 +175,7 @@ class RunningRentgen:
 
 @contextlib.contextmanager
 def rentgen_up(peer: InstalledRentgen) -> Iterator[RunningRentgen]:
-    """Data.Rentgen with a PostgreSQL of its own, inside the block.
+    """Run Data.Rentgen with its own PostgreSQL during the block.
 
     Raises:
         HeadwaterError: the server doesn't start, or its tables can't be created.

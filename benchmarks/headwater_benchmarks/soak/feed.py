@@ -151,7 +151,7 @@ class AcknowledgedFeed:
 
 
 def bad_record(dice: random.Random, good: bytes) -> bytes:
-    """A record that can't be applied, and that a consumer must put on the dead-letter topic.
+    """A record that can't be applied, and that a consumer must dead-letter.
 
     One of: nothing, no event at all, an unknown schema, an event cut short.
 

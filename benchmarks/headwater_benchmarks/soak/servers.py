@@ -128,7 +128,7 @@ def stands_still(pid: int) -> bool:
 
 @contextlib.contextmanager
 def standing_still(pid: int) -> Iterator[None]:
-    """SIGSTOP for the block: alive, connected, and answering nobody."""
+    """Suspend by SIGSTOP during the block: alive and connected, but without answers."""
     os.kill(pid, signal.SIGSTOP)
     try:
         yield
@@ -137,7 +137,7 @@ def standing_still(pid: int) -> Iterator[None]:
 
 
 class Disk:
-    """A file system in memory with a size of its own, which can be made to be full."""
+    """File system in memory with a fixed size, which can be filled."""
 
     def __init__(self, folder: Path, size_mb: int) -> None:
         self._folder = folder

@@ -331,7 +331,7 @@ class World:
             time.sleep(_LOOK_SECONDS)
 
     def _described(self) -> str:
-        """State of the group and of all consumers, for whoever has to find out why."""
+        """State of the group and of all consumers, for finding the cause of a failure."""
         lines = []
         try:
             reader = OffsetReader(self.client, group=_GROUP)
@@ -361,7 +361,7 @@ def discrepancies(
 
     Args:
         accounting: records of today's topic, by their end.
-        comparison: the graph beside the ledger.
+        comparison: comparison of the graph with the ledger.
         earlier: acknowledged and dead-lettered on incarnations of the topic that are gone.
         acknowledged: records that the brokers acknowledged.
         bad: dead letters that there should be.

@@ -38,7 +38,7 @@ _STYLES = {JobState.WAITING: "dim", JobState.RUNNING: "yellow", JobState.FINISHI
 
 @dataclass(frozen=True, slots=True)
 class JobView:
-    """A job as it is shown.
+    """State of a job for display.
 
     Attributes:
         seconds: Since it began, or how long it took.

@@ -1,4 +1,4 @@
-"""The review of two versions of a job: for people, for a pull request, and for what shows findings in code."""
+"""Review of two versions of a job, for people, for pull requests, and as SARIF and code quality reports."""
 
 from __future__ import annotations
 

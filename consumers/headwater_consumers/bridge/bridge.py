@@ -115,7 +115,7 @@ class _Batch:
 
 
 class Bridge:
-    """One member of the bridge's consumer group. `run` blocks, in a thread of its own; `stop` ends it."""
+    """One member of the bridge's consumer group. `run` blocks, so call it in a separate thread; `stop` ends it."""
 
     name = "openlineage"
 
@@ -327,7 +327,7 @@ def _letter(record: FetchedRecord, reason: DeadLetterReason, pointer: str, messa
 
 
 class BridgeThread:
-    """A bridge beside the materializer, in a thread of its own.
+    """Bridge in the materializer's process, in a separate thread.
 
     Args:
         bridge: bridge to run.

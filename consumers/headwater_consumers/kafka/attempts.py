@@ -2,7 +2,7 @@
 
 A process that is killed, for its memory say, can't tell. So before the first records of a partition are handed on,
 their offset is committed again with the number of attempts in its metadata; the first commit of progress removes the
-number. Whoever is assigned the partition next reads how often it was begun in vain:
+number. The next owner of the partition reads the number of failed attempts:
 
     begun before   handed on at once   of the next
     0, 1           as many as fit      all
@@ -34,7 +34,7 @@ class _Attempt:
 
     Attributes:
         before: attempts in vain.
-        left: records that are still handed on with care.
+        left: number of records that are still to be handed on carefully.
         careful: True while records have to be handed on carefully, or such records aren't committed.
         out: offset after the last uncommitted record that was handed on; None if all are committed.
         begun: the attempt is recorded.

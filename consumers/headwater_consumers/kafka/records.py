@@ -103,8 +103,8 @@ class Decoded:
     """Event with its record.
 
     Attributes:
-        record: the record as it was read.
-        event: the event as it is applied.
+        record: unchanged record.
+        event: event to apply.
         of_future: True if the event stated a time in the future, which was lowered (`future`).
     """
 

@@ -18,7 +18,7 @@ from headwater_schemas.record import Record
 
 SUFFIX: Final = ".outbox"
 _FORMAT: Final = 1  # PRAGMA user_version
-# Overhead of a row beside key and value: id, kind, numbers, its share of the pages.
+# Overhead of a row besides key and value: id, kind, numbers, its share of the pages.
 _ROW_BYTES: Final = 128
 _SCHEMA: Final = (
     "CREATE TABLE event (number INTEGER PRIMARY KEY, event_id TEXT NOT NULL, kind TEXT NOT NULL, "

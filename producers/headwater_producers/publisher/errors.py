@@ -4,7 +4,7 @@
     └── PublisherError
         ├── BufferFullError          retryable: the event wasn't accepted, too many wait already
         ├── PublisherClosedError     the event wasn't accepted: `close` was called
-        └── DeliveryError            raised by `FlushReport.require_delivered` alone
+        └── DeliveryError            raised only by `FlushReport.require_delivered`
 
 An event that breaks the contract is refused with `EncodeError`, settings that make no producer with
 `SettingsRefusedError`. `publish` never raises a failure of an event that it has accepted: the report of `flush` has it.

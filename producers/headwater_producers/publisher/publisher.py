@@ -36,7 +36,7 @@ class Publisher:
         clock: monotonic seconds.
 
     Raises:
-        SettingsRefusedError: no producer can be made of the settings. An unreachable broker raises nothing.
+        SettingsRefusedError: no producer accepts the settings. An unreachable broker raises nothing.
     """
 
     def __init__(

@@ -50,7 +50,7 @@ class Sender:
         clock: monotonic seconds.
 
     Raises:
-        SettingsRefusedError: no producer can be made of the settings.
+        SettingsRefusedError: no producer accepts the settings.
     """
 
     def __init__(

@@ -278,7 +278,7 @@ _EXPRESSION: Final = f"{_CELL};overflow-wrap:anywhere;min-width:20em"
 def text_table(explanation: LineageExplanation) -> str:
     """Render an explanation as aligned text, one line for each source; `*` stands for all outputs."""
     rows = [HEAD, *(tuple(_one_line(cell) for cell in row.cells) for row in _rows(explanation))]
-    # The last column may be as wide as it likes.
+    # The width of the last column isn't limited.
     widths = [max(_width(row[column]) for row in rows) for column in range(len(HEAD) - 1)]
     rows.insert(1, (*("-" * width for width in widths), "-" * len(HEAD[-1])))
     lines = [_aligned(row, widths) for row in rows]

@@ -111,7 +111,7 @@ class KafkaSettings(BaseModel):
 
 
 def _check(config: dict[str, str]) -> None:
-    """Find what librdkafka would refuse with a message that names no setting of Headwater."""
+    """Check for values that librdkafka would refuse without naming Headwater's setting."""
     protocol = config["security.protocol"].upper()
     if protocol.startswith("SASL"):
         _check_sasl(protocol, config)

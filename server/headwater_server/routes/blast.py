@@ -28,7 +28,7 @@ Batch = Annotated[int | None, Query(ge=0, le=MOST_OFFSET)]
 
 @dataclass(frozen=True, slots=True)
 class BlastQuery:
-    """The origin as the query has it."""
+    """Origin from the query parameters."""
 
     run: str | None
     query: str | None

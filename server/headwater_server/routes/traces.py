@@ -24,7 +24,7 @@ _WAYS = (
 
 @dataclass(frozen=True, slots=True)
 class TraceQuery:
-    """The start as the query has it."""
+    """Start from the query parameters."""
 
     path: str | None
     dataset: str | None

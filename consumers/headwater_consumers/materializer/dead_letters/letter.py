@@ -153,7 +153,7 @@ class RecordCoordinates:
 
 @dataclass(frozen=True, slots=True)
 class StoredDeadLetter:
-    """Dead letter as it is read back from its topic.
+    """Dead letter read back from its topic.
 
     Attributes:
         record: record on the dead-letter topic; key, value and timestamp are the original's, byte for byte.

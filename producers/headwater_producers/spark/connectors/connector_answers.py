@@ -1,4 +1,4 @@
-"""Answers of connectors beside `Leaf` and `Written`: scans, offset ranges, commits, descriptions of tables."""
+"""Further answers of connectors, besides `Leaf` and `Written`: scans, offset ranges, commits, tables."""
 
 from __future__ import annotations
 

@@ -350,7 +350,7 @@ class StreamSink:
     Attributes:
         description: description in a progress: `FileSink[file:/out]`.
         files: reader of the sink's log.
-        sink: the JVM's own, where the query can be asked.
+        sink: the sink's JVM object, if the query is running.
     """
 
     description: str

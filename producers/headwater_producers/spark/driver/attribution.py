@@ -110,7 +110,7 @@ class Attributor:
         return owner
 
     def _by_rows(self, execution: Any) -> MicroBatch | None:
-        """Attribute by the plan's RDDs: a frame's `.rdd` may have been handed to `createDataFrame`."""
+        """Attribute by the plan's RDDs: a frame's `.rdd` may have been passed to `createDataFrame`."""
         for rdd in rdds_of(execution.analyzed()):
             if (batch := self._links.made_of(origins(rdd, self._frames).ids)) is not None:
                 return batch

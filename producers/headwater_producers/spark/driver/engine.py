@@ -156,7 +156,7 @@ class Engine:
         return self._end is not None and self._end.done.is_set() and self._end.taken_in
 
     def await_end(self) -> None:
-        """Wait for a `finish` that is under way.
+        """Wait for a running `finish`.
 
         For a signal handler that may have interrupted the engine on the same thread: so it takes no lock.
         """

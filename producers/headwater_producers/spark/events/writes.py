@@ -83,7 +83,7 @@ class Write:
     Attributes:
         description: description of the command's plan.
         written: counts of the command as a whole.
-        scans: scans of the executed plan, as far as they can be seen.
+        scans: visible scans of the executed plan.
         version: version of the written table, if it has versions and this one is known.
         version_certainty: certainty of `version`.
         partitions: partitions of the written files, where known.

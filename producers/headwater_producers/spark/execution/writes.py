@@ -186,7 +186,7 @@ def _settled(description: PlanDescription, version: CommittedVersion) -> PlanDes
     """Complete a plan's description with facts from the commit of its write."""
     outputs, inputs = description.outputs, description.inputs
     if version.keeps:
-        # Whatever the session's settings are by now: files of earlier versions still exist.
+        # Independent of the session's current settings: files of earlier versions still exist.
         outputs = tuple(
             replace(each, mode=WriteMode.OVERWRITE_PARTITIONS, lifecycle=None, overwritten=())
             if each.mode in (WriteMode.OVERWRITE, WriteMode.REPLACE)

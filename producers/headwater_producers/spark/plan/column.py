@@ -60,7 +60,7 @@ class DirectSource:
 
     Attributes:
         field: None: from no field (a constant, a black box without arguments).
-        kind: kind of the transformation on the way.
+        kind: kind of the transformation.
         masking: the field's value can't be read back.
         whole: True if the value has the field's own structure, so that each part comes from the field's part of the
             same name.

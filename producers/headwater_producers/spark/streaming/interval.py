@@ -1,6 +1,6 @@
 """Interval entries: one for each executed micro-batch, from its progress as Spark reports it.
 
-An entry is made of the micro-batch's progress, the sources' logs in the checkpoint, the sink's log and the writes
+An entry is built from the micro-batch's progress, the sources' logs in the checkpoint, the sink's log and the writes
 inside foreachBatch.
 
 A progress is read from `StreamingQueryProgress.json` (Spark 3.4 to 4.0). Spark reports a trigger without new data under
@@ -194,7 +194,7 @@ def observed_quality(
 ) -> Iterator[QualityResult]:
     """Read checks: `df.observe("orders", expr("bool_and(id IS NOT NULL)").alias("has_id"))` ⇒ `orders.has_id`.
 
-    A number beside it named `has_id_value` is the measured value. Other numbers assert nothing.
+    A further number named `has_id_value` is the measured value. Other numbers assert nothing.
 
     Args:
         observed: metrics by name, by the name of their observation.
@@ -242,7 +242,7 @@ class SinkCommits:
         sink: description of the sink in a progress.
         query_id: the query's.
         files: reader of the log.
-        log: log of the sink, where the query's own could be asked.
+        log: log of the sink, if the running query gave access to it.
     """
 
     def __init__(self, sink: str, query_id: str, files: TextFiles, log: StreamLog | None = None) -> None:

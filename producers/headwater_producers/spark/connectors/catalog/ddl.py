@@ -76,7 +76,7 @@ def altered_v2(command: JvmCommand) -> Change:
 
 
 def _columns_changed_v2(command: JvmCommand) -> Change:
-    """Describe RENAME COLUMN, DROP COLUMNS and REPLACE COLUMNS: the new schema alone shows no renames."""
+    """Describe RENAME COLUMN, DROP COLUMNS and REPLACE COLUMNS: the new schema doesn't show renames."""
     (change,) = altered_v2(command)
     plan, known = (
         command.plan,

@@ -63,7 +63,7 @@ def relation_table(context: SessionContext, relation: Any) -> CatalogEntry | Non
 
 
 def v1_name(identifier: Any, context: SessionContext) -> NamedTable:
-    """Name a table or view of Spark's own catalog by its JVM `TableIdentifier` alone."""
+    """Name a table or view of Spark's own catalog only from its JVM `TableIdentifier`."""
     return context.table(f"{option(identifier.database()) or 'default'}.{identifier.table()}", None)
 
 

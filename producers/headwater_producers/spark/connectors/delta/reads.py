@@ -39,7 +39,7 @@ from headwater_schemas.naming.tables import NamedTable
 
 LATEST: Final = "TahoeLogFileIndex"
 INDEXES: Final = frozenset({LATEST, "TahoeBatchFileIndex", "TahoeChangeFileIndex", "CdcAddFileIndex"})
-"""File indexes of plans as they are analyzed."""
+"""File indexes of analyzed plans."""
 ADDED: Final = frozenset({"_change_type", "_commit_version", "_commit_timestamp"})
 """Columns that the change data feed adds to each row. They are no fields of the table, and come from its log as a
 whole."""
@@ -53,7 +53,7 @@ def version(number: Any) -> Position:
 
 
 def read_version(leaf: JvmLeaf) -> Leaf:
-    """Describe a batch read of a table's files, which are those of a version."""
+    """Describe a batch read of a table's files, which belong to a version."""
     location = kept(leaf.subject, "location")
     if class_name(location) != LATEST:
         read = version(location.version()), Certainty.EXACT

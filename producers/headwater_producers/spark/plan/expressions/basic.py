@@ -23,7 +23,7 @@ from headwater_producers.spark.plan.tree import expression_id
 from headwater_schemas.events import TransformationKind as Kind
 
 COMMON = -1
-"""Variable of a common expression's references, until its `With` is met. Spark's own ids are positive."""
+"""Variable of a common expression's references, until its `With` is read. Spark's own ids are positive."""
 
 _BEFORE_SEED = {"RandStr": 1, "Uniform": 2}
 """Number of arguments before the seed."""

@@ -11,7 +11,7 @@ from headwater_schemas.events import TransformationKind as Kind
 
 
 def passed_on(operator: Operator) -> Relation:
-    """Return the child as it is."""
+    """Return the child unchanged."""
     return operator.children[-1]
 
 
