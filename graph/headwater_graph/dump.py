@@ -47,8 +47,8 @@ def dump(
 ) -> Iterator[str]:
     """The graph's lines, without newlines, in code-point order of their key.
 
-    Streamed: a page of each label is in memory at a time. The pages are read one after the other, so what is written
-    meanwhile may be in the dump in parts. With `internal`, properties that begin with `_` are included.
+    Streamed: a page of each label is in memory at a time. The pages are read one after the other, so the dump may
+    have only parts of concurrent writes. With `internal`, properties that begin with `_` are included.
 
     Raises:
         SegmentDamagedError: micro-batches can't be read; with `internal` there is a line of their segment instead.
