@@ -65,7 +65,7 @@ def timeline(page: Page, url: str) -> None:
 
 
 def drawn(page: Page, datasets: int) -> None:
-    """Wait until so many datasets are drawn."""
+    """Wait until a number of datasets is drawn."""
     page.locator(f'#canvas[data-drawn="{datasets}"]').wait_for(state="attached")
 
 

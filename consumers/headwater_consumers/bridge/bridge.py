@@ -76,7 +76,7 @@ class BridgeParts:
         sink: destination of events.
         dead_letters: destination of records that aren't events.
         metrics: the bridge's metrics.
-        notices: logs trouble.
+        notices: log of faults.
         tenant: tenant of the lineage.
         document_max_bytes: size of the largest document that is accepted.
         drain_seconds: time for the current batch to finish at a stop.
@@ -104,7 +104,7 @@ class _Batch:
 
     Attributes:
         outstanding: documents whose events aren't all settled yet.
-        again: events that Kafka didn't take for a passing reason, with their record.
+        again: events that Kafka didn't accept for a temporary reason, with their record.
         letters: dead letters of refused records, by record.
     """
 

@@ -77,7 +77,7 @@ _ALTERS: Final = frozenset(
 )
 """Iceberg's own commands, which have the table's name as in the statement."""
 _REWRITES: Final = "default_cache_iceberg"
-"""Catalog of the tables that Iceberg's own maintenance rewrites: it commits them later, if at all."""
+"""Catalog of the tables that Iceberg's maintenance is rewriting: the commits come later, or never."""
 _OFFSET: Final = frozenset({"version", "snapshot_id", "position", "scan_all_files"})
 # SparkCatalog of Iceberg: a branch, a tag, a snapshot, a time.
 _SELECTOR: Final = re.compile(r"(?P<table>.+)\.(branch|tag|snapshot_id|at_timestamp)_[^.]+")

@@ -130,7 +130,7 @@ def common_expression(call: Call) -> ValueLineage:
 
 
 def common_reference(_call: Call) -> ValueLineage:
-    """Read a reference to a definition of the `With` around; Spark's JSON lacks its target, so perhaps any of them."""
+    """Read a reference to a definition of the enclosing `With`; its target isn't in the JSON, so it may be any."""
     return ValueLineage(frozenset({DirectSource(Variable(COMMON), Kind.COPY, whole=True)}), text=_COMMON_TEXT)
 
 
