@@ -1,6 +1,6 @@
 """Kit of Neo4j Browser (ops/neo4j-browser): packs its questions for the Browser, and serves its guide.
 
-    uv run scripts/neo4j_browser_kit.py build     after a change of favorites/: favorites.zip and guide.html anew
+    uv run scripts/neo4j_browser_kit.py build     after a change of favorites/: rebuilds favorites.zip and guide.html
     uv run scripts/neo4j_browser_kit.py serve     then, in the Browser: :guide http://localhost:8474/guide.html
 
 Effect of dropping a file on Neo4j Browser 5.24: a `.grass` becomes its style; every `.cypher` in a
@@ -94,7 +94,7 @@ def guide(favorites: list[Favorite]) -> str:
         )
         title = folder.partition(" ")[2]
         slides.append(f"<slide><h3>{title[0].upper() + title[1:]}</h3><p>{introduction}</p>{questions}</slide>")
-    # No <article> around the slides: the Browser looks for slides alone.
+    # No <article> around the slides: the Browser looks only for slides.
     return "<title>Headwater</title>\n" + "\n".join(slides) + "\n"
 
 

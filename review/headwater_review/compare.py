@@ -30,9 +30,10 @@ ANY = "any"
 
 
 class DifferenceKind(StrEnum):
-    """Kind of a difference: of a column; from PARTITIONING on of the dataset, from ROWS on by a job's new version.
+    """Kind of a difference. Up to DESCRIPTION it is in a column.
 
-    PRIVACY is also of a column: a sensitive value was masked, hashed or encrypted, and no longer is, or less.
+    From PARTITIONING on it is in the dataset; from ROWS on it is caused by a job's new version. PRIVACY is in a column:
+    a sensitive value was masked, hashed or encrypted, and no longer is, or less.
     """
 
     ADDED = "ADDED"

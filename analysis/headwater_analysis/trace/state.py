@@ -214,7 +214,7 @@ def _from_plans(tx: Transaction, query: Query, batches: Sequence[Batch], horizon
     plans = plan_steps(tx, _asked(query, batches))
     kinds = {kind for plan in plans for kind in plan.kinds} & KEEP_STATE
     if len({use.dataset for batch in batches for use in batch.reads()}) < 2:
-        # A stream's join with a static table keeps no state: each batch looks it up anew.
+        # A stream's join with a static table keeps no state: each batch looks it up again.
         kinds.discard("JOIN_DEPENDENCY")
     if kinds:
         words = ", ".join(sorted(kind.partition("_")[0].lower() for kind in kinds))

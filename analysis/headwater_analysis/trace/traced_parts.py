@@ -178,7 +178,7 @@ class Hop:
         step: the micro-batches or the run.
         inputs: forwards, the traced parts that the step read; backwards, all parts that it read.
         outputs: forwards, all parts that the step wrote; backwards, the traced parts that it wrote.
-        certainty: the certainty of this hop alone.
+        certainty: certainty of only this hop.
         overall: the weakest certainty on the path from the start.
         why: the facts behind the hop and its certainty.
     """

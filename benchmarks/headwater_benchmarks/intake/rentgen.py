@@ -83,7 +83,7 @@ class RunningRentgen:
     Args:
         peer: installed parts.
         postgres: PostgreSQL's first process.
-        port: PostgreSQL's, on the loopback address.
+        port: port of PostgreSQL on the loopback address.
         folder: for logs.
     """
 

@@ -124,7 +124,7 @@ def command(
         if not answers:
             console.warning(f"Neo4j doesn't answer at {neo4j.uri} yet; questions are answered 503 until it does.")
         url = server.url
-        # Signals first: who waits for the line may end it at once.
+        # Signals are handled first: a process that waits for this line may stop the server at once.
         with stopped_by_signals(server.stop):
             log.info(
                 "Lineage on %s/, the API described on %s/docs; of Neo4j %s, database %s, tenant %s.",

@@ -92,7 +92,7 @@ def sarif(review: JobReview, version: str) -> dict[str, Any]:
 
     Args:
         review: the answer.
-        version: Headwater's.
+        version: version of Headwater.
     """
     documents = [show.sarif(output, version) for output in review.outputs]
     rules: dict[str, dict[str, Any]] = {}
@@ -145,7 +145,7 @@ def gitlab(review: JobReview) -> list[dict[str, Any]]:
 
 
 def _named(output: Review) -> Review:
-    """With the output's name in each text, because all outputs share one list."""
+    """Return the output with its name in each text, because all outputs share one list."""
     name = output.dataset.title or output.dataset.name
     return replace(output, differences=tuple(replace(each, text=f"{name}: {each.text}") for each in output.differences))
 

@@ -235,7 +235,7 @@ def sarif(review: Review, version: str) -> dict[str, Any]:
 
     Args:
         review: the answer.
-        version: Headwater's.
+        version: version of Headwater.
     """
     shown = [each for each in review.differences if each.severity in _LEVELS]
     kinds = list(dict.fromkeys(each.difference.kind for each in shown))

@@ -203,7 +203,7 @@ def quality(turns: Sequence[QualityTurn]) -> Table:
 
 
 def duration_text(began: datetime | None, ended: datetime | None) -> str:
-    """`1 h 02 min`, `3 min 20 s`, `4.2 s`; nothing where it isn't known: two clocks may have it end before it began."""
+    """`1 h 02 min`, `3 min 20 s`, `4.2 s`; empty if unknown, or if two clocks put the end before the start."""
     if began is None or ended is None or ended < began:
         return ""
     seconds = (ended - began).total_seconds()

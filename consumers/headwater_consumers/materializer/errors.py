@@ -81,7 +81,7 @@ class DeadLetterReason(StrEnum):
     """A healthy database refuses this event, even alone, as wrong."""
 
     TOO_LARGE = "TOO_LARGE"
-    """A healthy database has not the memory or time to write this event, even alone; more relationships come of it than
+    """A healthy database lacks the memory or time to write this event, even alone; it makes more relationships than
     one transaction may have; or the record is longer than any that is decoded."""
 
     UNFETCHABLE = "UNFETCHABLE"

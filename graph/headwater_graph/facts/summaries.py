@@ -110,7 +110,7 @@ def summarize(intervals: Iterable[IntervalFacts], horizon: Horizon) -> dict[Summ
 
     Args:
         intervals: micro-batches of one query.
-        horizon: the query's.
+        horizon: horizon of the query.
     """
     gathered: dict[SummaryId, tuple[list[tuple[int, int]], list[Report]]] = {}
     for interval in intervals:

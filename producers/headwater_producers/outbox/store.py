@@ -61,7 +61,7 @@ class Store:
 
     @classmethod
     def create(cls, folder: Path) -> Self:
-        """Create an empty file, readable by its owner alone.
+        """Create an empty file, readable only by its owner.
 
         Raises:
             OutboxUnusableError: the file can't be created.

@@ -325,7 +325,7 @@ class Worker:
     Args:
         inbox: source of the signals.
         publisher: publishes events.
-        bus: Spark's.
+        bus: Spark's listener bus.
         handler: makes events of signals.
         streams: the application's streaming queries.
     """

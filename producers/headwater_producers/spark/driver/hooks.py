@@ -305,7 +305,7 @@ class TopicWait:
         """Wait until the topic's state is known, or the time is over. Never raises.
 
         Args:
-            writer: PySpark's, about to write.
+            writer: PySpark's writer, which is about to write.
             options: given to `save`.
         """
         try:

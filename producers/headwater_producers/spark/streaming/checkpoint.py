@@ -34,7 +34,7 @@ class LoggedBatch:
     """Planned micro-batch.
 
     Attributes:
-        batch_id: Spark's.
+        batch_id: Spark's id of the micro-batch.
         planned_at: time of planning, a moment after the trigger began; None with a continuous trigger.
         watermark: watermark of the micro-batch; None before any event time was seen.
         ends: end offset of each source, its own JSON, parsed; None if a source has none yet.

@@ -240,7 +240,7 @@ class SinkCommits:
 
     Args:
         sink: description of the sink in a progress.
-        query_id: the query's.
+        query_id: Spark's id of the query.
         files: reader of the log.
         log: log of the sink, if the running query gave access to it.
     """
@@ -481,7 +481,7 @@ def micro_batch_facts(
     Args:
         progress: progress of the micro-batch.
         description: the query's plan.
-        checkpoint: the query's.
+        checkpoint: checkpoint of the query.
         writes: made inside foreachBatch.
         digest: digest of the micro-batch's column lineage.
         commits: commits in the log of the query's sink.

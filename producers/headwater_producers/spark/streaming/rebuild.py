@@ -85,9 +85,8 @@ class Rebuilder:
         """Rebuild a committed micro-batch.
 
         The start offset is in the log of the micro-batch before. If that file is gone, the range begins at the last
-        known offsets (for Kafka at the query's first ones) and is an UPPER_BOUND. The event id depends on the end
-        alone: it
-        stays the same.
+        known offsets (for Kafka at the query's first ones) and is an UPPER_BOUND. The event id depends
+        only on the end, so it stays the same.
 
         Raises:
             CheckpointError: its range is unknown.
