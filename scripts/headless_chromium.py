@@ -1,7 +1,7 @@
 """A page in a headless Chromium that reaches only the loopback address.
 
-Every other host fails to resolve: Neo4j Browser, say, would load fonts, analytics and a feedback widget from the
-internet, and neither a picture nor a test may depend on those. Chromium is the system's own; the Python package
+Every other host fails to resolve: Neo4j Browser, for example, would load fonts, analytics and a feedback widget
+from the internet, and neither a picture nor a test may depend on those. Chromium is the system's own; the Python package
 playwright drives it and brings none.
 """
 

@@ -70,7 +70,7 @@ def drawn(page: Page, datasets: int) -> None:
 
 
 def save(page: Page, name: str) -> None:
-    """All in view, then a PNG."""
+    """Fit the whole drawing into view, and save a PNG."""
     page.get_by_role("button", name="Fit").click()
     page.wait_for_timeout(500)
     page.screenshot(path=IMAGES / name)

@@ -1,4 +1,4 @@
-"""Runs a consumer from a command, until it is stopped or has caught up, and optionally the bridge of a topic."""
+"""Run of a consumer from a command, until it is stopped or has caught up, and optionally the bridge of a topic."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def consume(
             bridging.stop()
             materializer.stop()
 
-        # Signals first: who waits for the line may end it at once.
+        # Signals are handled first: a process that waits for the line may stop the consumer at once.
         with stopped_by_signals(stop), rare_collections():
             started(materializer.port)
             _log_start(target, settings, metrics_url=f"http://{settings.materializer.http_host}:{materializer.port}")

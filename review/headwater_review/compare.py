@@ -1,4 +1,4 @@
-"""Two schemas of a dataset ⇒ every difference between them, at once."""
+"""Comparison of two schemas of a dataset: all differences between them."""
 
 from __future__ import annotations
 

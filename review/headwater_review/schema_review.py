@@ -243,7 +243,7 @@ class _Reviewing:
 
     @property
     def _above(self) -> str:
-        """Prefix that paths of the files have in the graph: `value.`, say."""
+        """Prefix that paths of the files have in the graph, such as `value.`."""
         return "".join(f"{step}." for step in self._at)
 
     def _spreads(

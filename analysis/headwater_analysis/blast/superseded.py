@@ -60,7 +60,7 @@ class Replacements:
         self._runs(since)
         self._queries(sorted(keys))
         for stored, _, _ in prefetch(context.tx, datasets=sorted(keys)).datasets:
-            # A dataset that lost one of its names, by a RENAME say, still exists.
+            # A dataset that lost one of its names, such as by a RENAME, still exists.
             if (
                 stored["key"] == self._shown[stored["key"]]
                 and stored["dropped"]

@@ -79,7 +79,7 @@ class Symlink:
     Attributes:
         namespace: namespace of that name.
         name: the name.
-        type: type of the link, TABLE say, where known.
+        type: type of the link, such as TABLE; None if unknown.
     """
 
     namespace: str
@@ -99,7 +99,7 @@ class DatasetDetails:
         classification, criticality: classification and criticality that its own events report.
         declared: declarations of it and of its columns; None if there are none.
         declared_consumers: dashboards, teams and others that are declared to read it.
-        storage_layer, storage_format: `iceberg`, `parquet`, say.
+        storage_layer, storage_format: such as `iceberg` and `parquet`.
         source_uri: location of its data.
         known_as: all its other names: former names, names in catalogs, names of a topic by other brokers. The answer
             includes facts under any of them.

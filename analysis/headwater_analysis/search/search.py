@@ -46,7 +46,7 @@ class HitTag:
     """A tag of a dataset, a job or a column.
 
     Attributes:
-        key: `pii`, say.
+        key: such as `pii`.
         value: '' for none.
         column: field path, for a tag of one column; None: the whole dataset or job.
     """

@@ -470,7 +470,7 @@ def _server_faults(name: str, server: ServerOf, link: LinkOf, *, slow_flows: boo
 
 
 def poisoned(world: World, dice: random.Random) -> str:
-    """Send hundreds of records that can't be applied at once."""
+    """Send at once hundreds of records that can't be applied."""
     count = dice.randrange(100, 400)
     with world.feed.held():
         before = world.feed.bad

@@ -1,6 +1,6 @@
 """Attempts: records that a consumer was processing when its process ended, to find a record that ends every process.
 
-A process that is killed, for its memory say, can't tell. So before the first records of a partition are handed on,
+A process that is killed, such as by the OOM killer, can't report it. So before it processes a partition's first records,
 their offset is committed again with the number of attempts in its metadata; the first commit of progress removes the
 number. The next owner of the partition reads the number of failed attempts:
 

@@ -11,7 +11,7 @@ from headwater_graph.statements import statement
 if TYPE_CHECKING:
     from neo4j import ManagedTransaction, Result
 
-# Neo4j plans a statement anew whenever its counts have moved enough, which in a graph that grows takes a third of the
+# Neo4j plans a statement again whenever its counts have moved enough, which in a graph that grows takes a third of the
 # processor time of small batches, and seconds at a time. Each of these statements has one good plan, independent of the
 # counts: a test checks that it is the plan made on an empty graph. A server that is restarted plans again.
 # https://neo4j.com/docs/cypher-manual/5/planning-and-tuning/query-tuning/#cypher-replanning

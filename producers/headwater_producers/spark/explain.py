@@ -95,7 +95,7 @@ class LineageExplanation:
     incomplete_reason: str | None = None
 
     def to_table(self) -> str:
-        """Render the lineage as aligned text, one line for each source; `*` stands for all outputs."""
+        """Render the lineage as aligned text, one line for each source; `*` means all outputs."""
         return text_table(self)
 
     def _repr_html_(self) -> str:
@@ -276,7 +276,7 @@ _EXPRESSION: Final = f"{_CELL};overflow-wrap:anywhere;min-width:20em"
 
 
 def text_table(explanation: LineageExplanation) -> str:
-    """Render an explanation as aligned text, one line for each source; `*` stands for all outputs."""
+    """Render an explanation as aligned text, one line for each source; `*` means all outputs."""
     rows = [HEAD, *(tuple(_one_line(cell) for cell in row.cells) for row in _rows(explanation))]
     # The width of the last column isn't limited.
     widths = [max(_width(row[column]) for row in rows) for column in range(len(HEAD) - 1)]

@@ -72,7 +72,7 @@ class DeadLetter:
         """All headers of the letter: the record's own (without those of an earlier dead letter), then Headwater's.
 
         Args:
-            group: the consumer group, which stands for Connect's connector.
+            group: consumer group, given as the name of Connect's connector.
         """
         partition, unread = self.record.partition, self.record.unread
         added = {
@@ -106,7 +106,7 @@ def is_replay(headers: Headers) -> bool:
 
 
 def _attempt(headers: Headers) -> int:
-    """1, or for a record that a replay brought back the number it was given."""
+    """Number of the attempt: 1, or the number that a replay gave to the record."""
     for name, value in headers:
         if name == ATTEMPT and value is not None and value.isdigit():
             return int(value[:9])

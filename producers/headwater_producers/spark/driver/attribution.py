@@ -73,7 +73,7 @@ class Attributor:
         batch = self._batch(execution, session) if self._links else None
         if batch is None:
             return PlanAttribution(None, None, self._settings)
-        # Such a plan is built anew with each micro-batch: the batch's number, or the minute, must not make it another
+        # Such a plan is rebuilt with each micro-batch: the batch's number, or the minute, must not make it another
         # plan.
         return PlanAttribution(batch, self._streams.upstream(batch), replace(self._settings, numbers=False))
 

@@ -100,7 +100,7 @@ def no_input(call: Call) -> ValueLineage:
 
 
 def random(call: Call) -> ValueLineage:
-    """Read a random value. The seed, which Spark may choose anew in every run, isn't part of the text."""
+    """Read a random value. The seed, which Spark may choose in every run, isn't part of the text."""
     shown = call.arguments[: _BEFORE_SEED.get(call.node.name, 0)]
     return ValueLineage(CONSTANT, text=f"{function_name(call.node.name)}({', '.join(a.text for a in shown)})")
 
