@@ -1,8 +1,8 @@
 """Attempts: records that a consumer was processing when its process ended, to find a record that ends every process.
 
-A process that is killed, such as by the OOM killer, can't report it. So before it processes a partition's first records,
-their offset is committed again with the number of attempts in its metadata; the first commit of progress removes the
-number. The next owner of the partition reads the number of failed attempts:
+A process that is killed, such as by the OOM killer, can't report it. So before a partition's first records are
+processed, their offset is committed again with the number of attempts in its metadata; the first commit of progress
+removes the number. The next owner of the partition reads the number of failed attempts:
 
     begun before   handed on at once   of the next
     0, 1           as many as fit      all
