@@ -10,9 +10,9 @@ SWEEPS = 8  # of the barycentre heuristic; a graph that a person can read settle
 def flow_layout(nodes: Sequence[str], arrows: Iterable[tuple[str, str]]) -> dict[str, tuple[float, float]]:
     """A place for each node, x and y as fractions of the canvas, margins included.
 
-    A node's column is the longest way to it from a node without predecessors; within a column, nodes stand in the
-    order of their neighbours' mean height (Sugiyama's layered drawing, with barycentres). An arrow that closes a cycle
-    has no say, nor has one from a node to itself.
+    A node's column is the length of the longest path to it from a node without predecessors; within a column, nodes are
+    ordered by their neighbours' mean height (Sugiyama's layered drawing, with barycentres). Arrows that close a cycle,
+    and arrows from a node to itself, are ignored.
 
     Args:
         nodes: Ids, in an order that breaks ties.
@@ -23,7 +23,7 @@ def flow_layout(nodes: Sequence[str], arrows: Iterable[tuple[str, str]]) -> dict
     for _ in nodes:
         for source, target in forward:
             column[target] = max(column[target], column[source] + 1)
-    # A source stands right before the first that needs it, not at the far left.
+    # A source is placed right before its first target, not at the far left.
     for node in nodes:
         following = [column[target] for source, target in forward if source == node]
         if following and not any(target == node for _, target in forward):
@@ -54,7 +54,7 @@ def _spread(position: int, count: int) -> float:
 
 
 def _without_cycles(nodes: Sequence[str], arrows: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The arrows, but for those that close a cycle in a depth-first walk in the nodes' order."""
+    """The arrows, except those that close a cycle in a depth-first walk in the nodes' order."""
     following: dict[str, list[str]] = {node: [] for node in nodes}
     for source, target in arrows:
         following[source].append(target)

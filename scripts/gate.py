@@ -71,7 +71,7 @@ def flaky_tests(path: Path, today: dt.date) -> list[Flaky]:
     """Read the entries of `tests/flaky.toml`.
 
     Raises:
-        GateError: The file can't be read, an entry is incomplete, or one's review date has passed.
+        GateError: The file can't be read, an entry is incomplete, or an entry's review date has passed.
     """
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
@@ -235,7 +235,7 @@ def stress(paths: Sequence[str], root: Path = ROOT) -> int:
 
 @contextmanager
 def busy_processors(count: int) -> Iterator[list[multiprocessing.Process]]:
-    """Keep so many processors busy for the block, each by a process that computes."""
+    """Keep processors busy during the block, each by a process that computes."""
     busy = [multiprocessing.Process(target=_compute, daemon=True) for _ in range(count)]
     for process in busy:
         process.start()

@@ -1,8 +1,8 @@
-"""A page in a headless Chromium that reaches loopback alone.
+"""A page in a headless Chromium that reaches only the loopback address.
 
-Every other host fails to resolve: Neo4j Browser, say, would load fonts, analytics and a feedback widget from the
-internet, and neither a picture nor a test may depend on those. Chromium is the system's own; the Python package
-playwright drives it and brings none.
+Every other host fails to resolve: Neo4j Browser, for example, would load fonts, analytics and a feedback widget
+from the internet, and neither a picture nor a test may depend on those. Chromium is the system's own; the Python
+package playwright drives it and brings none.
 """
 
 from __future__ import annotations

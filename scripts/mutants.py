@@ -20,8 +20,8 @@ class Mutant:
     """One change of one module.
 
     Attributes:
-        line: where it begins.
-        before, after: the text that is replaced, and what replaces it.
+        line: first line of the change.
+        before, after: the replaced text and its replacement.
         source: the whole module, changed.
     """
 
@@ -78,7 +78,7 @@ def mutants(source: str) -> list[Mutant]:
 
 
 def _changes(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
-    """Nodes and the text that takes their place, of this one and all below it."""
+    """Nodes and their replacement texts, for this node and all below it."""
     if isinstance(node, ast.expr):
         yield from ((node, f"({ast.unparse(other)})") for other in _other_expressions(node))
     if isinstance(node, ast.stmt):

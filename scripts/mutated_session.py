@@ -1,9 +1,9 @@
-"""Tries mutants in one session of pytest: tests are collected once, and each mutant is a forked process of that.
+"""Tries mutants in one session of pytest: tests are collected once, and each mutant runs in a forked process.
 
 In a process, the mutant's functions give their code to those that are already imported. This is the same as importing
-the mutant if neither importing the module nor collecting the tests depends on what changed. Where it might, because
-the change is outside of all functions, or collecting has called the function, the mutant isn't tried: importing it
-has to be part of its trial then.
+the mutant if neither importing the module nor collecting the tests depends on what changed. If they might (the change
+is outside of all functions, or collecting has called the function), the mutant isn't tried here: its trial must include
+the import.
 
 Of the tests that take little time, those that killed the last mutants run first. A test that takes four times its usual
 processor time has noticed the mutant, too.
@@ -65,7 +65,7 @@ def outcomes(tried: Sequence[tuple[Path, str]], arguments: Sequence[str]) -> Ite
 
     Args:
         tried: mutants.
-        arguments: of pytest.
+        arguments: arguments of pytest.
 
     Raises:
         RuntimeError: tests fail without any change.
@@ -162,7 +162,7 @@ class _Session:
 
         Args:
             given: functions, and the code that they get.
-            order: tests, and the processor time that each may take; 0 for any.
+            order: tests, with the allowed processor time of each; 0: unlimited.
         """
         read, write = os.pipe()
         child = os.fork()

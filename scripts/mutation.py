@@ -1,4 +1,4 @@
-"""Mutation testing of what decides identities, joins and rules: one change at a time, and a test has to fail.
+"""Mutation testing of the code for identities, joins and rules: one change at a time, and a test has to fail.
 
     uv run scripts/mutation.py --list
     nice uv run scripts/mutation.py identity --output build/identity.json
@@ -9,8 +9,8 @@
 No file changes. Most mutants change a function, and are tried in one session of pytest, in a forked process each
 (mutated_session.py): a mutant that is killed takes a few hundredths of a second. The others are compiled from the
 changed text and put in the place of their module while that is imported, in a forked process with third-party packages
-already loaded, which takes some seconds. A mutant that makes the tests take four times as long has been noticed, too.
-Tests are those named with the area. What a test starts as a process of its own sees the module unchanged.
+already loaded, which takes some seconds. A mutant that makes the tests take four times as long also counts as noticed.
+The tests are listed with the area. Child processes of a test use the unchanged module.
 
 docs/reliability/mutation.md has the scores and the reasons of those that survive.
 """
@@ -57,7 +57,7 @@ class Area:
 
     Attributes:
         modules: files, or folders of files.
-        tests: for pytest; those that notice soonest stand first.
+        tests: tests for pytest, in order of usefulness.
     """
 
     modules: tuple[str, ...]
@@ -97,7 +97,7 @@ AREAS: Final[dict[str, Area]] = {
     ),
     "redaction": Area(
         tuple(f"{_SCHEMAS}/{name}.py" for name in ("redaction", "redacted_values", "secret_shapes", "sql_text")),
-        # How long a text takes is no matter of a changed word, and most of the tests' time.
+        # Tests of duration take most of the time and don't depend on a changed word.
         (_REDACTED, "tests/unit/schemas/test_redacted_values.py", f"--deselect={_REDACTED}::test_no_text_takes_long"),
     ),
     "fold": Area((_FACTS, _FOLD), ("tests/unit/fold", "tests/property/fold")),
@@ -197,7 +197,7 @@ def _run_tests_here(path: Path, source: str, tests: Sequence[str]) -> NoReturn:
 
 
 def preload() -> None:
-    """Import what every mutant's tests would import again; nothing of Headwater."""
+    """Import third-party packages once for all mutants' tests; nothing of Headwater."""
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     os.environ["PYTEST_PLUGINS"] = _PLUGINS
     os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = tempfile.mkdtemp(prefix="mutation-")
@@ -214,10 +214,10 @@ def examine(area: Area, names: Sequence[str], sample: int | None, before: Mappin
     """Every mutant of an area; which survived.
 
     Args:
-        area: what.
-        names: only files of these names; empty for all.
-        sample: every so-manieth mutant alone; None for all.
-        before: what an earlier call returned: only its survivors are tried, and what it killed counts as killed.
+        area: area to mutate.
+        names: names of the files to mutate; empty: all.
+        sample: try only every n-th mutant; None: all.
+        before: result of an earlier call: only its survivors are tried; its killed mutants count as killed.
 
     Raises:
         SystemExit: the tests fail without any change.

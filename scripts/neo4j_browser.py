@@ -1,6 +1,6 @@
 """Neo4j Browser 5 in headless Chromium: sign in, run a query, see the graph that it draws.
 
-The only place that knows the Browser's elements, so that the screenshot script and the tests need not.
+Only this module knows the Browser's elements; the screenshot script and the tests use it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _POSITIONS = "nodes => nodes.map(node => node.getAttribute('transform')).join()"
 
 
 class NeoBrowserError(RuntimeError):
-    """The Browser did not do what it was asked; the message says which step, and what the page says."""
+    """The Browser didn't do a step; the message has the step and the page's text."""
 
 
 def _towards(centre: tuple[float, float], place: tuple[float, float], share: float) -> tuple[float, float]:
@@ -52,7 +52,7 @@ def open_browser(chromium: str, *, width: int = 1600, height: int = 900, styled:
         chromium: Path of the program.
         width: Of the page, in CSS pixels.
         height: Of the page, in CSS pixels.
-        styled: Whether it has the kit's style from the start; without, the Browser's own until one is dropped on it.
+        styled: Whether it has the kit's style from the start; otherwise it has the Browser's own.
     """
     kept = LOCAL_STORAGE | ({"grass": grass()} if styled else {})
     storage = "".join(
@@ -92,7 +92,7 @@ class NeoBrowser:
         try:
             page.get_by_test_id("password").fill(password)
         except PlaywrightError:
-            # Not chained: playwright's error quotes what was to be typed.
+            # Not chained: playwright's error quotes the typed text.
             raise NeoBrowserError("Neo4j Browser: the sign-in form has no field for a password.") from None
         refused = page.get_by_test_id("frameStatusbar").filter(has_text=re.compile(r"Neo\.|Error|failed"))
         with self._step("signing in"):
@@ -115,7 +115,7 @@ class NeoBrowser:
                 frame.get_by_title("Close", exact=True).click()
 
     def open_favorite(self, folder: str, title: str) -> None:
-        """Put a favourite into the editor, by clicks in the drawer; the drawer is closed again."""
+        """Load a favourite into the editor by clicks in the drawer, and close the drawer."""
         page = self._page
         with self._step(f"opening the favourite {title!r}"):
             page.get_by_test_id("navigationFavorites").click()
@@ -137,7 +137,7 @@ class NeoBrowser:
             self._page.get_by_test_id("guideNextSlide").wait_for()
 
     def click_in_guide(self, title: str) -> str:
-        """Turn the guide's pages to a question, click it, and return what stands in the editor then."""
+        """Turn the guide's pages to a question, click it, and return the editor's text."""
         page = self._page
         with self._step(f"clicking {title!r} in the guide"):
             question = page.locator("pre.runnable").filter(has_text=title)
@@ -151,7 +151,7 @@ class NeoBrowser:
         """Run a query that returns paths or nodes, fill the page with its graph, and wait until the layout rests.
 
         Args:
-            cypher: The query; None runs what stands in the editor.
+            cypher: The query; None runs the editor's text.
 
         Raises:
             NeoBrowserError: The query failed, or there is nothing to draw.
@@ -173,12 +173,12 @@ class NeoBrowser:
             )
 
     def arrange(self, drawn: Drawn, places: Mapping[str, tuple[float, float]]) -> None:
-        """Bring captions to their full size and drag each node to its place, as a hand would.
+        """Zoom until captions have their full size, and drag each node to its place with the mouse.
 
-        A dragged node stays where it was put.
+        Dragged nodes keep their place.
 
         Args:
-            drawn: What `draw` returned.
+            drawn: Result of `draw`.
             places: By node id, x and y as fractions of the free canvas; (0, 0) is its top left.
         """
         with self._step("arranging the nodes"):
@@ -206,13 +206,14 @@ class NeoBrowser:
             mouse.move(free.x + x * free.width, free.y + y * free.height, steps=4)
             mouse.up()
         self._rest()
-        # Off the canvas, by way of empty space, so that the overview is not of what was last under the mouse.
+        # Move the mouse off the canvas through empty space, so that the overview doesn't describe the last node under
+        # it.
         mouse.move(free.x + 5, free.y + 5, steps=4)
         mouse.move(5, 5, steps=4)
         self._page.get_by_test_id("vizInspector").get_by_text("Overview").wait_for()
 
     def captions(self) -> dict[str, float]:
-        """The text in each circle that can be seen, and how far from the left it stands, in pixels."""
+        """Text of each visible circle, and its distance from the left, in pixels."""
         found = {}
         for circle in self._page.locator("g.node").all():
             if box := circle.bounding_box():
@@ -235,7 +236,7 @@ class NeoBrowser:
             frame.get_by_title("Close fullscreen").or_(frame.get_by_title("Close", exact=True)).first.click()
             if self._page.locator("g.node").count():
                 frame.get_by_title("Close", exact=True).click()
-            # The next query would be taken for drawn as long as there are any.
+            # Otherwise old nodes would make the next query look drawn.
             self._page.locator("g.node").first.wait_for(state="detached")
 
     def save(self, path: Path) -> None:
@@ -244,11 +245,11 @@ class NeoBrowser:
         self._page.screenshot(path=path)
 
     def _type(self, text: str | None) -> None:
-        """Into the editor, if there is anything to type, and run it."""
+        """Type a query into the editor, if given, and run it."""
         page = self._page
         if text is not None:
             page.locator(".monaco-editor").first.click()
-            # Not key by key: the editor would close the brackets by itself.
+            # Not key by key: the editor would close brackets automatically.
             page.keyboard.insert_text(text)
         page.get_by_test_id("editor-Run").click()
 
@@ -270,7 +271,7 @@ class NeoBrowser:
         return Area(canvas.x, canvas.y + LOOP, right - canvas.x, canvas.height - LOOP)
 
     def _rest(self) -> None:
-        # The force layout cools down over some 300 frames; it rests when two looks half a second apart see the same.
+        # The force layout cools down over some 300 frames; it rests when two checks half a second apart agree.
         before, now = "", self._page.locator("g.node").evaluate_all(_POSITIONS)
         for _ in range(int(STEP_SECONDS * 2)):
             if now == before:

@@ -1,9 +1,9 @@
-"""Neo4j Browser's kit (ops/neo4j-browser): put its questions into what the Browser takes, and serve its guide.
+"""Kit of Neo4j Browser (ops/neo4j-browser): packs its questions for the Browser, and serves its guide.
 
-    uv run scripts/neo4j_browser_kit.py build     after a change of favorites/: favorites.zip and guide.html anew
+    uv run scripts/neo4j_browser_kit.py build     after a change of favorites/: rebuilds favorites.zip and guide.html
     uv run scripts/neo4j_browser_kit.py serve     then, in the Browser: :guide http://localhost:8474/guide.html
 
-What Neo4j Browser 5.24 does with a file that is dropped on it: a `.grass` becomes its style; every `.cypher` in a
+Effect of dropping a file on Neo4j Browser 5.24: a `.grass` becomes its style; every `.cypher` in a
 `.zip` becomes a favourite, in a folder named as its own; a `.cypher` by itself becomes a single favourite, however many
 queries it holds. So the questions are a file each and are given out as a zip.
 """
@@ -24,7 +24,7 @@ QUIET = "// No rows is good news."
 PORT = 8474
 # The Browser asks for guides of localhost by that name alone, unless the server's settings list more hosts.
 HOST = "localhost"
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can hold, so that the same questions make the same bytes
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time in a zip, so that equal questions give equal bytes
 
 INTRODUCTION = {
     "1 lineage": "What a dataset or a column comes from, and what comes of it. Arrows point the way data flows.",
@@ -53,7 +53,7 @@ class Favorite:
         folder: Words of its folder, such as `5 blast radius`.
         title: Its first line.
         cypher: The whole file, as the Browser gets it.
-        quiet: Whether it looks for faults, so that a sound graph has no rows for it.
+        quiet: Whether it searches for faults, so that a sound graph gives no rows.
     """
 
     path: Path
@@ -83,7 +83,7 @@ def write_zip(favorites: list[Favorite], path: Path) -> None:
 
 
 def guide(favorites: list[Favorite]) -> str:
-    """The guide: a slide for each folder, on which a click puts a question into the editor."""
+    """The guide: a slide for each folder; a click on a question loads it into the editor."""
     slides = [f"<slide><h3>Headwater</h3>{WELCOME}</slide>"]
     for folder, introduction in INTRODUCTION.items():
         questions = "".join(
@@ -94,7 +94,7 @@ def guide(favorites: list[Favorite]) -> str:
         )
         title = folder.partition(" ")[2]
         slides.append(f"<slide><h3>{title[0].upper() + title[1:]}</h3><p>{introduction}</p>{questions}</slide>")
-    # No <article> around the slides: the Browser looks for slides alone.
+    # No <article> around the slides: the Browser looks only for slides.
     return "<title>Headwater</title>\n" + "\n".join(slides) + "\n"
 
 
@@ -106,10 +106,10 @@ def build(kit: Path = KIT, into: Path | None = None) -> None:
 
 
 class GuideHandler(SimpleHTTPRequestHandler):
-    """Serves the kit to a page of another origin: the Browser's, which asks with headers that need leave."""
+    """Serves the kit to the Browser's page, which has another origin and sends headers that need permission."""
 
     def end_headers(self) -> None:
-        """Allow every origin: there is nothing here that isn't public."""
+        """Allow every origin: all content is public."""
         self.send_header("Access-Control-Allow-Origin", "*")
         self.send_header("Access-Control-Allow-Headers", "*, cache-control, pragma")
         super().end_headers()
@@ -121,7 +121,7 @@ class GuideHandler(SimpleHTTPRequestHandler):
 
 
 def guide_server(port: int = PORT, kit: Path = KIT) -> ThreadingHTTPServer:
-    """A server of the kit, on loopback alone; 0 chooses a free port."""
+    """Run a server of the kit, only on loopback; port 0 chooses a free one."""
     return ThreadingHTTPServer((HOST, port), partial(GuideHandler, directory=str(kit)))
 
 

@@ -4,7 +4,7 @@
     uv run scripts/screenshot_browser.py
 
 The database is the running embedded stack's, or the one that HEADWATER_NEO4J_* name. Nodes are dragged into the order
-in which data flows; nothing else about the page is touched up.
+of the data flow; nothing else on the page is changed.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ AGAINST = {"READS", "CONSUMED", "READ"}  # relationships that point from what da
 
 
 def main() -> int:
-    """Run the script and return its exit status: 0 done, 3 nothing found, 5 the Browser did not do its part."""
+    """Run the script and return its exit status: 0 done, 3 nothing found, 5 the Browser failed."""
     flags = argparse.ArgumentParser(
         description=(__doc__ or "").partition("\n")[0], formatter_class=argparse.ArgumentDefaultsHelpFormatter
     )
@@ -76,7 +76,7 @@ def every_picture() -> dict[Path, str]:
 
 
 def take(path: Path, query: str, chromium: str, browser_url: str, settings: Settings, *, size: tuple[int, int]) -> None:
-    """One picture, in a Browser of its own."""
+    """Take one picture, in a new Browser."""
     neo4j = settings.neo4j
     uri, password = neo4j.require_uri(), neo4j.password.get_secret_value()
     with open_browser(chromium, width=size[0], height=size[1]) as browser:

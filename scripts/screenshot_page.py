@@ -65,12 +65,12 @@ def timeline(page: Page, url: str) -> None:
 
 
 def drawn(page: Page, datasets: int) -> None:
-    """Wait until so many datasets are drawn."""
+    """Wait until a number of datasets is drawn."""
     page.locator(f'#canvas[data-drawn="{datasets}"]').wait_for(state="attached")
 
 
 def save(page: Page, name: str) -> None:
-    """All in view, then a PNG."""
+    """Fit the whole drawing into view, and save a PNG."""
     page.get_by_role("button", name="Fit").click()
     page.wait_for_timeout(500)
     page.screenshot(path=IMAGES / name)

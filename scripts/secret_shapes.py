@@ -2,7 +2,7 @@
 
     uv run scripts/secret_shapes.py PATH/TO/gitleaks/config/gitleaks.toml VERSION
 
-Taken are the rules that know a secret by its look alone. `headwater_schemas/redaction.py` judges names itself.
+Only rules that recognise a secret by its shape are used. `headwater_schemas/redaction.py` judges names itself.
 Expressions of Go become those of Python. Why gitleaks: docs/decisions/secrets-by-their-shape.md.
 """
 
@@ -48,7 +48,7 @@ def shapes(rules: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def pattern_of(go: str) -> str:
-    """A pattern of Go in Python: flags hold for a group, and what may follow is only looked at."""
+    """Convert a pattern of Go to Python: flags apply to a group, and following text becomes a lookahead."""
     for behind in _BEHIND:
         go = go.replace(behind.replace('\\"', '"'), _NO_MORE)
     go = go.replace("[[:alnum:]]", "[A-Za-z0-9]").replace(r"\z", r"\Z").replace(r"[\/|\#|\?|:]", "[/#?:]")

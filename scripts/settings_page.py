@@ -1,9 +1,9 @@
 """Writes docs/settings.md from the settings' types: every setting with its file key, its variable and its default.
 
     uv run scripts/settings_page.py            write it
-    uv run scripts/settings_page.py --check    exit with 1 where it is not what the types say
+    uv run scripts/settings_page.py --check    exit with 1 if it differs from the types
 
-What a setting means is its docstring: below the field, or in its class's section "Attributes".
+The description of a setting is its docstring: below the field, or in its class's section "Attributes".
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _section(section: str, model: type[BaseModel]) -> str:
 
 
 def capture_meanings() -> dict[str, str]:
-    """Description of each setting of capture; those for connections are described as they are for commands."""
+    """Description of each setting of capture; connection settings have the commands' descriptions."""
     shared = {"kafka": meanings(KafkaSettings), "registry": meanings(RegistrySettings)}
     own = meanings(CaptureSettings)
     found = {}
@@ -195,7 +195,7 @@ def _kind(annotation: Any) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Write or check it."""
+    """Write or check the page."""
     if arguments == ["--check"]:
         return int(PAGE.read_text(encoding="utf-8") != page())
     PAGE.write_text(page(), encoding="utf-8")

@@ -9,7 +9,7 @@ AnalysisError
 ├── GraphUnreachableError   Neo4j doesn't answer
 └── GraphRefusedError    Neo4j refuses user, password or database, or the graph is of another version; names the setting
 
-A bug, in a statement say, is raised as the original exception.
+A bug, such as one in a statement, is raised as the original exception.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ def contents(facets: Iterable[Facet]) -> dict[str, Any]:
 
 
 def member(found: Any, name: str) -> Mapping[str, Any]:
-    """Members of a facet, or of a member of one; empty where it has another form: facets may have any."""
+    """Members of a facet, or of a member of one; empty if it has another form: facets may have any."""
     inner = found.get(name) if isinstance(found, Mapping) else None
     return inner if isinstance(inner, dict) else {}
 

@@ -57,7 +57,7 @@ class Families:
 
         Args:
             nodes: ids of columns and datasets, under the names that they have in the graph.
-            every_field: whether to include fields that a plan writes by themselves.
+            every_field: whether to include fields that a plan writes separately.
         """
         self._look_up(nodes)
         wholes: dict[int, list[int]] = defaultdict(list)

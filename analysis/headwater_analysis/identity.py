@@ -4,9 +4,8 @@ A dataset's key is a hash of its namespace and name, so a topic that two jobs re
 and so is a table before and after its RENAME. The graph shows which of them are one:
 
 - Datasets that are KNOWN_AS the same Alias, or whose Alias is another dataset's name, are one. A catalog's name of a
-table
-  (TABLE, VIEW) stands for one of them at a time: it joins the only existing dataset with this name and the dataset that
-  has it as its own name.
+  table (TABLE, VIEW) stands for one of them at a time: it joins the only existing dataset with this name and the
+  dataset that has it as its own name.
 - RENAMED_TO from a dataset that is gone since joins both. If the old name was used again, it doesn't join them; but
   facts observed under it until the RENAME count for the new name, too.
 
@@ -36,7 +35,7 @@ from headwater_schemas.naming import is_declared_cluster
 
 _CATALOGS = frozenset({"TABLE", "VIEW"})
 MOST_NAMES = 1_000
-"""Maximum number of datasets of one class, and of claims of one name, to read."""
+"""Maximum number of datasets in a class, and of datasets with one name, to read."""
 
 
 class NodeSpan(NamedTuple):
@@ -52,7 +51,7 @@ class NodeSpan(NamedTuple):
     until: datetime | None = None
 
     def takes(self, first: datetime | None, last: datetime | None) -> bool:
-        """Return whether an observation from `first` to `last` counts; one without times does."""
+        """Return whether an observation from `first` to `last` counts; observations without times do."""
         begins_late = self.until is not None and first is not None and first > self.until
         ended_early = self.since is not None and last is not None and last <= self.since
         return not (begins_late or ended_early)
@@ -228,7 +227,7 @@ class Identities:
                 self._node_spans[node] = tuple(counts)
 
     def node_spans(self, node: int) -> tuple[NodeSpan, ...]:
-        """Shown nodes of a looked-up node, with their intervals: mostly itself."""
+        """Shown nodes of a looked-up node, with their spans of time: mostly only itself."""
         return self._node_spans.get(node) or (NodeSpan(node),)
 
     def shown_node(self, node: int) -> int:
@@ -285,7 +284,7 @@ class Identities:
 
     @property
     def bounded(self) -> bool:
-        """True if a node met so far counts only for a span of time."""
+        """True if a node looked up so far counts only for a span of time."""
         return any(span.since or span.until for spans in self._node_spans.values() for span in spans)
 
     def hops(
@@ -491,7 +490,7 @@ def _equal(facts: _Facts, by_name: Mapping[str, Sequence[_Rename]]) -> Iterator[
 
 
 def _holder(facts: _Facts, claims: Mapping[str, str]) -> list[str]:
-    """Only dataset with a catalog's name; none where several may have it."""
+    """Only dataset with a catalog's name; None if several may have it."""
     claimants = [key for key, type_ in claims.items() if type_ in _CATALOGS and key in facts.datasets]
     live = [key for key in claimants if not facts.datasets[key].dropped]
     return live if len(live) == 1 else claimants if not live and len(claimants) == 1 else []

@@ -40,7 +40,7 @@ T = TypeVar("T")
 def within(seconds: float, call: Callable[[], T]) -> T:
     """Run `call` with a time limit: return its result, or raise its error.
 
-    It runs in a thread of its own. A late call continues there, its result ignored, and doesn't keep the process alive.
+    It runs in a separate thread. A late call continues there, its result ignored, and doesn't keep the process alive.
 
     Raises:
         TimeoutError: it took longer than `seconds`.
@@ -86,7 +86,7 @@ _INDEX_POLL_SECONDS = 0.5
 
 
 class _IndexInMakingError(GraphUnreachableError):
-    """Neo4j can't plan a statement yet: it has to be asked again."""
+    """Neo4j can't plan a statement yet: the question has to be repeated."""
 
 
 class _WantedError(Exception):

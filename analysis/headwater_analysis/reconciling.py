@@ -40,7 +40,7 @@ class CheckpointQuery:
 
 
 def known_query(reader: Reader, query_id: str, *, until: int) -> CheckpointQuery | None:
-    """Return a query by Spark's id, with its micro-batches below `until`; None where the graph doesn't have it."""
+    """Return a query by Spark's id, with its micro-batches below `until`; None if the graph doesn't have it."""
 
     def ask(tx: Transaction) -> CheckpointQuery | None:
         key = query_key(tx.tenant, query_id)
@@ -76,7 +76,7 @@ class OpenWrite:
         run_id, job, parent: id, job and parent of the run.
         started_at, last_seen: start of the run, and the last time it was seen to run.
         facet: description of the write in its START.
-        heartbeat_seconds: interval of its heartbeats; None where unknown.
+        heartbeat_seconds: interval of its heartbeats; None if unknown.
         reads: datasets that it reads.
     """
 

@@ -198,7 +198,7 @@ def _by_keys(tx: Transaction, kind: AssetKind, keys: list[str]) -> list[FoundNod
 
 
 def _begun(tx: Transaction, kind: AssetKind, text: str) -> list[FoundNode]:
-    """The only asset whose key has this prefix, if there is one.
+    """The only asset whose key has this prefix, if any.
 
     Raises:
         AmbiguousError: several keys have it.

@@ -71,7 +71,7 @@ def walk(starts: Iterable[V], expand: Callable[[Sequence[V]], Iterable[WalkStep[
     Args:
         starts: nodes or visits where the walk begins.
         expand: lists every step that leaves a level, in an order that is the same for equal graphs.
-        depth: most hops; None: all.
+        depth: maximum number of hops; None: all.
     """
     found: dict[V, Discovery[V]] = {}
     nearest = dict.fromkeys(starts, 0)

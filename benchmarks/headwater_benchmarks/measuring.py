@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def peak_mb(pid: int) -> float | None:
-    """Peak resident memory of another process so far, in MiB; None where the system doesn't keep it (Linux does)."""
+    """Peak resident memory of another process so far, in MiB; None if the system doesn't keep it (Linux does)."""
     try:
         status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     except OSError:

@@ -1,4 +1,4 @@
-"""`headwater consume`, `serve` and other commands as processes of their own, watched and signalled from outside."""
+"""`headwater consume`, `serve` and other commands as child processes, which are watched and signalled."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class ConsumerProcess(CommandProcess):
         """Port of its metrics, once it serves them.
 
         Raises:
-            HeadwaterError: it ended, or hasn't begun to in time.
+            HeadwaterError: it ended, or didn't start in time.
         """
         self.until(lambda: _PORT.search(self.stderr) is not None, "a port")
         return int(_PORT.findall(self.stderr)[0])

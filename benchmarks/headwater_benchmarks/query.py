@@ -1,4 +1,4 @@
-"""`bench query`: questions to a large graph, lineage and impact beside a hand-written statement each."""
+"""`bench query`: questions to a large graph; lineage and impact are compared with hand-written statements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A Kafka broker and a Neo4j of a benchmark's own, up inside a block."""
+"""Kafka broker and Neo4j server of a benchmark, running during a block."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PAGE_CACHE_MB = 2_048
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """A Neo4j that is up.
+    """Running Neo4j server.
 
     Attributes:
         target: address and account.
@@ -49,10 +49,10 @@ class Database:
 
 @contextlib.contextmanager
 def broker_up() -> Iterator[str]:
-    """A broker; its bootstrap servers.
+    """Run a broker; yields its bootstrap servers.
 
     Raises:
-        HeadwaterError: it doesn't come up.
+        HeadwaterError: it doesn't start.
     """
     # The server's guard deletes the folder, too, if this process is killed.
     with tempfile.TemporaryDirectory(prefix="headwater-bench-", ignore_cleanup_errors=True) as folder:
@@ -76,7 +76,7 @@ def neo4j_up(folder: Path | None = None) -> Iterator[Database]:
         folder: folder of a persistent store, which is created if missing.
 
     Raises:
-        HeadwaterError: it doesn't come up.
+        HeadwaterError: it doesn't start.
     """
     with contextlib.ExitStack() as stack:
         delete = folder is None

@@ -32,8 +32,8 @@ class TimedMetrics(Metrics):
     """The metrics, with the times of the first assignment and of each transaction.
 
     Attributes:
-        begun: when the first partitions were assigned, and the processor time of this process until then.
-        commits: for each transaction, seconds since then, events so far, and processor seconds since then.
+        begun: time when the first partitions were assigned, and the process's processor time until then.
+        commits: for each transaction: seconds, number of events and processor seconds since then.
         latencies: for each event, if wanted: when it was produced, in ms of Unix time, and how many ms later its
             transaction was committed.
     """

@@ -1,7 +1,7 @@
 """Made-up events in the proportions of a busy company's, for benchmarks and the soak test.
 
 Streaming queries and batch jobs emit one event after another, each consistent with those before. `Mixture` mixes
-them, with repeats, disorder, and clocks that are off. One seed is one stream.
+them, with repeats, disorder, and clocks that are off. Equal seeds give equal streams.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ PARTITIONS = 8
 INPUTS, OUTPUTS, COLUMNS = 3, 2, 20
 """Inputs and outputs of each run of a batch job; the columns are of each output."""
 _LATE_MS = 50
-"""An irregular query's micro-batch begins up to so much after its time."""
+"""Maximum delay of an irregular query's micro-batch."""
 _CLUSTER = "kafka://workload"
 _VERSIONS = Versions(code="3f2c1a9", engine=EngineRef("spark", "4.0.0"))
 
@@ -64,10 +64,10 @@ class StreamingQuery:
 
     Args:
         number: part of its name.
-        dice: draws what is random.
+        dice: random generator.
         reads, writes: its topics; by default `events-<number>` and `enriched-<number>`.
         upstream: the query that writes the topic which this one reads. Each micro-batch ends within what the upstream
-            query's micro-batch of the same number wrote. Both have to make the same micro-batches, upstream first.
+            query's micro-batch of the same number wrote. Both have to produce the same micro-batches, upstream first.
         partitions: partitions of each topic.
         to_table: whether it writes snapshots of a table instead of a topic.
         irregular: also draw the rows written and how late each micro-batch begins, so that no number follows from
@@ -100,7 +100,7 @@ class StreamingQuery:
 
     def next(self, micro_batches: int = 1) -> LineageEvent:
         """The next micro-batches, as one event."""
-        # What a query downstream reads: the ends of this event's micro-batches, and where the first began.
+        # Input of a downstream query: the ends of this event's micro-batches, and the start of the first.
         self._written = self._written[-1:]
         entries = tuple(self._entry(place) for place in range(micro_batches))
         return lineage_event(
@@ -169,7 +169,7 @@ class BatchJob:
 
     Args:
         number: part of its name.
-        dice: draws what is random.
+        dice: random generator.
         inputs, outputs: its tables.
         columns: columns of each output.
         failing: share of runs that fail.
@@ -288,7 +288,7 @@ class Proportions:
         pack: micro-batches in an event.
         repeated: share of events that come again, later.
         late: share of events that come after up to `late_by` others.
-        late_by: how many.
+        late_by: maximum number of events that overtake a late one.
         skewed: share of events whose clock is up to a day off.
     """
 
@@ -305,7 +305,7 @@ class Proportions:
 
 
 class Mixture:
-    """An endless stream of events: iterate over it; `finish` returns what was kept back.
+    """Endless stream of events: iterate over it; `finish` returns the events kept back.
 
     Args:
         seed: decides everything that is drawn.
@@ -334,7 +334,7 @@ class Mixture:
                 yield self._kept.pop(self._dice.randrange(len(self._kept)))
 
     def take(self, count: int) -> Iterator[LineageEvent]:
-        """So many events, repeated ones included; or a few more, so that nothing is kept back at the end."""
+        """Return a number of events, repeated ones included; perhaps a few more, so that none is kept back."""
         for emitted, event in enumerate(self, start=1):
             yield event
             if emitted + len(self._kept) >= count:

@@ -242,7 +242,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console.reset(json_mode="--json" in arguments)
     previous = signal.signal(signal.SIGTERM, _terminate)
     try:
-        # A shell completes the bare name, whatever this call was typed as.
+        # A shell completes the bare name, even if this call used another form.
         completion = words_typed(os.environ) is not None or not {*arguments}.isdisjoint(_COMPLETION)
         build(arguments)(arguments, prog_name="headwater" if completion else program())
     except HeadwaterError as error:

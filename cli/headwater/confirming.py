@@ -18,7 +18,7 @@ def confirm(question: str, *, yes: bool) -> None:
     """Ask on a terminal, unless `yes` has answered.
 
     Raises:
-        InputError: the answer is no, or nobody can be asked.
+        InputError: the answer is no, or there is no terminal.
     """
     if not yes and not (console.err.is_terminal and typer.confirm(question, err=True)):
         raise InputError("Nothing was changed.", fix="--yes does it without asking.")

@@ -42,7 +42,7 @@ def require_servers(kafka: KafkaSettings) -> str:
 
 
 def client_config(kafka: KafkaSettings) -> dict[str, str]:
-    """The connection as librdkafka spells it, secrets in clear: hand it to a client, never to a log.
+    """The connection in librdkafka's spelling, secrets in clear: pass it to a client, never to a log.
 
     Raises:
         NotConfiguredError: No Kafka is configured.
@@ -98,7 +98,7 @@ class TopicSettings(Section):
         return TopicNames(self.prefix)
 
     def specs(self) -> tuple[TopicSpec, ...]:
-        """The topics as they should be."""
+        """Required settings of the topics."""
         return topic_specs(
             self.names(),
             partitions=self.partitions,

@@ -151,7 +151,7 @@ class Console:
             self.err.print(text, style="dim")
 
     def warning(self, text: str, *, on: RichConsole | None = None) -> None:
-        """Print a warning; `on`: a live display's console, if there is one."""
+        """Print a warning; `on`: a live display's console, if any."""
         from headwater_schemas.redaction import redact
 
         if self.log is not None:

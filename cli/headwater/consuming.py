@@ -1,4 +1,4 @@
-"""Runs a consumer from a command, until it is stopped or has caught up, and optionally the bridge of a topic."""
+"""Run of a consumer from a command, until it is stopped or has caught up, and optionally the bridge of a topic."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def consume(
     """Run one consumer, and return its totals.
 
     Args:
-        until_caught_up: stop once what is on the topic now is committed, instead of with a signal.
+        until_caught_up: whether to stop once all records that are on the topic now are committed.
         source: source of the records, if it isn't the events topic.
         metrics: metrics of every step, if the caller reads them too.
         started: called with the port of metrics and health, when they are served.
@@ -109,7 +109,7 @@ def consume(
             bridging.stop()
             materializer.stop()
 
-        # Signals first: who waits for the line may end it at once.
+        # Signals are handled first: a process that waits for the line may stop the consumer at once.
         with stopped_by_signals(stop), rare_collections():
             started(materializer.port)
             _log_start(target, settings, metrics_url=f"http://{settings.materializer.http_host}:{materializer.port}")
@@ -180,7 +180,7 @@ def lag_watched(settings: Settings, registry: CollectorRegistry) -> Iterator[Cal
         Number of pending records of the events topic; None if unknown.
 
     Raises:
-        ConfigurationError: no client can be made of the settings.
+        ConfigurationError: no client accepts the settings.
     """
     client, names, group = quiet(client_config(settings.kafka)), settings.topic.names(), settings.materializer.group
     watched = {"materializer": (group, names.events)}
@@ -265,7 +265,7 @@ class Bridging:
         until_caught_up: whether to end once all records that are on the topic now are committed.
 
     Raises:
-        FatalError: no client can be made of the settings.
+        FatalError: no client accepts the settings.
         InputError: the topic is one of Headwater's own.
     """
 

@@ -15,7 +15,7 @@ from headwater_schemas.schema_store import SchemaStore
 
 @contextlib.contextmanager
 def event_decoder(settings: Settings) -> Iterator[Decoder]:
-    """Decoder that looks schemas up on their topic and in the registry, if there is one."""
+    """Decoder that looks schemas up on their topic and in the registry, if any."""
     registry = RegistryClient(settings.registry) if settings.registry.url else None
     store = SchemaStore(quiet(client_config(settings.kafka)), settings.topic.names().schemas)
     with contextlib.closing(store) as schemas:

@@ -68,7 +68,7 @@ class DryRun:
     """Result of a dry run.
 
     Attributes:
-        script: the script, as it was named.
+        script: given name of the script.
         outputs: outputs that it would write, in order, as `output.py` of the dry run describes them.
         inputs: kind and name of its inputs.
         ddl: statements that change tables, in order.
@@ -240,7 +240,7 @@ def _follow(
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End the process and its JVM, which are a process group of their own."""
+    """End the process and its JVM, which form a process group."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
 

@@ -102,7 +102,7 @@ def dated(summary: str, graph: GraphState) -> str:
 
 
 def graph_command(*, page: int | None = None, steps: int | None = None) -> Callable[[Callable[..., Shown]], Command]:
-    """A decorator: the command of a function that asks the graph and returns what is to be shown.
+    """Decorator that turns a function which asks the graph and returns a `Shown` into a command.
 
     Args:
         page: default number of items on a page, with `--limit` and `--cursor`; None: no pages.

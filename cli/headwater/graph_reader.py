@@ -1,4 +1,4 @@
-"""The graph that the settings name, for a command that asks it: a reader, and errors as exit codes."""
+"""Reader of the configured graph for commands, with errors as exit codes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def asking(
     Args:
         tenant: `--tenant` of the command.
         timeout_seconds: `--timeout` of the command.
-        silently: Don't report which database it is.
+        silently: Whether to leave out the report of the database.
 
     Raises:
         HeadwaterError: see `headwater.errors`.
@@ -53,7 +53,7 @@ def asking(
 
 
 def _ends(kafka: KafkaSettings) -> TopicEnds:
-    """Ask the brokers; their client is imported once that is needed."""
+    """Ask the brokers; imports their client only when needed."""
 
     def ends(topic: str) -> Sequence[TopicEnd] | None:
         from headwater.events_topic import topic_ends
@@ -64,7 +64,7 @@ def _ends(kafka: KafkaSettings) -> TopicEnds:
 
 
 def translated(error: errors.AnalysisError) -> HeadwaterError:
-    """The error as the command line has it."""
+    """Convert an error to one of the command line's."""
     message = shortened(str(error), 600)
     if isinstance(error, errors.NotFoundError):
         hint = "The nearest names there are:" if error.nearest else ""

@@ -14,7 +14,7 @@ from headwater_schemas.kafka.errors import kafka_failure
 
 @contextlib.contextmanager
 def asking_kafka(servers: str, *, doing: str) -> Iterator[None]:
-    """Turn what the clients raise within the block into exit codes with a fix.
+    """Convert the clients' errors within the block to exit codes with a fix.
 
     Args:
         servers: the bootstrap servers, for the message.

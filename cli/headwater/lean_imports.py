@@ -17,7 +17,7 @@ def without(*packages: str) -> Iterator[None]:
     """
     hidden = [name for name in packages if name not in sys.modules]
     for name in hidden:
-        sys.modules[name] = None  # type: ignore[assignment]  # Python's own mark of what isn't to be imported
+        sys.modules[name] = None  # type: ignore[assignment]  # Python's own mark of a module that must not be imported
     try:
         yield
     finally:

@@ -31,7 +31,7 @@ def publish(settings: Settings, events: Iterable[LineageEvent]) -> int:
     Raises:
         UnreachableError: they didn't all arrive in a minute.
         CheckFailedError: the brokers refused some.
-        ConfigurationError: the brokers refuse the client, or no client can be made of the settings.
+        ConfigurationError: the brokers refuse the client, or no client accepts the settings.
     """
     names, servers = settings.topic.names(), require_servers(settings.kafka)
     count = 0
@@ -55,7 +55,7 @@ def publish(settings: Settings, events: Iterable[LineageEvent]) -> int:
 
 
 class PublisherSink:
-    """A publisher as the intake of OpenLineage events has it (`EventSink`). Close the publisher after its users."""
+    """Publisher as `EventSink` of the intake of OpenLineage events. Close the publisher after its users."""
 
     def __init__(self, publisher: Publisher) -> None:
         self._publisher = publisher

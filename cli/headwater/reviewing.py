@@ -192,7 +192,7 @@ def at_revision(script: Path, revision: str, folder: Path) -> Script:
     """A script in a revision of its repository, with the other files.
 
     Args:
-        script: script as it is now.
+        script: current script.
         revision: revision in git.
         folder: folder for the revision's files.
 

@@ -105,7 +105,7 @@ def load_settings(flags: Mapping[str, Any] | None = None, *, running: Layer | No
 
     Args:
         flags: Values by dotted name (`kafka.bootstrap_servers`); `None` for flags that were not given.
-        running: The running embedded stack's sections (`running_stack()`), if there is one and it is to be used.
+        running: The running embedded stack's sections (`running_stack()`), if any and it is to be used.
 
     Raises:
         InputError: An unknown or ill-formed setting, or a settings file that can't be read.

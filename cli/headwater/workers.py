@@ -1,6 +1,6 @@
 """Several consumers under one supervisor: processes of one group, with one endpoint for metrics and health.
 
-A worker is `headwater.consuming.consume` in a process of its own. A worker sends the supervisor the port of its
+A worker is `headwater.consuming.consume` in a separate process. A worker sends the supervisor the port of its
 metrics, and at its end its totals, or the error that ended it. A worker that ends without either (killed, out of
 memory) is replaced: the next owner of its partitions reads uncommitted records again.
 """

@@ -243,7 +243,7 @@ def archived_micro_batches(
         decoder: decoder with the schemas of the archive's records.
         tenant: tenant of the query.
         job: job of the query; its events have one record key.
-        query_id: Spark's.
+        query_id: Spark's id of the query.
         batches: ids of the wanted micro-batches.
         count: number of micro-batches.
         since: day on which they were processed (ISO 8601); they weren't published earlier.

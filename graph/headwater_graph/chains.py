@@ -18,7 +18,7 @@ class Chain:
     Attributes:
         key: key of the Query node.
         tenant: tenant of the query.
-        query_id: Spark's.
+        query_id: Spark's id of the query.
         name: name for people: the query's name, else its id.
         intervals: number of known batches that are kept one by one.
         retired: number of batches no longer kept one by one; not missing, and not compared with their neighbours.

@@ -1,13 +1,12 @@
-"""Dumps: the whole graph as JSON lines in order of key, the same for equal graphs, byte for byte; and comparing two.
+"""Dumps: the whole graph as JSON lines in order of key, byte for byte equal for equal graphs; comparison of dumps.
 
     {"key":"0a1b…","labels":["Run"],"properties":{"name":"enrich 3f2a91c0","started_at":1735689600000000,…}}
     {"end":"77c0…","key":"0a1b…/OF/77c0…","properties":{},"start":"0a1b…","type":"OF"}
 
 A node's `key` is its own. The key of a relationship consists of its nodes' keys and its type (and its own `key`, if it
 has one), so that each node is followed by the relationships that leave it. Lines are in code-point order of `key`;
-fields and
-properties are in code-point order too. Times are integer microseconds; null is absent. `dump` reads the lines from a
-database; `oracle` makes them of events.
+fields and properties are in code-point order too. Times are integer microseconds; null is absent. `dump` reads the
+lines from a database; `oracle` makes them of events.
 
 Properties that begin with `_` are included only with `internal`. They decide how later events merge, and which nodes
 are found. `_stamps` then has the stamp of every register (`facts.owners.settled`), and `_stamp` is left out.
@@ -48,8 +47,8 @@ def dump(
 ) -> Iterator[str]:
     """The graph's lines, without newlines, in code-point order of their key.
 
-    Streamed: a page of each label is in memory at a time. The pages are read one after the other, so what is written
-    meanwhile may be in the dump in parts. With `internal`, properties that begin with `_` are included.
+    Streamed: a page of each label is in memory at a time. The pages are read one after the other, so the dump may
+    have only parts of concurrent writes. With `internal`, properties that begin with `_` are included.
 
     Raises:
         SegmentDamagedError: micro-batches can't be read; with `internal` there is a line of their segment instead.
@@ -147,7 +146,7 @@ class SortedLines:
             file.close()
 
     def add(self, lines: list[tuple[str, str]]) -> None:
-        """Add lines, each behind its key; keys have no tab in them, and JSON has no line feed."""
+        """Add (key, line) pairs; keys contain no tab, and JSON no line feed."""
         self._lines += lines
         if len(self._lines) >= _MOST_IN_MEMORY:
             # Closed with the others, when this ends.
@@ -225,8 +224,8 @@ class Comparison:
 
     Attributes:
         equal: number of lines that are in both.
-        missing: number of lines that should be there and aren't.
-        extra: number of lines that are there and shouldn't be.
+        missing: number of expected lines that aren't found.
+        extra: number of unexpected lines.
         changed: number of lines whose key is in both, and whose properties differ.
         samples: the first differences.
     """
@@ -259,7 +258,7 @@ def compare(expected: Iterator[str], found: Iterator[str]) -> Comparison:
 
     Args:
         expected: lines in order of key, as `oracle` and `dump` give them.
-        found: likewise.
+        found: lines in order of key.
     """
     comparison = Comparison()
     ours, theirs = _next(expected), _next(found)

@@ -183,7 +183,7 @@ def _kind(type_: TransformationType, subtype: str | None, *, masking: bool, rena
 
 
 def read_column_lineage(facet: Json, at: str, output: DatasetRef, lineage: CollectedEdges) -> None:
-    """Put the edges of a columnLineage facet into `lineage`.
+    """Add the edges of a columnLineage facet to `lineage`.
 
     Raises:
         Refused: it has an unexpected shape.

@@ -1,8 +1,7 @@
 """A dataset's facets → the body of a DatasetEvent.
 
 A facet whose whole content is in a field of the event isn't repeated in `facets`; any other facet is kept there
-verbatim.
-`_deleted` clears the field, and the verbatim facet replaces the one before.
+verbatim. `_deleted` clears the field, and the verbatim facet replaces the one before.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ DEFAULT_MAX_BYTES: Final = 1 << 20
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _MAX_DIGITS: Final = 4_300
-"""Most digits that Python converts to an integer."""
+"""Maximum number of digits that Python converts to an integer."""
 _HALF: Final = "half of a surrogate pair (\\ud800 to \\udfff by itself), which is no character"
 
 

@@ -1,4 +1,4 @@
-"""Refusal of a document, with the place of its fault."""
+"""Refusal of a document, with the location of its fault."""
 
 from __future__ import annotations
 

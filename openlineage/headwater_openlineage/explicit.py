@@ -32,7 +32,7 @@ class Explicit:
 
 
 def read_target(entry: Json, target: DatasetRef, found: Explicit, lineage: CollectedEdges, at: str) -> None:
-    """Put what feeds a dataset into `found`, and its edges into `lineage`.
+    """Add a dataset's sources to `found`, and its edges to `lineage`.
 
     Raises:
         Refused: it has an unexpected shape.
@@ -52,7 +52,7 @@ def read_target(entry: Json, target: DatasetRef, found: Explicit, lineage: Colle
 
 
 def read_job_lineage(facet: Json, job: JobRef, found: Explicit, lineage: CollectedEdges, at: str) -> None:
-    """Put the entries of a job's facet into `found`, and their edges into `lineage`.
+    """Add the entries of a job's facet to `found`, and their edges to `lineage`.
 
     Raises:
         Refused: it has an unexpected shape.

@@ -1,4 +1,4 @@
-"""A job's facets → the body of a JobEvent, and what they state of a run."""
+"""A job's facets → the body of a JobEvent, and fields of a run."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def made_from(job: DescribedJob, inputs: Sequence[DescribedDataset], outputs: Se
     """Read the lineage of a document's outputs.
 
     Args:
-        job: the document's.
+        job: job of the document.
         inputs: inputs of the document.
         outputs: outputs of the document.
 

@@ -53,7 +53,7 @@ def patch_of(event: LineageEvent, document: Json) -> Json:
 
 
 def restored(document: Json, *, tenant: str) -> LineageEvent:
-    """Return the event that a document was made of, for this tenant.
+    """Return the event behind a document, for this tenant.
 
     Raises:
         Refused: the standard facets have an unexpected shape, or together with this facet they aren't an event.
@@ -90,7 +90,7 @@ def _plain(event: LineageEvent) -> Json:
 
 
 def _candidate(document: Json, kind: str, tenant: str) -> Json:
-    """Read an event of that kind from the standard facets of a document alone."""
+    """Read an event of that kind only from the standard facets of a document."""
     events = standard_events(document, tenant=tenant)
     found = _plain(events[0])
     body = next(found.pop(name) for name in BODY_OF_KIND.values() if found.get(name) is not None)

@@ -17,7 +17,7 @@ ASSERTIONS: Final = "dataQualityAssertions"
 def results_of(dataset: DatasetRef, facets: Mapping[str, tuple[Json, str]]) -> Iterator[QualityResult]:
     """Yield the outcomes in a dataset's facet.
 
-    An assertion's name is `name`, and its kind `assertion`; older producers give the kind alone.
+    An assertion's name is `name`, and its kind `assertion`; older producers give only the kind.
 
     Args:
         dataset: dataset of the facets.

@@ -168,7 +168,7 @@ def objects(source: Json, name: str, at: str) -> dict[str, tuple[Json, str]]:
     """Return the objects in an object member by name, each with its pointer; nulls are left out.
 
     Raises:
-        Refused: as `members` raises it.
+        Refused: see `members`.
     """
     value = mapping(source, name, at)
     if value is None:
@@ -193,7 +193,7 @@ def read_facets(source: Json, name: str, at: str, unread: Collection[str]) -> tu
         unread: pointers of facets that aren't read.
 
     Raises:
-        Refused: as `members` raises it, except for facets that aren't read.
+        Refused: see `members`; facets that aren't read are never refused.
     """
     if not unread:
         return objects(source, name, at), {}

@@ -55,7 +55,7 @@ def need_time(source: Json, name: str, at: str) -> datetime:
     """Return a required time, in UTC.
 
     Raises:
-        Refused: it is absent, or as `time` raises it.
+        Refused: it is absent; or see `time`.
     """
     value = time(source, name, at)
     if value is None:

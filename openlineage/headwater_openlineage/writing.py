@@ -1,4 +1,4 @@
-"""Parts of a document in standard words: facets of datasets, jobs and runs from the fields of events."""
+"""Standard facets of datasets, jobs and runs, from the fields of events."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def main() -> None:
 def prepare(
     session: Any, channel: Channel, scratch: Path, empty: Collection[str] | None = None
 ) -> tuple[Sources, Looks]:
-    """Replace PySpark's readers and writers in this process; they can't be put back.
+    """Replace PySpark's readers and writers in this process, irreversibly.
 
     Args:
         channel: channel of the reports.

@@ -25,13 +25,13 @@ _FORKED: Final = {
 
 
 def end_with_parent(parent: int) -> None:
-    """End this process and its JVM, which are a process group of their own, once the starting process is gone.
+    """End this process and its JVM, which form a process group, once the starting process is gone.
 
     The parent ends this process, unless the parent is killed itself: then this process ends, so that a cancelled CI
         step leaves nothing behind.
 
     Args:
-        parent: the parent's process id, as it gave it: the parent may be gone by now.
+        parent: process id of the parent, given by itself, because it may be gone by now.
     """
 
     def watch() -> None:

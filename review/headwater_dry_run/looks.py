@@ -82,7 +82,7 @@ class Looks:
         from pyspark import RDD
         from pyspark.sql import DataFrame
 
-        # In Spark 4 frames are of a subclass, which has methods of its own.
+        # In Spark 4 frames have a subclass with its own methods.
         for kind in {DataFrame, type(self._sources.session.range(0))}:
             for name in _ACTIONS:
                 if hasattr(kind, name):

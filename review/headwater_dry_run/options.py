@@ -1,4 +1,4 @@
-"""Options of readers and writers that change rows, or what readers find: as text, without secrets."""
+"""Options of readers and writers that affect rows, as text without secrets."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def shown_options(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def option_text(value: object) -> str:
-    """Render a value as PySpark hands it to the JVM."""
+    """Render a value as PySpark passes it to the JVM."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -52,7 +52,7 @@ def _is_neutral(name: str) -> bool:
 
 
 def _shown(name: str, value: str) -> str:
-    # Two long values with a common beginning stay two. The value is cut after its secrets are replaced.
+    # A digest keeps long values with a common beginning distinct. The value is cut after its secrets are replaced.
     text = without_secrets(f"{name}={value}")
     most = len(name) + 1 + _MOST
     return text if len(text) <= most else f"{text[:most]}…{_digest(value)}"

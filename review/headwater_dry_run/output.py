@@ -2,8 +2,7 @@
 
 The signature of the rows is the signature of the plan without columns. The signature of a column is the signature of
 the plan with only this column. So a changed column changes only its own signature, and a changed filter changes all. A
-value (`values`)
-has no rows in it: with another filter it differs only where its expression does, member by member.
+value (`values`) has no rows in it: with another filter it differs only where its expression does, member by member.
 """
 
 from __future__ import annotations
@@ -155,7 +154,7 @@ class Frames:
         return found, origins
 
     def _leaf(self, leaf: Any, kind: str) -> tuple[str, str]:
-        """Return a leaf's source, and its origin: the source without its read options. Empty where unknown."""
+        """Return a leaf's source, and its origin: the source without its read options. Empty if unknown."""
         if kind == LOCAL:
             return f"values[{leaf.data()}]", "values"
         if kind == FRAME:

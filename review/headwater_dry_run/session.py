@@ -1,4 +1,4 @@
-"""Session of a dry run: local, with its warehouse in the scratch folder, whatever the script configures."""
+"""Session of a dry run: always local, with its warehouse in the scratch folder."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class UnreadableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Operator:
-    """Operator: text, numbers of its columns in order, text that decides its rows alone (empty: `text`)."""
+    """Operator: text, numbers of its columns in order, text that decides only its rows (empty: `text`)."""
 
     text: str
     output: tuple[int, ...] = ()
@@ -201,7 +201,7 @@ class Signer:
         return f"{[*keys]}{below}" if keys else below
 
     def _named(self, trees: list[Nodes], within: str) -> tuple[list[str], tuple[int, ...]]:
-        """Sign the columns of a list, each with a text of its own."""
+        """Sign the columns of a list, each with its own text."""
         texts: list[str] = []
         numbers: list[int] = []
         at = digest(within)

@@ -80,7 +80,7 @@ def values_of(
         nodes: the optimized plan's JSON.
         text: the same plan as Spark prints it.
         leaves: parts of the plan that the JSON lacks.
-        streams: columns of a leaf that stands for a stream, by the leaf's name.
+        streams: columns of a leaf that replaces a stream, by the leaf's name.
 
     Raises:
         UnreadableError: as `signature`.

@@ -163,7 +163,7 @@ def intercept_writes(writes: Writes) -> None:
         setattr(RDD, name, _refusing(writes, f"RDD.{name}"))
     for name in ("createTable", "createExternalTable"):
         setattr(Catalog, name, _refusing(writes, f"Catalog.{name}"))
-    # In Spark 4 frames are of a subclass, which has methods of its own.
+    # In Spark 4 frames have a subclass with its own methods.
     for frames in {DataFrame, type(writes.sources.session.range(0))}:
         for name in ("foreach", "foreachPartition"):
             setattr(frames, name, _callback(writes, name))

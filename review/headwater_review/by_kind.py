@@ -75,7 +75,7 @@ def review_by_kind(
     notes: tuple[str, ...],
     above: str | None = None,
 ) -> Review:
-    """Return the answer of a review that doesn't know what is downstream.
+    """Return the answer of a review without the graph.
 
     Args:
         dataset: dataset of the schemas; its key is empty.

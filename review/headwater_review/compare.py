@@ -1,4 +1,4 @@
-"""Two schemas of a dataset ⇒ every difference between them, at once."""
+"""Comparison of two schemas of a dataset: all differences between them."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ ANY = "any"
 
 
 class DifferenceKind(StrEnum):
-    """Kind of a difference: of a column; from PARTITIONING on of the dataset, from ROWS on by a job's new version.
+    """Kind of a difference. Up to DESCRIPTION it is in a column.
 
-    PRIVACY is also of a column: a sensitive value was masked, hashed or encrypted, and no longer is, or less.
+    From PARTITIONING on it is in the dataset; from ROWS on it is caused by a job's new version. PRIVACY is in a column:
+    a sensitive value was masked, hashed or encrypted, and no longer is, or less.
     """
 
     ADDED = "ADDED"
@@ -130,7 +131,7 @@ def compare(old: Schema, new: Schema, renames: Mapping[str, str] | None = None) 
     fields aren't listed.
 
     Args:
-        old: the schema as it is.
+        old: current schema.
         new: the schema to be, of the same dataset.
         renames: old path to new path.
 

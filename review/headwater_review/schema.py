@@ -27,7 +27,7 @@ class SchemaColumn:
     """A column, or a field of a column.
 
     Attributes:
-        steps: steps of the path, as they are written: `("legs", "[]", "origin")`.
+        steps: steps of the path in their written form: `("legs", "[]", "origin")`.
         type: type as Spark writes it; None: unknown.
         shape: part of the type that nested columns don't have: `struct`, `array`, `map<string>`, `bigint`; None:
             unknown.

@@ -241,7 +241,7 @@ class _Reviewing:
 
     @property
     def _above(self) -> str:
-        """Prefix that paths of the files have in the graph: `value.`, say."""
+        """Prefix that paths of the files have in the graph, such as `value.`."""
         return "".join(f"{step}." for step in self._at)
 
     def _spreads(
@@ -355,7 +355,7 @@ class _Reviewing:
         return [job_asset(row["job"]) for row in rows]
 
     def _consumers_of_columns(self, spreads: Mapping[int, _Spread]) -> dict[int, dict[str, bool]]:
-        """Consumers of what changes, by index of the difference, and whether they name the column."""
+        """Consumers of the changed asset, by index of the difference, and whether they name the column."""
         if not self._tx.consumers:
             return {}
         places: dict[int, list[int]] = defaultdict(list)

@@ -17,7 +17,7 @@
     │   ├── BrokerUnavailableError          Kafka doesn't answer, or a rebalance is in the way of a commit
     │   └── SchemasUnavailableError         the schemas topic or the registry can't be reached now
     └── FatalError                        stop; a person has to change a setting
-        ├── SettingsRefusedError            no client can be made of the settings
+        ├── SettingsRefusedError            no client accepts the settings
         ├── CredentialsRefusedError         wrong password, or not allowed to do what Headwater must
         ├── TopicsUnusableError             a topic can't be created or used as configured
         └── RegistryRefusedError            the registry doesn't accept our schema
@@ -86,7 +86,7 @@ class DecodeError(ContractError):
 
     Attributes:
         reason: member of the closed list.
-        field: path of the offending field, if there is one.
+        field: path of the offending field, if any.
         event_id: id of the event, if it could be read.
         kind: kind of the event, if it could be read.
     """

@@ -56,7 +56,7 @@ Part = str | int | None
 
 
 def micros(time: datetime) -> int:
-    """Microseconds since the epoch, exact (no float on the way).
+    """Microseconds since the epoch, exact (without floats).
 
     Raises:
         TypeError: `time` has no time zone.
@@ -312,7 +312,7 @@ def canonical_lineage(lineage: ColumnLineage) -> ColumnLineage:
     return msgspec.structs.replace(
         lineage,
         datasets=tuple(datasets),
-        # None sorts first: the fields of an edge can't be compared as they are.
+        # None sorts first: fields of edges can't be compared directly.
         edges=tuple(sorted(edges, key=lambda e: [(v is not None, v) for v in msgspec.structs.astuple(e)])),
         expressions=tuple(sorted(set(lineage.expressions))),
     )

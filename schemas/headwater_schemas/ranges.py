@@ -33,7 +33,7 @@ class RangeError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A range as it was written.
+    """A range in its written form.
 
     Attributes:
         start: the first.

@@ -1,4 +1,4 @@
-"""Record: an event as the events topic has it: key, value and headers.
+"""Record of an event on the events topic: key, value and headers.
 
 Outboxes store encoded records, so that sending them later needs no encoding.
 """

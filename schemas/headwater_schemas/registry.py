@@ -1,4 +1,4 @@
-"""RegistryClient: a Confluent-compatible schema registry, as much of it as reading and writing events needs.
+"""RegistryClient: the requests to a Confluent-compatible schema registry that events need.
 
 https://docs.confluent.io/platform/current/schema-registry/develop/api.html
 """
@@ -45,7 +45,7 @@ class RegistrySettings(BaseModel):
 
 
 class RegistryClient:
-    """Looks schemas up in a registry, and registers ours. Safe to use from many threads.
+    """Looks schemas up in a registry, and registers Headwater's. Safe to use from many threads.
 
     Args:
         settings: settings of the registry.
@@ -92,7 +92,7 @@ class RegistryClient:
 
         Raises:
             SchemasUnavailableError: the registry doesn't answer now.
-            RegistryRefusedError: it doesn't take the schema.
+            RegistryRefusedError: it refuses the schema.
             CredentialsRefusedError: it refuses the credentials.
         """
         path = f"/subjects/{urllib.parse.quote(subject, safe='')}/versions"

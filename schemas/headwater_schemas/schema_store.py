@@ -41,7 +41,7 @@ class SchemaStore:
         consumer_conf: librdkafka settings, at least `bootstrap.servers`. No group is joined and nothing is committed.
         topic: the schemas topic.
         timeout_seconds: time limit of one refresh.
-        make_consumer: `confluent_kafka.Consumer`, or a stand-in.
+        make_consumer: `confluent_kafka.Consumer`, or a substitute.
         clock: monotonic seconds.
     """
 

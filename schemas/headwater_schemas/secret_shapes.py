@@ -49,7 +49,7 @@ _LEAST_ENTROPY: Final = 4.5
 _LEAST_OF_AWS: Final = 4.3
 """Bound for 40 characters: one in 2,000 random strings has less."""
 _LEAST_CHANGES: Final = 0.42
-"""Share of neighbours in random text that are of two kinds: lower case, upper case, digits. Names have less."""
+"""Minimum share of neighbours of different kinds (lower case, upper case, digits) in random text; names have less."""
 _LEAST_WITH_SIGNS: Final = 0.33
 
 
@@ -81,7 +81,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def without_shapes(text: str, lowered: str, mask: str) -> str:
-    """`text` with a mask in the place of each token and key.
+    """Replace each token and key in `text` by a mask.
 
     Args:
         text: anything.

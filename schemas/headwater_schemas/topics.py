@@ -2,8 +2,8 @@
 
 | topic                | holds                                     | cleanup | retention |
 |----------------------|-------------------------------------------|---------|-----------|
-| `lineage.events`     | one `LineageEvent` a record               | delete  | for ever  |
-| `lineage.events.dlq` | records that can't be applied, unchanged  | delete  | for ever  |
+| `lineage.events`     | one `LineageEvent` a record               | delete  | forever  |
+| `lineage.events.dlq` | records that can't be applied, unchanged  | delete  | forever  |
 | `lineage.schemas`    | fingerprint → Avro schema                 | compact |           |
 
 The graph is rebuilt from the events topic, so its records must never expire.
@@ -89,7 +89,7 @@ class TopicNames:
 
 @dataclass(frozen=True, slots=True)
 class TopicSpec:
-    """A topic as it should be.
+    """Required settings of a topic.
 
     Attributes:
         name: name of the topic.
@@ -131,7 +131,7 @@ def topic_specs(
     replication_factor: int = BROKER_DEFAULT,
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES,
 ) -> tuple[TopicSpec, ...]:
-    """The three topics as they should be.
+    """Required settings of the three topics.
 
     Args:
         names: names of the topics.

@@ -13,7 +13,7 @@ records      records of a topic, from query parameters
 documented   the OpenAPI document: descriptions of fields, real examples, problems
 examples     requests with the answers that the recorded demo gives
 metrics      requests and their durations, for Prometheus
-routes/      the endpoints, an area each
-middleware/  what every request passes through, a concern each
+routes/      the endpoints, one file for each area
+middleware/  steps of every request, one file for each concern
 page/        the pages at `/` and `/docs`, built in `web/`
 """

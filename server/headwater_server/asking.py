@@ -96,7 +96,8 @@ class Graph:
     """Everything that requests share: the graph's driver, limits, the policy for impacts, and the event sink.
 
     The driver stays the caller's to close. Without a policy, Headwater's default policy is used. Without a sink no
-    events are accepted, whatever the settings. Exemptions are of findings of the rules. Without `arrivals` Kafka can't
+    events are accepted, independent of the settings. Exemptions are of findings of the rules. Without `arrivals` Kafka
+    can't
     be asked when records arrived.
     """
 

@@ -33,7 +33,7 @@ _NONE = re.compile(r"\bNone\b")
 
 
 def describe(schemas: dict[str, Any], models: Iterable[Any]) -> None:
-    """Describe each schema and its properties as the dataclass of that name does.
+    """Describe each schema and its properties from the dataclass of the same name.
 
     Args:
         schemas: schemas of an OpenAPI document's components; changed in place.

@@ -63,7 +63,7 @@ class ServeSettings(BaseModel):
     """Connections at the same time. One more replaces the connection that has been idle for longest."""
 
     connections_per_client_max: Annotated[int, Field(ge=1, le=100_000)] = 256
-    """Most connections of one client address; for IPv6, of one /64 network."""
+    """Maximum number of connections of one client address; for IPv6, of one /64 network."""
 
     policy: str | None = None
     """The policy file (TOML) for impacts. None: Headwater's default policy."""

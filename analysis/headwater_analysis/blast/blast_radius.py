@@ -40,7 +40,7 @@ def blast(
 
     Args:
         start: a run, micro-batches, or a start of `trace`: bad records of a topic, files, a version.
-        depth: most hops beyond the outputs of the run or micro-batches; None: all.
+        depth: maximum number of hops beyond the outputs of the run or micro-batches; None: all.
         horizon: as in `trace`.
         arrivals: as in `trace`.
 

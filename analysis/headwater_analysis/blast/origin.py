@@ -147,7 +147,7 @@ def batches_hop(context: Context, query: Query, first: int, last: int, why: str)
     asked = gone = retired_among(context, query, first, last)
     if not batches and not asked.batches:
         raise NotFoundError(f"{query.name or query.query_id}: none of the micro-{batches_text(first, last)} is known.")
-    # The state right before the next known batch also stands for these unknown ones.
+    # The state right before the next known batch is also used for these unknown ones.
     known = batches or stretches(context.tx, [(query.key, last + 1, query.last_batch)], 1)[0]
     state = state_of(context.tx, query, known, context.horizon) if known else NO_STATE
     certainty, until, sentences = state.certainty, batches[-1].last if batches else last, [why, state.why]

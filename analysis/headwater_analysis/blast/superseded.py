@@ -59,7 +59,7 @@ class Replacements:
         self._runs(since)
         self._queries(sorted(keys))
         for stored, _, _ in prefetch(context.tx, datasets=sorted(keys)).datasets:
-            # A dataset that lost one of its names, by a RENAME say, still exists.
+            # A dataset that lost one of its names, such as by a RENAME, still exists.
             if (
                 stored["key"] == self._shown[stored["key"]]
                 and stored["dropped"]
@@ -143,7 +143,7 @@ class Replacements:
 
 
 def _replaced(use: StoredUse) -> tuple[str, ...] | None:
-    """Partitions that a use replaced, empty for everything; None where it is known to replace nothing."""
+    """Partitions that a use replaced, empty for everything; None if it is known to replace nothing."""
     # The format's own operation doesn't show it: Iceberg calls a MERGE of one row an overwrite, too.
     return () if use.replaces else overwritten(use.properties)[0] or None
 

@@ -1,4 +1,4 @@
-"""Rules that a lineage graph has to fulfil to be trusted, and what breaks them.
+"""Rules that a trustworthy lineage graph fulfils, and the check for violations.
 
 rules       the rules; `RULES` is the registry
 findings    what breaks them: the answer

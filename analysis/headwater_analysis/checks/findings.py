@@ -15,7 +15,7 @@ class Subject:
         key: key of the node: an exemption may name it.
         name: name with the namespace, as questions accept it; for a consumer only its name.
         owners: declared owners, else the owners that events report; for a dataset, under any of its names.
-        table: name of a dataset in a catalog: `db.orders`; None where no catalog has it.
+        table: name of a dataset in a catalog: `db.orders`; None if no catalog has it.
     """
 
     kind: str
@@ -107,7 +107,7 @@ class Checks:
         total: number of findings of all rules.
         exempted: number of exempted findings of all rules.
         unused: exemptions that exempt nothing.
-        unchecked: rules that took too long: without findings, they may be broken all the same.
+        unchecked: rules that took too long: they have no findings here, but may be broken.
     """
 
     rules: tuple[CheckedRule, ...]

@@ -32,8 +32,8 @@ class CheckRule:
         name: name in exemptions, metrics and reports.
         title: requirement, as a sentence.
         fix: remedy for its findings, as a sentence.
-        message: returns the meaning of a row of `found`, as a sentence. Beside `found` the statement gives `total` and
-            `exempted`.
+        message: returns the meaning of a row of `found`, as a sentence. Besides `found` the statement returns `total`
+            and `exempted`.
         given: function that returns further parameters of the statement, by name; it gets the graph, today's date, and
             the keys of datasets with several names; None: there are no further parameters.
         unknown: function that returns a clause on unknown facts that may break the rule as well, and the exempted keys
@@ -84,7 +84,7 @@ def _broken_chain(row: Mapping[str, Any]) -> str:
 
 
 def _faults_beside(tx: Transaction, _today: date, _names: Mapping[str, list[str]]) -> Mapping[str, Any]:
-    """Faults that the graph doesn't have, since it compares each name and each incarnation of a topic by itself."""
+    """Faults that the graph lacks, because it compares each name and each incarnation of a topic separately."""
     wanted = {(row["query"], batch) for row in tx.rows("checks/rewinds") for batch in row["batches"]}
     several = several_names(tx)
     for row in tx.rows("checks/respelled", datasets=sorted(several)) if several else ():

@@ -43,13 +43,13 @@ def check(
     limit: int = 20,
     cursor: str | None = None,
 ) -> Checks:
-    """Check the rules, each in a read transaction and with a time limit of its own.
+    """Check the rules, each in its own read transaction with its own time limit.
 
     Args:
         now: time by which exemptions expire, and runs are open too long.
         exemptions: findings that are accepted.
         open_after: longest time without an event of a run that has no end.
-        limit: most findings of each rule.
+        limit: maximum number of findings of each rule.
         cursor: `next_cursor` of the previous page; only if a single rule is checked.
 
     Raises:
@@ -141,7 +141,7 @@ def _checked(
 
 
 def _idle(keys: Mapping[Exemption, Sequence[str]], met: set[str]) -> Iterable[UnusedExemption]:
-    """Exemptions that exempt nothing; `met` are the exempted keys of which something was found."""
+    """Exemptions without effect; `met` are the exempted keys with findings."""
     for exemption, own in keys.items():
         if not own:
             yield UnusedExemption(exemption.rule, exemption.subject, exemption.line, "UNKNOWN_SUBJECT")

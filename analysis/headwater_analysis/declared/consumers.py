@@ -1,4 +1,4 @@
-"""Consumers to notify of data that changes, is wrong or flows on."""
+"""Declared consumers of changed, wrong or passed-on data, for notification."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_READS: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class ReadingConsumer:
-    """A consumer that reads some of the assets asked about, as declared.
+    """A consumer that is declared to read some of the requested assets.
 
     Attributes:
         key: key of the Consumer node.

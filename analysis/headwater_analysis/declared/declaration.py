@@ -91,7 +91,7 @@ class Declared:
     contradictions: list[Contradiction] = field(default_factory=list)
 
     def sensitivity(self) -> str | None:
-        """Greatest sensitivity of the dataset and of its columns; None where none is declared."""
+        """Greatest sensitivity of the dataset and of its columns; None if none is declared."""
         stated = (values.get("sensitivity") for values in (self.values, *self.columns.values()))
         return max(filter(None, stated), key=level_of, default=None)
 

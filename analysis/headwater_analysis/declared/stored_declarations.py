@@ -124,7 +124,7 @@ def declared(tx: Transaction, subjects: Iterable[str]) -> dict[str, Declared]:
 
 
 def declared_together(tx: Transaction, names: Iterable[str]) -> Declared | None:
-    """Declarations of one dataset, job or consumer under any of its names, by key; None where there are none."""
+    """Declarations of one dataset, job or consumer under any of its names, by key; None if there are none."""
     found = merge(_read(tx, "declared/holding", names, shown=True))
     return found if found.sets else None
 

@@ -1,4 +1,4 @@
-"""dbt's `manifest.json`, with `catalog.json` if there is one → a declaration set.
+"""dbt's `manifest.json`, with `catalog.json` if any → a declaration set.
 
 | of dbt                        | becomes                                                                    |
 |-------------------------------|----------------------------------------------------------------------------|

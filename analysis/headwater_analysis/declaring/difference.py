@@ -70,7 +70,7 @@ class SetResult:
         unknown_datasets: datasets that the set names and that the graph didn't have, by namespace and name.
         contradictions: properties for which other sets declare other values.
         cycles: datasets that declared jobs make from each other.
-        unchecked_names: names without a namespace that weren't looked up, as the graph wasn't asked.
+        unchecked_names: names without a namespace that weren't looked up, because the graph wasn't used.
     """
 
     set: str
@@ -124,7 +124,7 @@ def difference(
 def made(
     bodies: Mapping[str, DeclarationEvent], *, tenant: str, shown: Mapping[str, str] | None = None
 ) -> list[Declaration]:
-    """Declarations as they will be in the graph.
+    """Declarations of the graph after the revision.
 
     Args:
         bodies: bodies of events by the declaration's key.

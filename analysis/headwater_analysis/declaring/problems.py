@@ -30,7 +30,7 @@ class FileProblem:
 
     @property
     def field(self) -> str:
-        """The path as it is written, e.g. `datasets[0].columns["value.tailnum"].sensitivity`; empty: the file."""
+        """The path in its written form, e.g. `datasets[0].columns["value.tailnum"].sensitivity`; empty: the file."""
         out = ""
         for step in self.path:
             if isinstance(step, int):

@@ -47,7 +47,7 @@ from headwater_schemas.identity import canonical_lineage, declaration_digest
 from headwater_schemas.naming import normal
 
 _SAMPLES: Final = 100
-"""Most declarations to look for while waiting for a revision."""
+"""Maximum number of declarations to look for while waiting for a revision."""
 
 
 class OlderRevisionError(Exception):
@@ -73,9 +73,9 @@ class NextRevision:
 
     Attributes:
         declared: the set.
-        number: number of the revision; the graph's number where nothing changes.
+        number: number of the revision; the graph's number if nothing changes.
         changes: declarations that change.
-        events: events to publish, the revision last; none: nothing changes.
+        events: events to publish, the revision last; empty if nothing changes.
         unknown: datasets that the set names and that aren't in the graph, by namespace and name.
         keys: keys of the declarations among the events, in their order.
     """
@@ -185,7 +185,7 @@ def _contradictions(reader: Reader, declared: DeclaredSet) -> list[Contradiction
 
 
 def _shown_names(tx: Transaction, keys: Iterable[str]) -> tuple[dict[str, list[str]], dict[str, str]]:
-    """`_names`, and the spelling of names that answers show instead of others, by key."""
+    """`_names`, and the spelling of the shown names, by key."""
     names = _names(tx, keys)
     found = dataset_names(tx, {members[0] for members in names.values()}) if names else {}
     spelled = {key: spelling(*found[members[0]]) for key, members in names.items() if members[0] in found}
@@ -193,7 +193,7 @@ def _shown_names(tx: Transaction, keys: Iterable[str]) -> tuple[dict[str, list[s
 
 
 def _cycles(tx: Transaction, declared: DeclaredSet) -> list[list[str]]:
-    """Cycles of datasets through the set's jobs, also by way of other sets' jobs and by other names."""
+    """Cycles of datasets through the set's jobs, also through other sets' jobs and by other names."""
     pairs = declared_pairs(declared.declarations.values())
     if not pairs:
         return []
@@ -213,7 +213,7 @@ def _cycles(tx: Transaction, declared: DeclaredSet) -> list[list[str]]:
 
 
 def _names(tx: Transaction, keys: Iterable[str]) -> dict[str, list[str]]:
-    """Keys of all names of each dataset that has several, by the asked key; the shown one is first.
+    """Keys of all names of each dataset with several names, by the requested key; the shown name is first.
 
     Datasets that the graph only has under another name are included: declaring this name merges the two.
     """

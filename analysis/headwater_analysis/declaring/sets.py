@@ -1,4 +1,4 @@
-"""A declaration set on its way to the topic: its declarations, and the events of a revision."""
+"""Declaration set before publication: its declarations, and the events of a revision."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from headwater_schemas.redacted_values import redacted
 
 PRODUCER: Final = "https://headwater/declare"
 MOST_DECLARATIONS: Final = 25_000
-"""Most declarations of a set: a revision lists them all in one event, which has to be below a megabyte."""
+"""Maximum number of declarations of a set: a revision lists them all in one event, which has to be below a megabyte."""
 MOST_PAIRS: Final = 50_000
-"""Most pairs of input and output of a job: each feeds each, and the materializer takes no larger event."""
+"""Maximum number of pairs of input and output of a job: each feeds each, and the materializer takes no larger event."""
 
 
 @dataclass(frozen=True, slots=True)

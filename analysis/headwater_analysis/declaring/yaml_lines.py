@@ -18,7 +18,7 @@ from headwater_analysis.declaring.problems import DeclarationError, FileProblem,
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MOST_VALUES = 5_000_000
-"""Most values of a file. Aliases repeat their anchors, so that a few lines could be billions of values."""
+"""Maximum number of values of a file. Aliases repeat their anchors, so that a few lines could be billions of values."""
 _DEEPEST: Final = 60
 _TAB: Final = re.compile(r" *\t")
 _COMMENT: Final = re.compile(r":\s+(#[\w-]+)\s*$")

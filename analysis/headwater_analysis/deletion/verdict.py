@@ -29,7 +29,7 @@ class HeldMark:
     """A mark that applies to the dataset to delete.
 
     Attributes:
-        mark: name of the mark: `legal-hold`, say.
+        mark: name of the mark, such as `legal-hold`.
         of: dataset that declares it.
         version: marked version; None: the whole dataset.
         spread: direction in which the mark spread from the dataset `of`; NONE: the dataset's own mark.

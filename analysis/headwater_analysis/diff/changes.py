@@ -98,8 +98,8 @@ class Diff:
         jobs: jobs whose lineage is compared.
         datasets: datasets that are read or written on only one side; at most 1,000.
         columns: columns that are in a schema on only one side, or differ in type, of the datasets that these jobs read
-            or write; at most 1,000. Runs and code versions use the schemas that their uses name;
-            where these name none, the schemas at the sides' times.
+            or write; at most 1,000. Runs and code versions use the schemas that their uses name; where these name none,
+            the schemas at the sides' times.
         unknown_schemas: datasets whose columns can't be compared, because the graph has only the digest of a schema
             that was used; at most 1,000.
         edges: edges of this page, by target and source.

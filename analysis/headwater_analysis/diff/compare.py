@@ -27,7 +27,7 @@ from headwater_graph.keys import column_key
 from headwater_schemas.events import TransformationKind, TransformationType
 
 MOST_EDGES = 200_000
-"""Most edges of one job's plans on both sides to compare."""
+"""Maximum number of edges of one job's plans on both sides to compare."""
 
 
 class Endpoints(NamedTuple):
@@ -116,11 +116,11 @@ def _edge(row: Mapping[str, Any]) -> PlanEdge:
 
 
 MOST_JOBS = 200
-"""Most jobs to compare."""
+"""Maximum number of jobs to compare."""
 MOST_SHOWN = 1_000
-"""Most changes of datasets, and of schemas, to show."""
+"""Maximum number of changes of datasets, and of schemas, to show."""
 MOST_COLUMNS = 100_000
-"""Most columns of schemas to compare."""
+"""Maximum number of columns of schemas to compare."""
 
 
 class _Scope(NamedTuple):
@@ -160,7 +160,7 @@ def diff(
         job: job whose lineage is compared; runs have their own.
         dataset: dataset whose lineage is compared, across all jobs that write it. With neither job nor dataset, all
             jobs that got a new plan between the two times.
-        limit: most edges on a page.
+        limit: maximum number of edges on a page.
         cursor: `next_cursor` of the page before.
 
     Raises:

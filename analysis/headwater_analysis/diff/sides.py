@@ -47,7 +47,7 @@ class Point:
 
 
 MOST_RUNS = 1_000
-"""Most runs of a code version whose datasets are read, the latest ones."""
+"""Maximum number of runs of a code version whose datasets are read, the latest ones."""
 
 _ROLES = {"READS": Role.READ, "WRITES": Role.WROTE}
 _SHOWN_VERSIONS = 5

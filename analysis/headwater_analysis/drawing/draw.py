@@ -152,9 +152,9 @@ def draw(
     Args:
         asset: the dataset, as `resolve_dataset` understands it.
         direction: upstream, downstream, or both, which doesn't include datasets downstream of something upstream.
-        depth: most hops from the dataset; None: all.
+        depth: maximum number of hops from the dataset; None: all.
         columns: whether to include columns and the transformations between them.
-        limit: most nodes, the nearest first.
+        limit: maximum number of nodes, the nearest first.
 
     Raises:
         QuestionError: depth or limit below 1.
@@ -191,7 +191,7 @@ def keys_around(reader: Reader, asset: str, *, direction: Reach = Reach.BOTH, de
     Args:
         asset: the dataset, as `resolve_dataset` understands it.
         direction: as in `draw`.
-        depth: most hops from the dataset; None: all.
+        depth: maximum number of hops from the dataset; None: all.
 
     Raises:
         QuestionError: depth below 1.

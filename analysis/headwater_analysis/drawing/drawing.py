@@ -96,7 +96,7 @@ class DrawingMetadata:
     """Parameters of the question and totals of the answer.
 
     Attributes:
-        depth: most hops, as in the question; None is all.
+        depth: maximum number of hops, as in the question; None is all.
         direction: direction of the question.
         include_columns: whether the question asks for columns.
         nodes_total: datasets within the depth, the start included.

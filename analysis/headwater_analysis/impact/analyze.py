@@ -47,7 +47,7 @@ def caveats(tx: Transaction, graph: StoredGraph, beginning: Beginning, hit: Impa
     """Sentences on a change of a column.
 
     - Jobs that used the column by plans that no longer hold, and no longer use it.
-    - Where it hits nothing: datasets that are derived from its dataset all the same.
+    - If it hits nothing: datasets that are nevertheless derived from its dataset.
 
     Args:
         hit: assets that were hit.
@@ -269,8 +269,8 @@ class ImpactPage:
     """Page of the answer.
 
     Attributes:
-        depth: most hops from the change; None: all.
-        limit: most items.
+        depth: maximum number of hops from the change; None: all.
+        limit: maximum number of items.
         cursor: `next_cursor` of the page before; None asks for the first.
     """
 

@@ -191,7 +191,7 @@ class StoredGraph:
         return placed
 
     def plan(self, key: str) -> Plan:
-        """Plan of an edge that was met."""
+        """Plan of an edge that was read."""
         return self._plans[key]
 
     def lookups(self, edges: Sequence[int], /) -> dict[int, list[int]]:

@@ -60,7 +60,7 @@ class Decision:
             holds.
         because: conditions of the `[[raise]]` that the asset meets, in words.
         inputs: all facts of the asset that a policy can have conditions on, whether it changed anything or not.
-        text: `raised from WARNING to BLOCKING: deadline 06:00 UTC`; empty where the rule's severity holds.
+        text: `raised from WARNING to BLOCKING: deadline 06:00 UTC`; empty if the rule's severity holds.
     """
 
     by_rule: Severity

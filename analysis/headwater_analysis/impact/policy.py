@@ -1,8 +1,8 @@
 """Policy of an impact: the severity of each change, and whether it propagates; read from a file.
 
 The file is TOML. Its rules are tried from the first to the last; the first that fits a step decides.
-`default_policy.toml` is the default, and a template for other policies. A mistake is reported with
-its line, its field, and the allowed values.
+`default_policy.toml` is the default, and a template for other policies. A mistake is reported with its line, its field,
+and the allowed values.
 """
 
 from __future__ import annotations
@@ -115,8 +115,8 @@ class Reading(_Model):
     """Behaviour of readers, by type of dataset.
 
     Attributes:
-        late_bound: types of datasets whose readers get a null for a missing field.
-            Readers of any other type fail when a column that they name is gone.
+        late_bound: types of datasets whose readers get a null for a missing field. Readers of any other type fail when
+            a column that they name is gone.
     """
 
     late_bound: tuple[Upper, ...] = ()

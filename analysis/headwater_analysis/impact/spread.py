@@ -223,7 +223,7 @@ def spread(
         start: start of the change; never among the hit assets.
         schema: kind of a schema change.
         policy: policy that judges the steps.
-        depth: most hops; None: all.
+        depth: maximum number of hops; None: all.
     """
     spreading = _Spreading(graph, start, change, schema, policy, depth)
     starts = [start_visit(node) for node in start.nodes or start.wholes]

@@ -25,7 +25,7 @@ _PATHS_AT_ONCE: Final = 500
 def hit_consumers(
     tx: Transaction, beginning: Beginning, change: ImpactChange, policy: Policy
 ) -> tuple[ImpactedConsumer, ...]:
-    """Declared consumers of what changes itself, the worst first: each judged as a step of the first hop.
+    """Declared consumers of the changed asset itself, the worst first; each is judged as a step of the first hop.
 
     Consumers that name the column use its value. Whether consumers of the whole dataset do is unknown.
     """
@@ -92,7 +92,7 @@ def unknowns(tx: Transaction, beginning: Beginning, hit: ImpactSpread, *, certai
     - Jobs that only possibly use it, if nothing else is hit.
     - A dataset without known readers: its readers aren't captured.
     - Jobs that read it or a hit asset, and have no output that is known to be derived from that.
-    - What lies beyond the depth.
+    - Assets beyond the depth.
     - Events that the graph doesn't have yet.
     """
     unseen = sorted(key for key, job in hit.jobs.items() if Cause.UNSEEN in job.causes)

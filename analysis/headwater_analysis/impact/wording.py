@@ -338,7 +338,7 @@ def consumer_text(consumer: ReadingConsumer) -> str:
 
 
 def left_open(impact: Impact) -> str:
-    """Describe what is unknown, for the line of the verdict; empty where nothing is."""
+    """Describe what is unknown, for the line of the verdict; empty if nothing is."""
     if not impact.unknown:
         return ""
     more = "; ".join(impact.unknown)

@@ -30,7 +30,7 @@ class KnownKind(StrEnum):
 
 
 def known(reader: Reader, text: str, kind: KnownKind | None = None) -> Known:
-    """Return the details of whatever `text` names.
+    """Return the details of the asset that `text` names.
 
     Args:
         text: a name or key of a dataset, job or consumer; a column, `dataset#field.path` or its key; a run's id, or a

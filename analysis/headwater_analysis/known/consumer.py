@@ -22,11 +22,11 @@ from headwater_graph.keys import consumer_key
 
 MOST_DATASETS = 100
 MOST_COLUMNS = 100
-"""Most columns to show of one dataset that a consumer reads."""
+"""Maximum number of columns to show of one dataset that a consumer reads."""
 MOST_WRITERS = 5
 _MOST_CANDIDATES = 20
 _MOST_NAMES = 10_000
-"""Most names to compare with an unknown name."""
+"""Maximum number of names to compare with an unknown name."""
 _SHORT_KEY = re.compile(r"[0-9a-fA-F]{4,32}")
 
 

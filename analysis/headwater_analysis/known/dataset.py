@@ -42,7 +42,7 @@ MOST_RUNS = 5
 MOST_VERSIONS = 5
 MOST_SCHEMAS = 10
 MOST_QUERIES = 20
-"""Most queries whose quality is shown."""
+"""Maximum number of queries whose quality is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Symlink:
     Attributes:
         namespace: namespace of that name.
         name: the name.
-        type: type of the link, TABLE say, where known.
+        type: type of the link, such as TABLE; None if unknown.
     """
 
     namespace: str
@@ -97,9 +97,9 @@ class DatasetDetails:
         owners: owners that its events report.
         tags: tags of the whole dataset; a column has its own tags.
         classification, criticality: classification and criticality that its own events report.
-        declared: declarations of it and of its columns; None where there are none.
+        declared: declarations of it and of its columns; None if there are none.
         declared_consumers: dashboards, teams and others that are declared to read it.
-        storage_layer, storage_format: `iceberg`, `parquet`, say.
+        storage_layer, storage_format: such as `iceberg` and `parquet`.
         source_uri: location of its data.
         known_as: all its other names: former names, names in catalogs, names of a topic by other brokers. The answer
             includes facts under any of them.
@@ -217,7 +217,7 @@ def details_of(tx: Transaction, asset: Asset) -> DatasetDetails:
 
 
 def _business_versions(tx: Transaction, runs: Iterable[RunItem], keys: list[str]) -> tuple[BusinessVersion, ...]:
-    # A streaming query's micro-batches are written, whatever its run's end.
+    # Micro-batches of a failed streaming run are still written.
     last = next((run for run in runs if run.state is not RunEventType.FAIL or run.first_batch is not None), None)
     if last is None:
         return ()

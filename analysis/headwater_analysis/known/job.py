@@ -30,7 +30,7 @@ from headwater_graph.keys import retention_key
 MOST_DATASETS = 100
 MOST_QUERIES = 100
 MOST_JUDGED = 20
-"""Most queries whose quality is shown."""
+"""Maximum number of queries whose quality is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Source:
     """Location of a job's code.
 
     Attributes:
-        type: `git`, say.
+        type: such as `git`.
         url, repo, path, version, branch: location and version of the code, where known.
     """
 
@@ -111,8 +111,8 @@ class JobDetails:
     Attributes:
         job: the job.
         description: description, if any.
-        job_type: SPARK_JOB, say.
-        integration: SPARK, say.
+        job_type: such as SPARK_JOB.
+        integration: such as SPARK.
         owners: owners of the job.
         tags: tags of the job.
         criticality: criticality that its own events report.

@@ -132,7 +132,7 @@ class BrokenChain:
     Attributes:
         query_id: Spark's id of the query.
         query_name: name of the query, if any.
-        job: job of the query; None where unknown.
+        job: job of the query; None if unknown.
         after_batch: batch before the fault.
         before_batch: batch after the fault.
         at: processing time of the batch after the fault, if observed.

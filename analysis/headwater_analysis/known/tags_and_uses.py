@@ -20,7 +20,7 @@ class Tag:
     """A tag of a dataset, of one of its columns, or of a job.
 
     Attributes:
-        key: `pii`, say.
+        key: such as `pii`.
         value: value of the tag; '' if it has none.
         column: field path, for a tag of one column; None: the whole dataset or job.
         source: person or program that set it, where known.

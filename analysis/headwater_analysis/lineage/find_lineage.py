@@ -52,7 +52,7 @@ def page_of(
     Raises:
         QuestionError: the cursor is another question's.
     """
-    # By the key of the start: the question is the same, however its subject was spelled.
+    # By the key of the start, so that all spellings of the subject give the same question.
     same = (
         tenant,
         start.key,
@@ -82,7 +82,7 @@ def edges_between(
     """
     nodes = list(dict.fromkeys([reached.start, *(visit.node for visit in visits)]))
     there = set(nodes)
-    # A set, as a node with both its visits is met twice.
+    # A set, because a node with both visits occurs twice.
     hops: dict[tuple[int, int], dict[int, None]] = {}
     for met in reached.leaving:
         for source, target, edge in zip(met.sources, met.targets, met.edges, strict=True):
@@ -132,18 +132,18 @@ class Caveats:
 def caveats(
     tx: Transaction, scope: Scope, plans: Plans, dataset: str, reached: Reached, *, depth: int | None, of_columns: bool
 ) -> Caveats:
-    """Caveats of an answer, by the jobs of the dataset asked of and of all that was reached within the depth.
+    """Caveats of an answer, from the jobs of the dataset and of everything reached within the depth.
 
     - Upstream: jobs that write one of these datasets have incomplete column lineage, so there may be further inputs.
     - Downstream of a column: jobs that read its dataset have incomplete column lineage.
     - Downstream: jobs that read a dataset and have no known output derived from it.
-    - A column from which nothing was reached: datasets next to its own were observed all the same.
+    - A column without results: its dataset nevertheless has observed neighbours.
 
     Args:
         plans: plans as of the question's time.
-        dataset: key of the dataset asked about, or of the column's dataset.
+        dataset: key of the requested dataset, or of the requested column's dataset.
         reached: visits reached from it.
-        depth: most hops of the question; None: all.
+        depth: maximum number of hops of the question; None: all.
         of_columns: whether the question is about a column.
     """
     own = Identities.of(tx).members(dataset)

@@ -22,8 +22,7 @@ class Transformation:
 
     Attributes:
         type: DIRECT: the value goes into the target; INDIRECT: the value decides which values or rows the target has.
-            UNKNOWN, a newer
-            producer's word, counts as INDIRECT.
+            UNKNOWN, a newer producer's word, counts as INDIRECT.
         kind: COPY, CAST, AGGREGATE, JOIN_DEPENDENCY … (docs/columns.md).
         subtype: OpenLineage's subtype.
         masking: whether the value can't be read back.
@@ -66,7 +65,7 @@ class Via:
         declared: whether the hop is declared now.
         possible: whether the hop is only possible: the producer doesn't record which inputs went into which output.
         transformations: transformations of the job, for columns.
-        incomplete: for columns, reason why a missing hop of this job proves nothing; None where its lineage is
+        incomplete: for columns, reason why a missing hop of this job proves nothing; None if its lineage is
             complete.
         partitions: between datasets, declared mappings of partitions.
     """
@@ -156,7 +155,7 @@ class Lineage:
         gone: whether the start is a column that has left its dataset's schema, or a dataset that was dropped.
         known_as: other names of its dataset that the graph or a catalog has.
         direction: direction of the question.
-        depth: most hops, as in the question; None is all.
+        depth: maximum number of hops, as in the question; None is all.
         as_of: time of the question; None: now.
         since: earliest activity that counts, as in the question.
         items: items of this page, by influence (DIRECT first), hops and key.

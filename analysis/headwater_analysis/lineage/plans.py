@@ -37,7 +37,7 @@ class WrittenDataset(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A plan as the graph has it.
+    """A stored plan.
 
     Attributes:
         job: key of its job.
@@ -45,7 +45,7 @@ class Plan:
         declared: whether the job declares it now.
         first_seen, last_seen: span in which it was observed.
         active: its last activity before the time of the question; None if there was none.
-        incomplete: reason why its lineage is incomplete; None where it isn't.
+        incomplete: reason why its lineage is incomplete; None if it isn't.
         known: whether its lineage is known; False if the graph has only a run that cites it.
         outputs: keys of the datasets that it writes.
         emptied: for each dropped or truncated output, the last such time before the time of the question.

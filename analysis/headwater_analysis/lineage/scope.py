@@ -61,7 +61,7 @@ class LineageQuestion:
         asset: the dataset, as `resolve_dataset` understands it; or a column of it, as `resolve_asset` does.
         direction: upstream or downstream.
         column: field path of a column; None: the question is about `asset` itself.
-        depth: most hops from it; `ALL_HOPS` for all.
+        depth: maximum number of hops from it; `ALL_HOPS` for all.
         influence: for columns: DIRECT follows only DIRECT edges; INDIRECT lists assets that are reached only through
             INDIRECT edges.
         columns: for datasets: whether to include column mappings along each hop.
@@ -70,7 +70,7 @@ class LineageQuestion:
         filters: filters of items and hops.
         as_of: time of the graph: only observations up to then are used.
         since: only hops seen at this time or later; together with `as_of`, hops current in between.
-        limit: most items on a page.
+        limit: maximum number of items on a page.
         cursor: `next_cursor` of the page before; None asks for the first.
     """
 

@@ -19,7 +19,7 @@ class Edges(NamedTuple):
     """Edges in parallel lists, sources and targets in the direction of the search.
 
     Attributes:
-        direct: flag of each edge; None where all are DIRECT.
+        direct: flag of each edge; None if all are DIRECT.
     """
 
     sources: Sequence[int]
@@ -66,7 +66,7 @@ class Steps(Protocol):
         """Edges that leave these nodes: one hop."""
 
     def beyond(self, nodes: Sequence[int], found: Sequence[int], /) -> Beyond | None:
-        """Edges that leave the nodes of the last hop, in short; None where all edges are needed.
+        """Edges that leave the nodes of the last hop, in short; None if all edges are needed.
 
         Args:
             nodes: nodes of the last hop.
@@ -165,7 +165,7 @@ def search(start: int, start_key: str, steps: Steps, *, depth: int | None) -> Re
         start: node where the search begins.
         start_key: key of this node.
         steps: the graph.
-        depth: most hops; None: all.
+        depth: maximum number of hops; None: all.
     """
     found: dict[LineageVisit, LastSteps] = {}
     # Nodes with a DIRECT visit, which needs no other. The start counts as found: a cycle back to it adds nothing.

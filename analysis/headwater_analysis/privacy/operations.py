@@ -15,10 +15,10 @@ from typing import Final
 
 
 class Operation(StrEnum):
-    """Operation of a job on a sensitive value on its way to an output.
+    """Operation of a job on a sensitive value.
 
     - COPY: passes it on: copied, renamed, cast.
-    - DERIVE: computes something from it, or puts it through a black box.
+    - DERIVE: computes something from the value, or passes it to a black box.
     - AGGREGATE: computes something from the values of many rows.
     - MASK: replaces characters of the value.
     - HASH: hashes the value: equal values stay equal, so it can be linked and guessed.
@@ -75,7 +75,7 @@ _SELECTS: Final = frozenset(
         *("lead", "approx_top_k", "bit_or", "bit_and", "bit_xor"),
     }
 )
-"""Aggregates that hand out the value of a row, however many rows there are."""
+"""Aggregates that return the value of a single row."""
 _OF_KIND: Final = {
     "COPY": Operation.COPY,
     "RENAME": Operation.COPY,

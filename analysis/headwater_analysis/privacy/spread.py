@@ -162,7 +162,7 @@ def spread(
         starts: level of each column where the spread begins, by id.
         threshold: number of rows that a group needs so that a statistic over it ends the spread.
         today: day on which approvals must be valid.
-        depth: most hops; None: all.
+        depth: maximum number of hops; None: all.
     """
     begun = [PrivacyVisit(node, level, Exposure.READABLE, start=True) for node, level in sorted(starts.items())]
 

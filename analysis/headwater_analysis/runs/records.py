@@ -24,7 +24,7 @@ class Use:
     Attributes:
         dataset: the dataset.
         ordinal: 0, or how many times it used the dataset before.
-        position: `kafka`, `files`, `table_snapshot` … (docs/graph.md); None where the part is unknown.
+        position: `kafka`, `files`, `table_snapshot` … (docs/graph.md); None if the part is unknown.
         certainty: certainty of the position.
         offsets: offset ranges of `kafka`, by partition, ascending.
         topic_id: Kafka's id of the topic's incarnation.
@@ -38,7 +38,7 @@ class Use:
         paths: listed paths of files.
         pattern: glob that matches all of the files and no others.
         uncommitted: for an output, whether only a failed run names it.
-        inputs: for an output, keys of the datasets that went into it; None where its producer doesn't record them.
+        inputs: for an output, keys of the datasets that went into it; None if its producer doesn't record them.
         text: any other position, in words.
         rows, bytes, files: amounts, where known.
         schema_digest: digest of the schema of that read or write, as in the dataset's schemas; None:
@@ -112,7 +112,7 @@ class Quality:
         assertion: name of the assertion.
         passed: whether it held.
         column: field path; None: the whole dataset.
-        value: measured value; None where unknown.
+        value: measured value; None if unknown.
         dataset_namespace, dataset_name: dataset that it names.
         rule: kind of assertion: COMPLETENESS, UNIQUENESS …
         severity: severity of a failure.
@@ -215,9 +215,9 @@ class RunItem:
         key: key of the node.
         run_id: id of the run.
         name: short name, for people.
-        job: job of the run; None where a run is only known as a parent.
+        job: job of the run; None if a run is only known as a parent.
         processing_type: BATCH or STREAMING, where known.
-        state: START, RUNNING, COMPLETE, FAIL, ABORT …; None where no event of its own has come. An ABORT is inferred,
+        state: START, RUNNING, COMPLETE, FAIL, ABORT …; None if no event of its own has come. An ABORT is inferred,
             without an event, where `inferred_because` is there.
         began: start of the run; if no event states it, the time when the run was first seen.
         ended_at: time when it reached COMPLETE, FAIL or ABORT; for an inferred end, the time when it was last seen.

@@ -31,7 +31,7 @@ from headwater_analysis.trace.traced_parts import OffsetSpan
 from headwater_schemas.events import Certainty
 
 MOST_SHOWN = 20
-"""Most inputs, and most outputs, in a run's details."""
+"""Maximum number of inputs, and most outputs, in a run's details."""
 MOST_USES = 10_000
 """Maximum number of a run's uses of datasets to read."""
 

@@ -11,14 +11,14 @@ from headwater_graph.words import words
 
 MOST_FOUND = 20
 _MOST_NAMES = 10_000
-"""Most consumers whose names are compared."""
+"""Maximum number of consumers whose names are compared."""
 _MOST_FILTERED = 1_000
-"""Most consumers whose owners and tags are compared."""
+"""Maximum number of consumers whose owners and tags are compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundConsumer:
-    """A declared consumer that was found.
+    """Found declared consumer.
 
     Attributes:
         key: key of the node.

@@ -1,7 +1,7 @@
 """Queries to the full-text index, in the language of Lucene's classic query parser.
 
-A text is cut into words by `graph.words`, as the names in the index were, so everything that a person types arrives
-here as letters and digits. Queries use only the operators, fields and wildcards written below.
+`graph.words` cuts texts into words like the names in the index, so only letters and digits arrive here. Queries use
+only the operators, fields and wildcards written below.
 
     +_words:t_fe98b07b1ba6b3a2^0 +_words:(n_9c35… (+(flights^4 flights*) +(dep^4 dep*)))
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 from headwater_graph.words import tenant_mark, text_words, whole_mark, words
 
 MOST_WORDS = 24
-"""Most words of a searched text; the rest is left out. Lucene takes 1,024 clauses."""
+"""Maximum number of words of a searched text; the rest is left out. Lucene takes 1,024 clauses."""
 
 _SHORTEST_PREFIX = 2
 _SHORTEST_FUZZY = 4
@@ -63,7 +63,7 @@ def any_similar(tenant: str, text: str) -> str | None:
 
 
 def has_words(field: str, text: str) -> str:
-    """Clause for `narrowed`: all words of the text are in the index's field `field`, a fixed name of ours."""
+    """Clause for `narrowed`: all words of the text are in the index's field `field`, a constant."""
     asked = text_words([text]).split(" ")[:MOST_WORDS]
     return " ".join(f"+{field}:{word}" for word in asked if word)
 

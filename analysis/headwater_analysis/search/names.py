@@ -37,7 +37,7 @@ def exact(tx: Transaction, kind: AssetKind, name: str) -> list[tuple[int, Asset]
 
 
 def known_as(tx: Transaction, name: str) -> list[tuple[int, Asset]]:
-    """Datasets with just this name in a catalog, say, capitals and all; returns as `exact`."""
+    """Datasets with exactly this name, such as in a catalog; case matters. Returns as `exact`."""
     rows = read_aliases(tx, lucene_query.whole(tx.tenant, name), looked_at=MOST_EXACT, limit=MOST_EXACT)
     found = [row for row in rows if name in row.names]
     return [(row.id, row.asset) for row in sorted(found, key=lambda row: row.asset.key)]

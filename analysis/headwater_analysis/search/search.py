@@ -46,7 +46,7 @@ class HitTag:
     """A tag of a dataset, a job or a column.
 
     Attributes:
-        key: `pii`, say.
+        key: such as `pii`.
         value: '' for none.
         column: field path, for a tag of one column; None: the whole dataset or job.
     """
@@ -111,7 +111,7 @@ def search(
     limit: int = 20,
     cursor: str | None = None,
 ) -> SearchPage:
-    """Search assets by words of their names, each begun by a word of the text: `fli dep` finds `flights.departed`.
+    """Search assets by words of their names; words of the text match beginnings: `fli dep` finds `flights.departed`.
 
     A single letter is a word, not a prefix.
 
@@ -126,7 +126,7 @@ def search(
         column: words of a column: the hits are columns, and `text` is of their datasets.
         namespace: exact namespace of the dataset or job.
         fuzzy: whether to include words with one or two wrong letters even if there are exact hits.
-        limit: most hits on a page.
+        limit: maximum number of hits on a page.
         cursor: `next_cursor` of the page before.
 
     Raises:
@@ -182,13 +182,13 @@ class _Filters:
         return out
 
     def admit(self, row: Row) -> bool:
-        """Check what the index can't: values of their tags, and owners and tags of a column's dataset."""
+        """Check conditions that the index can't: values of tags, and owners and tags of a column's dataset."""
         if self.owner is not None and not _has_words(row.owners, self.owner):
             return False
         return self.tag is None or any(_is_tag(self.tag, key, value) for key, value, _ in _tags(row))
 
     def declared(self, tx: Transaction, kind: AssetKind) -> list[Row]:
-        """Assets for which a set declares the owner or the tag, whatever their names are."""
+        """Assets for which a set declares the owner or the tag, with any name."""
         return declared_rows(
             tx, kind, is_owner=self._is_owner(), is_tag=self._is_tag(), namespace=self.namespace, limit=_LOOKED_AT
         )

@@ -71,7 +71,7 @@ class TimelineInterval:
         batch_id: number in the query.
         run_id: start of the query in which it ran; None if it was only reconstructed.
         provenance: OBSERVED, or RECONCILED from the checkpoint.
-        processing_time: start of the micro-batch; None where it was only reconstructed.
+        processing_time: start of the micro-batch; None if it was only reconstructed.
         duration_ms: duration of the micro-batch.
         rows_in: rows read.
         rows_out: rows written, where the sink reports them.
@@ -169,7 +169,7 @@ class OverviewBar:
             known.
         first_batch: lowest batch id.
         last_batch: highest batch id.
-        first_time: lowest processing time; None where none is known.
+        first_time: lowest processing time; None if none is known.
         last_time: highest processing time, when the last micro-batch began.
         broken: number of micro-batches that don't follow on the previous one: some are missing in between, or offsets
             were skipped or read twice.

@@ -100,8 +100,8 @@ def follow(
 
     Args:
         start: parts at which the trace begins.
-        depth: most hops; None: no limit.
-        limit: most steps in all.
+        depth: maximum number of hops; None: no limit.
+        limit: maximum number of steps in all.
         first: hops that are known already and led to `start`.
     """
     followed = _Followed()

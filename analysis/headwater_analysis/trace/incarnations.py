@@ -1,6 +1,7 @@
 """Incarnations of a topic: deleted and created again, it has other records at the same offsets.
 
-A question by offsets alone means records of any incarnation. So if several incarnations are known, the answer names the
+A question with only offsets means records of any incarnation. So if several incarnations are known, the answer names
+the
 incarnation of each hit, and the offsets of the latest incarnation that no known step used.
 """
 

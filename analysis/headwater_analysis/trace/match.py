@@ -33,7 +33,7 @@ class PartMatch:
 
 
 def spans_of_part(part: Part) -> Spans:
-    """Searchable spans of a part: offsets, or versions that are numbers."""
+    """Searchable spans of a part: offsets or numeric versions."""
     if part.kind is PartKind.OFFSETS:
         return spans_of(part.offsets)
     if part.kind is PartKind.CHANGES and part.version is not None:
@@ -85,7 +85,7 @@ def matched(part: Part, use: StoredUse, owner: Run | Batch, *, verb: str = "read
 
 
 def _is_apart(part: Part, use: StoredUse) -> bool:
-    """Check whether their partitions show that they have nothing in common.
+    """Check whether the partitions of use and part exclude common data.
 
     A version that is read includes data of earlier ones, in partitions that its own commit didn't touch.
     """

@@ -70,7 +70,7 @@ class Search:
         return self._high - self._low <= 1
 
     def probes(self, fan_out: int = FAN_OUT) -> Iterable[int]:
-        """Batch ids to look at next, evenly apart."""
+        """Batch ids to read next, evenly spaced."""
         low, width = self._low, self._high - self._low
         if width <= fan_out:
             return range(low + 1, self._high)
@@ -159,7 +159,7 @@ def _run(tx: Transaction, searches: Sequence[Search], read: Read, window: int, f
 _IN_MEMORY = 2
 """Fan-out of a search in memory: decoding a micro-batch costs more than a round."""
 _NEAR = 2
-"""Most segments to read whole, and then search."""
+"""Maximum number of segments to read whole, and then search."""
 
 
 def _is_near(search: Search) -> bool:

@@ -46,7 +46,7 @@ class Offsets:
     """Records of a topic's partition in `[start, end)`.
 
     Attributes:
-        topic: name, as `resolve_dataset` takes it.
+        topic: name, as `resolve_dataset` accepts it.
         partition: number of the partition; None: every partition that a known run or micro-batch used.
         start, end: offsets.
         topic_id: Kafka's id of the topic's incarnation; None: any.
@@ -64,7 +64,7 @@ class Times:
     """Records of a topic that arrived in Kafka from one time to another, by their timestamps.
 
     Attributes:
-        topic: name, as `resolve_dataset` takes it.
+        topic: name, as `resolve_dataset` accepts it.
         partition: number of the partition; None: all of them.
         start: a time.
         end: a later time, exclusive; if equal to `start`, one second from that time.
@@ -111,7 +111,7 @@ def parse_offsets(topic: str, text: str, topic_id: str | None = None) -> Offsets
 
 Start = Offsets | Times | Path | VersionOf
 Starts = Start | Sequence[Offsets | Times]
-"""One part, or several of topics at once."""
+"""Start of a trace: one part, or several parts of topics."""
 
 
 def trace(
@@ -130,7 +130,7 @@ def trace(
     Args:
         start: the part.
         direction: FORWARD or BACKWARD.
-        depth: most hops from the part; None: all.
+        depth: maximum number of hops from the part; None: all.
         horizon: longest time behind the watermark for which a query's state keeps a record, if the graph doesn't have
             it: the watermark's delay plus the length of a window. None: as long as there are batches.
         archive: archive of micro-batches that are no longer kept one by one; None: their summaries are used.
@@ -171,7 +171,7 @@ def trace_in(
     archive: Archived | None = None,
     arrivals: Arrivals | None = None,
 ) -> Trace:
-    """Run a trace within a question that asks for more; see `trace`."""
+    """Run a trace as part of another question; see `trace`."""
     check(start, depth, limit)
     backward = direction is TraceDirection.BACKWARD
     context = Context(tx, Datasets(tx), backward, horizon, max(limit, 1), archive, arrivals)
@@ -313,7 +313,7 @@ def _listed_parts(context: Context, path: str, place: str, *, produced: bool) ->
 
 
 def _versions_with(context: Context, path: str, place: str) -> list[Part]:
-    """Versions of tables that added a file, or files of a partition: a file is a part of the version that added it."""
+    """Versions of tables that added a file, or files of a partition."""
     uses = [
         use
         for owner in _users(context, path, produced=True)

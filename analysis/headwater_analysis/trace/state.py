@@ -194,7 +194,7 @@ def plans_to_ask(groups: Iterable[tuple[Query, Sequence[Batch]]]) -> list[Writin
 
 
 def _shows_state(batches: Sequence[Batch]) -> bool:
-    """Return whether batches show by themselves whether their query keeps state."""
+    """Return whether these batches already show whether their query keeps state."""
     return all(map(_is_ours, batches)) or any(batch.properties.get("state_rows") is not None for batch in batches)
 
 
@@ -211,7 +211,7 @@ def _from_plans(tx: Transaction, query: Query, batches: Sequence[Batch], horizon
     plans = plan_steps(tx, _asked(query, batches))
     kinds = {kind for plan in plans for kind in plan.kinds} & KEEP_STATE
     if len({use.dataset for batch in batches for use in batch.reads()}) < 2:
-        # A stream's join with a static table keeps no state: each batch looks it up anew.
+        # A stream's join with a static table keeps no state: each batch looks it up again.
         kinds.discard("JOIN_DEPENDENCY")
     if kinds:
         words = ", ".join(sorted(kind.partition("_")[0].lower() for kind in kinds))

@@ -86,7 +86,7 @@ def missing_draft(context: Context, missing: PossibleUse) -> HopDraft:
     others = missing_parts(context, hole)
     sentences = [_not_known(context, missing), state.why if state.spreads else ""]
     if state.spreads and not context.backward:
-        # The state right before the next known batch also stands for the missing ones.
+        # The state right before the next known batch is also used for the missing ones.
         spread = spread_forward(context.tx, query.pieces, hole.after, state)
         last = spread.last
         used = [(hole.after, frozenset({missing.part.dataset.key}))]

@@ -178,7 +178,7 @@ def _others(context: Context, found: Summarized) -> tuple[tuple[Part, ...], Stat
         # Without the micro-batches of that time no watermark bounds the state.
         spread = (query.first_batch, last)
     elif after:
-        # The state right before the next known batch also stands for the summarized ones.
+        # The state right before the next known batch is also used for the summarized ones.
         spread = (first, spread_forward(context.tx, query.pieces, after[0], state).last)
     else:
         spread = (first, query.last_batch)

@@ -86,7 +86,7 @@ class Part:
         format: `iceberg`, `delta`, `files`.
         version: snapshot id, or the last version of a range.
         from_version: version before the first version.
-        partitions: partitions of a table or of files, as `key=value` paths; empty where unknown.
+        partitions: partitions of a table or of files, as `key=value` paths; empty if unknown.
         text: the position as text.
         rows: number of rows, where known.
         since: the earliest time at which it can have been written.
@@ -149,7 +149,7 @@ class Step:
             range ends at the last micro-batch whose output may depend on the part. Backwards, it begins at the first
             whose input may have contributed. Equal to `first_batch` and `last_batch` if the query keeps no state.
         started_at, ended_at: start of the first and end of the last micro-batch, or of the run.
-        keeps_state: whether the query keeps state between micro-batches; None where unknown.
+        keeps_state: whether the query keeps state between micro-batches; None if unknown.
     """
 
     kind: StepKind
@@ -178,7 +178,7 @@ class Hop:
         step: the micro-batches or the run.
         inputs: forwards, the traced parts that the step read; backwards, all parts that it read.
         outputs: forwards, all parts that the step wrote; backwards, the traced parts that it wrote.
-        certainty: the certainty of this hop alone.
+        certainty: certainty of only this hop.
         overall: the weakest certainty on the path from the start.
         why: the facts behind the hop and its certainty.
     """

@@ -1,6 +1,6 @@
 """`bench capture`: overhead of capture in a Spark driver, and its events.
 
-Each contestant has a Spark driver of its own. All drivers run all the time, but only one works: they alternate in
+Each contestant has its own Spark driver. All drivers run all the time, but only one works: they alternate in
 blocks of micro-batches and in batch writes, within seconds. So other load on the machine is nearly the same for all.
 
 benchmark  contestants in turn, and the report

@@ -79,7 +79,7 @@ def goals(measurements: Sequence[Mapping[str, Any]]) -> list[Goal]:
     ours, one_by_one = by_name[HEADWATER], by_name[ONE_BY_ONE]
     single = one_by_one["events_per_micro_batch"]
     return [
-        # The end of the interval: what the bare median of a small run shows is mostly the machine.
+        # The interval's end, because the median of a small run mostly reflects the machine.
         Goal(
             f"median trigger, {HEADWATER} / {WITHOUT}, upper end of the 95 % interval",
             ours["trigger_p50_ratio_interval"]["high"],

@@ -52,7 +52,7 @@ def command(
 ) -> None:
     """Break things while events flow, and check after each fault that nothing is lost.
 
-    A Kafka, a Neo4j and consumers of its own are started, and ended with it. After each fault: everything acknowledged
+    It starts its own Kafka, Neo4j and consumers, and ends them. After each fault: everything acknowledged
     is in the graph or on the dead-letter topic, node by node. Exit status 5: it is not.
     """
     for name in fault or ():

@@ -2,9 +2,8 @@
 
 Naive and sink use one statement that merges raw events as they come, committed event by event, or 1,000 at a time. The
 statement is typical of a sink connector by somebody who knows Cypher: composite constraints, so that every MERGE has an
-index; the last event wins. It keeps no stamps, so late and repeated events can spoil its graph. They get what Headwater
-gets:
-the same records, encoded, on a server that was warmed up with as many, and `replan=skip`.
+index; the last event wins. It keeps no stamps, so late and repeated events can spoil its graph. They get the same
+encoded records as Headwater, on an equally warmed up server, with `replan=skip`.
 """
 
 from __future__ import annotations
@@ -67,7 +66,8 @@ class IngestOptions:
         rounds: rounds that count.
         warm_up: records that a contestant writes into a fresh database first, and that are then deleted.
         latency_seconds: duration of events at half the rate; 0: no latencies.
-        by_hand: records that naive and sink get; 0 for all. With fewer, their ratios to Headwater compare unlike work.
+        by_hand: number of records for naive and sink; 0 for all. With fewer, their ratios to Headwater compare unlike
+            work.
         baselines: whether to include floor, naive and sink.
         seed: decides the events.
     """
@@ -197,7 +197,7 @@ def _with_schema(database: Database, name: str) -> None:
 
 
 def _write_raw(database: Database, values: Sequence[bytes], size: int) -> dict[str, Any]:
-    """Decode and commit events in the order of their offsets, so many in a transaction; what it took."""
+    """Decode and commit events by offset, a fixed number in each transaction; return the measurements."""
     decoder = Decoder()
     server, client, begun = database.processor_seconds(), time.process_time(), time.monotonic()
     with database.driver.session(database=DATABASE) as session:

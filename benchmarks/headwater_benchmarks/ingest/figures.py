@@ -130,7 +130,7 @@ def goals(measured: Sequence[Mapping[str, Any]], latencies: Sequence[Mapping[str
 
 
 def ingest_tables(document: Mapping[str, Any]) -> Group:
-    """For people: contestants, stages, latency, goals; medians with the smallest and the greatest."""
+    """Report for people: contestants, stages, latency, goals; medians with minimum and maximum."""
     by_name = {each["name"]: each for each in document["measurements"]}
     contestants = table("", "events/s", "headwater is × as fast", "95 % interval", "CPU µs/event", "in Neo4j", "")
     parts: list[RenderableType] = [contestants]

@@ -1,6 +1,6 @@
-"""`bench intake`: OpenLineage events to the graph, over HTTP and from a topic, and Data.Rentgen beside it.
+"""`bench intake`: OpenLineage events to the graph, over HTTP and from a topic, compared with Data.Rentgen.
 
-benchmark  the ways in turn, and the report
+benchmark  the contestants in turn, and the report
 documents  runs as OpenLineage's documents
 rentgen    Data.Rentgen's consumer and its PostgreSQL, where they are installed
 """

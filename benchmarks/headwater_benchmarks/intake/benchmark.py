@@ -1,4 +1,4 @@
-"""`bench intake`: ways in turn, each warmed up and measured from the first event to the last commit; the report."""
+"""`bench intake`: contestants in turn, each warmed up and measured from the first event to the last commit."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _ONE_MS, _BATCH_MS, _TIMES_AS_FAST = 1.0, 0.3, 5.0
 _CLIENTS = 8
 _PARTITIONS = 4
 _DATABASE_WARM_UP = 500
-"""Events of Headwater's own, with which a new database compiles and plans the consumer's statements."""
+"""Number of events with which a new database compiles and plans the consumer's statements."""
 _SETTLE_SECONDS = 600.0
 _REQUEST_SECONDS = 120.0
 
@@ -230,7 +230,7 @@ def _consuming(
 
 
 def _watch(**pids: int) -> Callable[[], tuple[float, dict[str, float]]]:
-    """Time and processor time by process, from this call on."""
+    """Measure time and processor time by process since this call."""
     before = {name: processor_seconds(pid) for name, pid in pids.items()}
     began = time.monotonic()
     return lambda: (
@@ -298,7 +298,7 @@ def _events(sent: Sequence[ClientDocument]) -> int:
 
 
 def way_figures(name: str, turns: Sequence[IntakeTurn]) -> dict[str, Any]:
-    """One way: rates in events a second, processor time in milliseconds an event; a turn for each round."""
+    """Figures of one contestant: events a second, and processor time in milliseconds per event, for each round."""
     rates = [turn.events / turn.seconds for turn in turns]
     accepted = [turn.events / turn.accepted_seconds for turn in turns if turn.accepted_seconds]
     return {
@@ -342,7 +342,7 @@ def goals(measurements: Sequence[Mapping[str, Any]], *, batch: int) -> list[Goal
 
 
 def intake_tables(document: Mapping[str, Any]) -> Group:
-    """For people: ways, the peer, goals; medians with the smallest and the greatest."""
+    """Report for people: contestants, Data.Rentgen, goals; medians with minimum and maximum."""
     peer = ""
     ways = table("", "events/s", "accepted/s", "processor ms/event")
     for each in document["measurements"]:

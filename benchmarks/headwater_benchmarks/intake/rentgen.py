@@ -83,7 +83,7 @@ class RunningRentgen:
     Args:
         peer: installed parts.
         postgres: PostgreSQL's first process.
-        port: PostgreSQL's, on the loopback address.
+        port: port of PostgreSQL on the loopback address.
         folder: for logs.
     """
 
@@ -175,7 +175,7 @@ class RunningRentgen:
 
 @contextlib.contextmanager
 def rentgen_up(peer: InstalledRentgen) -> Iterator[RunningRentgen]:
-    """Data.Rentgen with a PostgreSQL of its own, inside the block.
+    """Run Data.Rentgen with its own PostgreSQL during the block.
 
     Raises:
         HeadwaterError: the server doesn't start, or its tables can't be created.

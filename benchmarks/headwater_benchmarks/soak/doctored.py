@@ -4,9 +4,9 @@
     2-before, 2-after    … before or after dead letters are sent
     3-before, 3-after    … before or after offsets are committed
     skips                its fifth transaction isn't written, and its offsets are committed
-    commits-ahead        it commits one offset more than it has dealt with
+    commits-ahead        it commits one offset more than it has processed
 
-The last two are for trying the soak itself. It is the real program, but for one method that has been replaced.
+The last two are for trying the soak itself. It is the real program with one replaced method.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def doctor(how: str) -> None:
     """Replace the method.
 
     Raises:
-        KeyError: there is no such way.
+        KeyError: there is no such defect.
     """
     number, _, moment = {SKIPS: "1-skips", COMMITS_AHEAD: "3-ahead"}.get(how, how).partition("-")
     owner, name = _METHODS[number]

@@ -1,6 +1,6 @@
-"""The classes of faults: each a function that makes one happen to a world, holds it, and ends it.
+"""Classes of faults: each is a function that starts a fault in a world, holds it, and ends it.
 
-It returns what shows that the fault happened: what was observed of it, and not what was done for it. A few bad records,
+It returns observed evidence that the fault happened. A few bad records,
 and clocks up to a day off, are in the feed all the time.
 """
 
@@ -44,7 +44,7 @@ LinkOf = Callable[[BreakableServers], FaultyLink]
 _PAST_POLL_INTERVAL_SECONDS = 12.0
 # Patience for slow machines: a doomed consumer waits for its partitions and for what it is to crash at.
 _CRASH_SECONDS = 240.0
-# For the group to notice what happened to a member.
+# Time for the group to notice a member's fault.
 _NOTICE_SECONDS = 60.0
 _REBALANCE_SECONDS = 10.0
 
@@ -63,7 +63,7 @@ _KEYS = "MATCH (d:HwDataset) RETURN d.key AS key"
 # Writes that wait for a lock: `SHOW TRANSACTIONS` has `Blocked by: [transactions]` as their status.
 _BLOCKED = "SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' RETURN count(*) AS count"
 _DEADLOCK = "Neo.TransientError.Transaction.DeadlockDetected"
-# How long a rival may take to be met.
+# Maximum time until a rival's lock is met.
 _MEET_SECONDS = 60.0
 
 _CUTS = 3
@@ -73,7 +73,7 @@ _LOOK_SECONDS = 0.1
 
 
 class NotPossibleError(Exception):
-    """This fault can't be made on this machine; the message has the reason."""
+    """This fault isn't possible on this machine; the message has the reason."""
 
 
 class NoTraceError(CheckFailedError):
@@ -87,9 +87,9 @@ class Fault:
     Attributes:
         name: shown in reports.
         happen: the function. It raises NoTraceError where nothing shows that it happened, and NotPossibleError.
-        flows: whether events go on flowing into the graph meanwhile: such faults can happen at once, and none hides
+        flows: whether events still reach the graph meanwhile: such faults can happen at the same time, and none hides
             another.
-        destroys: whether it needs a world where nothing is pending, because it takes the topic away.
+        destroys: whether it needs a world without pending records, because it deletes the topic.
     """
 
     name: str
@@ -99,7 +99,7 @@ class Fault:
 
 
 def _awaited(look: Callable[[], T], seconds: float) -> T:
-    """Look until the answer is true, or the time is over; the last answer."""
+    """Poll until the answer is true or the time is over; return the last answer."""
     deadline = time.monotonic() + seconds
     while not (found := look()) and time.monotonic() < deadline:
         time.sleep(_LOOK_SECONDS)
@@ -110,14 +110,14 @@ def require(shown: object, what: str) -> None:
     """Fail a fault that left no trace: checks after it would test nothing.
 
     Raises:
-        NoTraceError: it left none.
+        NoTraceError: the fault left no evidence.
     """
     if not shown:
         raise NoTraceError(f"The fault didn't happen: {what}.")
 
 
 def consumer_killed(world: World, dice: random.Random) -> str:
-    """SIGKILL, and another takes its place."""
+    """Kill a member by SIGKILL; another one replaces it."""
     with world.lent(dice) as gone:
         # While the group rebalances, a member has no partitions; where others have joined, it may stay without.
         partitions = _awaited(lambda: world.group_members().get(gone.name, 0), _REBALANCE_SECONDS)
@@ -135,7 +135,7 @@ def consumer_stopped(world: World, dice: random.Random) -> str:
 
 
 def two_zombies(world: World, dice: random.Random) -> str:
-    """Two generations: one stands still, the next takes over and stands still too, then both wake."""
+    """Suspend two generations: one is suspended, the next takes over and is suspended, too, then both resume."""
     with world.lent(dice) as first, standing_still(first.process.pid):
         earlier = _stood_still(world, first)
         second = world.join()
@@ -148,7 +148,7 @@ def two_zombies(world: World, dice: random.Random) -> str:
 
 
 def _stood_still(world: World, still: ConsumerProcess) -> str:
-    """Wait past the poll interval, and until the group has given the member's partitions away."""
+    """Wait past the poll interval, and until other members have the member's partitions."""
     began = time.monotonic()
     time.sleep(_PAST_POLL_INTERVAL_SECONDS)
     gone = _awaited(lambda: still.name not in world.group_members(), _NOTICE_SECONDS)
@@ -157,7 +157,7 @@ def _stood_still(world: World, still: ConsumerProcess) -> str:
 
 
 def rebalance_storm(world: World, dice: random.Random) -> str:
-    """Members come and go as fast as they start."""
+    """Members join and leave as fast as they start."""
     watched = world.consumers[0]
     before = watched.metric("rebalances_total")
     passing = [world.join() for _ in range(3)]
@@ -199,7 +199,7 @@ def server_killed(server: ServerOf, world: World, dice: random.Random) -> str:
 def dead_letters_unwritable(world: World, dice: random.Random) -> str:
     """The dead-letter topic takes no record that is as large as a letter, while there are dead letters to write.
 
-    Asking for more replicas than there are would be no fault: brokers ask for no more than a topic has.
+    Requiring more replicas than exist would have no effect: brokers never require more than a topic has.
     """
     usual = _largest(world)
     _take_at_most(world, _SMALLER_THAN_A_LETTER)
@@ -290,7 +290,7 @@ def restarted_within_a_write(world: World, dice: random.Random) -> str:  # noqa:
 
 
 def deadlocked(world: World, dice: random.Random) -> str:
-    """A rival takes locks on the same nodes in another order, again and again, and writes nothing."""
+    """A rival repeatedly takes locks on the same nodes in another order, and writes nothing."""
     keys = _dataset_keys(world.driver)
     watched = world.consumers[0]
     before = watched.metric("neo4j_retries_total", kind="DEADLOCK")
@@ -308,14 +308,14 @@ def deadlocked(world: World, dice: random.Random) -> str:
             lost += _code(error) == _DEADLOCK
         won = int(watched.metric("neo4j_retries_total", kind="DEADLOCK") - before)
     if not lost + won:
-        # Whether the consumers met it is chance; two rivals do.
+        # The consumers may not meet it; two rivals always do.
         lost += _cross(world.driver, *dice.sample(keys, 2)) == _DEADLOCK
     require(lost + won, "no deadlock, neither with a consumer nor between two rivals")
     return f"{_DEADLOCK}: {lost} for a rival, {won} for the consumer that is watched"
 
 
 def _cross(driver: Driver, one: str, other: str) -> str:
-    """Two transactions lock the same two nodes in opposite order; the error code that ends one of them."""
+    """Let two transactions lock the same two nodes in opposite order; return the error code that ends one."""
     met: list[str] = []
 
     def take(transaction: Transaction, key: str) -> None:
@@ -338,7 +338,7 @@ def _cross(driver: Driver, one: str, other: str) -> str:
 
 
 def database_read_only(world: World, dice: random.Random) -> str:
-    """Started again as a database that takes no writes; later as it was."""
+    """Restart the database as read-only; later restart it normally."""
     server = world.servers.neo4j
     server.settings[_READ_ONLY] = "neo4j"
     world.servers.restart(server)
@@ -351,7 +351,7 @@ def database_read_only(world: World, dice: random.Random) -> str:
 
 
 def disk_full(world: World, dice: random.Random) -> str:
-    """No room for a transaction log; later there is again. A database that panicked is started again."""
+    """Fill the disk of transaction logs; later free it. A database that panicked is started again."""
     disk = world.servers.disk
     if disk is None:
         raise NotPossibleError("a small file system can be mounted by root, on Linux")
@@ -394,7 +394,7 @@ def _blocked(driver: Driver) -> int:
 
 
 def _write_refused(driver: Driver) -> str:
-    """With which code a write is refused; empty where it isn't."""
+    """With which code a write is refused; empty if it isn't."""
     key = _dataset_keys(driver)[0]
     try:
         with driver.session() as session, session.begin_transaction() as transaction:
@@ -470,7 +470,7 @@ def _server_faults(name: str, server: ServerOf, link: LinkOf, *, slow_flows: boo
 
 
 def poisoned(world: World, dice: random.Random) -> str:
-    """Hundreds of records that can't be applied, in one go."""
+    """Send at once hundreds of records that can't be applied."""
     count = dice.randrange(100, 400)
     with world.feed.held():
         before = world.feed.bad
@@ -520,4 +520,4 @@ FAULTS: tuple[Fault, ...] = (
     Fault("poison", poisoned, flows=True),
     Fault("events of nearly the largest size", oversize, flows=True),
 )
-"""All of them."""
+"""All faults."""

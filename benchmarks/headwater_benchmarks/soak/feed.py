@@ -26,7 +26,7 @@ _FLUSH_SECONDS = 120.0
 
 
 class AcknowledgedFeed:
-    """A thread that produces; and what has been acknowledged so far, folded.
+    """Thread that produces events, and the fold of all acknowledged ones.
 
     Args:
         client: librdkafka settings that say where the cluster is.
@@ -37,7 +37,7 @@ class AcknowledgedFeed:
     Attributes:
         expected: base facts of all acknowledged events that can be applied.
         acknowledged: records, bad ones included.
-        bad: records among them that belong on the dead-letter topic.
+        bad: number of these records that belong on the dead-letter topic.
     """
 
     def __init__(self, client: Mapping[str, Any], topic: str, *, seed: int, rate: float) -> None:
@@ -61,7 +61,7 @@ class AcknowledgedFeed:
 
     @property
     def expected(self) -> Any:
-        """The delta; only while paused."""
+        """Fold of the acknowledged events; only while paused."""
         return self._builder.delta
 
     def resume(self) -> None:
@@ -83,7 +83,7 @@ class AcknowledgedFeed:
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
-        """Paused for the block, so that it may produce; who else wants that waits."""
+        """Pause during the block, which may produce; other pausers wait."""
         with self._holding:
             self.pause()
             try:
@@ -105,12 +105,12 @@ class AcknowledgedFeed:
         self._produce(encode(event), record_key(event), event)
 
     def put_bad(self, count: int) -> None:
-        """Produce so many records that can't be applied. From another thread only while paused."""
+        """Produce records that can't be applied. From another thread only while paused."""
         for _ in range(count):
             self._produce(bad_record(self._dice, encode(next(self._stream))), self._dice.randbytes(4), None)
 
     def close(self) -> None:
-        """End the thread; what is on its way may be lost."""
+        """End the thread; in-flight records may be lost."""
         self._ending = True
         self._wanted.set()
         self._thread.join(timeout=30)
@@ -151,7 +151,7 @@ class AcknowledgedFeed:
 
 
 def bad_record(dice: random.Random, good: bytes) -> bytes:
-    """A record that can't be applied, and that a consumer must put on the dead-letter topic.
+    """A record that can't be applied, and that a consumer must dead-letter.
 
     One of: nothing, no event at all, an unknown schema, an event cut short.
 

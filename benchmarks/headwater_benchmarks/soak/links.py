@@ -17,7 +17,7 @@ _LOOK_SECONDS = 0.05
 
 
 class FaultyLink:
-    """Forwards a port of its own to another one.
+    """Forwards a port to another one.
 
     Cutting resets all connections. While it is frozen, connections stay open and nothing arrives.
 
@@ -25,8 +25,8 @@ class FaultyLink:
         target: the port behind it.
 
     Attributes:
-        held_back: chunks that came while it was frozen, so far.
-        delayed: chunks that it held while it was slowed down, so far.
+        held_back: number of chunks that came while it was frozen.
+        delayed: number of chunks that were delayed.
     """
 
     def __init__(self, target: int) -> None:
@@ -47,7 +47,7 @@ class FaultyLink:
         return int(self._server.getsockname()[1])
 
     def cut(self) -> int:
-        """Reset every connection, and refuse new ones; how many were reset."""
+        """Reset every connection, and refuse new ones; return the number of reset ones."""
         with self._lock:
             self._cut = True
             count = len(self._pairs) // 2
@@ -61,11 +61,11 @@ class FaultyLink:
         self._flowing.clear()
 
     def slow_down(self, seconds: float) -> None:
-        """Hold every chunk, in either direction, for so long."""
+        """Delay every chunk, in either direction."""
         self._delay_seconds = seconds
 
     def mend(self) -> None:
-        """Undo all of it."""
+        """Undo all faults of the link."""
         with self._lock:
             self._cut = False
         self._delay_seconds = 0.0

@@ -1,12 +1,12 @@
-"""The soak: faults turn by turn while events flow, and after each turn the graph is what the events say.
+"""Soak: faults in turns while events flow; after each turn the graph must match the events.
 
-One by one, each fault is a turn of its own. Together, so that all classes take minutes:
+Sequentially, each fault is a turn of its own. Together, so that all classes take minutes:
 
     events flow meanwhile   several at once: each has its own consumers or its own links, and none hides another
-    events stand still      one after another, each recovered from before the next, and compared after a few
+    events stop             one after another, with a recovery after each, and a comparison after a few
 
-What a fault loses stays lost until the comparison: an event whose offset is committed is never read again, and a dead
-letter that isn't there isn't written later.
+Losses stay visible until the comparison: an event whose offset is committed is never read again, and a missing dead
+letter isn't written later.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ FAULTS_PER_MINUTE = 4
 """Faults that a soak of some minutes injects on a quiet machine: 480 in two hours."""
 _RECOVERY_GOAL_SECONDS, _MEMORY_GOAL_MB = 60.0, 250.0
 _LONGEST = 2.0
-"""Times the minutes that were asked for, until a soak with too few faults is given up."""
+"""Multiple of the requested time after which a soak with too few faults is given up."""
 _TRIES = 3
-"""Tries of a fault that leaves no trace, before it fails the soak."""
+"""Number of tries of a fault without evidence, before the soak fails."""
 _AT_ONCE = 5
 """Most faults at once: those of consumers start up to three processes each, and two cores have to be enough."""
 _IN_A_ROW = 5
@@ -42,14 +42,14 @@ class SoakOptions:
     """Options of the soak.
 
     Attributes:
-        seconds: how long at least; None goes through every class of faults once.
+        seconds: minimum duration; None: every class of faults once.
         least_faults: how many there must have been; the soak goes on until then, for twice the time at most, and fails
             where they are fewer.
-        seed: decides the events, and what happens when. The machine's timing is its own.
+        seed: decides the events and the order of faults. The machine's timing is its own.
         rate: events per second.
         only: names of the faults to choose from; empty for all.
         together: whether faults share a turn, and last no longer than they need.
-        settle_seconds: how long recovery may take before it counts as lost.
+        settle_seconds: maximum time of a recovery.
         program: what Python runs as `headwater` for the group's members.
     """
 
@@ -70,7 +70,7 @@ class FaultOutcome:
     Attributes:
         recovery_seconds: for each time, from its end, of faults at once from the last one's, until everything
             acknowledged by then was in the graph.
-        shown: for each time, what showed that it happened.
+        shown: evidence of each occurrence.
         not_here: why it can't be made on this machine.
     """
 
@@ -171,10 +171,10 @@ class _Soak:
 
 
 def soak(options: SoakOptions, tell: Callable[[str], object] = lambda _: None) -> dict[str, Any]:
-    """Run it; the report, whose `failure` names what didn't hold.
+    """Run the soak; return the report, whose `failure` names the violated condition.
 
     Args:
-        options: how long, and which faults.
+        options: duration and faults.
         tell: called with a line for each fault and comparison.
 
     Raises:
@@ -220,7 +220,7 @@ def soak(options: SoakOptions, tell: Callable[[str], object] = lambda _: None) -
 
 
 def _happen(fault: Fault, world: World, dice: random.Random) -> str | NotPossibleError:
-    """Inject a fault; what shows that it happened. One that depends on chance (a consumer's locks) is tried again."""
+    """Inject a fault; return the evidence. One that depends on chance (a consumer's locks) is tried again."""
     for tries_left in range(_TRIES)[::-1]:
         try:
             if shown := fault.happen(world, dice):
@@ -240,7 +240,7 @@ def _own(dice: random.Random) -> random.Random:
 
 
 def _turns(options: SoakOptions, dice: random.Random) -> Iterator[tuple[bool, tuple[Fault, ...]]]:
-    """Every class once, in another order each time; for ever, or once."""
+    """Every class once, in another order each time; forever, or once."""
     chosen = [fault for fault in FAULTS if not options.only or fault.name in options.only]
     while True:
         yield from together(chosen, dice) if options.together else one_by_one(chosen, dice)

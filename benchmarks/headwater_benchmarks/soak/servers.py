@@ -1,4 +1,4 @@
-"""A Kafka and a Neo4j of the soak's own, behind links, whose processes can be ended and started again."""
+"""Kafka and Neo4j of the soak, behind links; their processes can be ended and restarted."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class BreakableServers:
         """Start both and wait until they answer.
 
         Raises:
-            HeadwaterError: one doesn't come up.
+            HeadwaterError: a server doesn't start.
         """
         self.disk = Disk.mounted(self._folder / "neo4j", _DISK_MB)
         self.neo4j.start()
@@ -81,7 +81,7 @@ class BreakableServers:
         self.neo4j.wait(_never)
 
     def restart(self, server: KafkaBroker | Neo4jServer) -> None:
-        """Start one again that has ended, and wait until it answers.
+        """Restart an ended server, and wait until it answers.
 
         Raises:
             HeadwaterError: it doesn't come up.
@@ -107,7 +107,7 @@ class BreakableServers:
 
 
 def kill(server: KafkaBroker | Neo4jServer) -> str:
-    """SIGKILL, and wait until the kernel has taken it away; how it ended.
+    """Kill by SIGKILL and wait for the end; return the exit status.
 
     Raises:
         CheckFailedError: not by that signal.
@@ -128,7 +128,7 @@ def stands_still(pid: int) -> bool:
 
 @contextlib.contextmanager
 def standing_still(pid: int) -> Iterator[None]:
-    """SIGSTOP for the block: alive, connected, and answering nobody."""
+    """Suspend by SIGSTOP during the block: alive and connected, but without answers."""
     os.kill(pid, signal.SIGSTOP)
     try:
         yield
@@ -137,7 +137,7 @@ def standing_still(pid: int) -> Iterator[None]:
 
 
 class Disk:
-    """A file system in memory with a size of its own, which can be made to be full."""
+    """File system in memory with a fixed size, which can be filled."""
 
     def __init__(self, folder: Path, size_mb: int) -> None:
         self._folder = folder
@@ -145,7 +145,7 @@ class Disk:
 
     @classmethod
     def mounted(cls, folder: Path, size_mb: int) -> Disk | None:
-        """Mount one; None where that isn't allowed (not Linux, not root) or the folder is in use."""
+        """Mount a disk; None if that isn't allowed (not Linux, not root) or the folder is in use."""
         if sys.platform != "linux" or os.geteuid() != 0 or folder.exists():
             return None
         folder.mkdir(parents=True)
@@ -155,12 +155,12 @@ class Disk:
         return None
 
     def fill(self) -> bool:
-        """Leave no room at all; whether that went well."""
+        """Fill the disk; return whether it worked."""
         used_mb = shutil.disk_usage(self._folder).used // (1 << 20)
         return _mount("-o", f"remount,size={used_mb + 1}m", str(self._folder))
 
     def refusal(self) -> str:
-        """With which error a file of 2 MB is refused; empty where there is room for it."""
+        """With which error a file of 2 MB is refused; empty if there is room for it."""
         probe = self._folder / "probe"
         try:
             probe.write_bytes(bytes(2 << 20))

@@ -1,4 +1,4 @@
-"""World: servers, a topic that is fed, a group of consumers; and whether the graph is what the events say."""
+"""World: servers, a fed topic, a group of consumers, and the comparison of the graph with the events."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ _IMPATIENT = {"session.timeout.ms": 6_000, "max.poll.interval.ms": 10_000}
 
 
 class World:
-    """All of it. A context manager: `with World(1, rate=40) as world`. Faults may use it from several threads.
+    """The whole world. A context manager: `with World(1, rate=40) as world`. Faults may use it from several threads.
 
     Args:
         seed: decides the events.
         rate: events per second.
         together: whether faults happen at once: then there are more consumers, and faults last no longer than they
             need where how long is left to chance.
-        settle_seconds: how long to wait for a recovery.
+        settle_seconds: maximum wait for a recovery.
         program: what Python runs as `headwater` for the group's own members.
 
     Attributes:
@@ -201,7 +201,7 @@ class World:
                 self._lending.notify()
 
     def await_ready(self, consumer: ConsumerProcess) -> None:
-        """Wait until it has partitions and reaches both ends.
+        """Wait until it has partitions and reaches both servers.
 
         Raises:
             HeadwaterError: it ended, or doesn't come to that.
@@ -209,12 +209,12 @@ class World:
         consumer.until(consumer.ready, "readiness", seconds=self._settle_seconds)
 
     def hold(self, dice: random.Random, least: float, most: float) -> None:
-        """Let a fault last for some seconds between these."""
+        """Let a fault last for a random time between these bounds."""
         seconds = dice.uniform(least, most)
         time.sleep(least if self._brief else seconds)
 
     def replace(self, gone: ConsumerProcess) -> None:
-        """A new member in the place of one that is gone."""
+        """Start a new member in place of a lost one."""
         gone.end()
         self.consumers[self.consumers.index(gone)] = self.join()
 
@@ -256,7 +256,7 @@ class World:
 
         Raises:
             HeadwaterError: nothing settles.
-            CheckFailedError: something is not so.
+            CheckFailedError: a condition doesn't hold.
         """
         self.feed.pause()
         self.recover()
@@ -331,7 +331,7 @@ class World:
             time.sleep(_LOOK_SECONDS)
 
     def _described(self) -> str:
-        """State of the group and of all consumers, for whoever has to find out why."""
+        """State of the group and of all consumers, for finding the cause of a failure."""
         lines = []
         try:
             reader = OffsetReader(self.client, group=_GROUP)
@@ -357,11 +357,11 @@ def committed_up_to(positions: Sequence[PartitionOffsets], ends: Mapping[int, in
 def discrepancies(
     accounting: Accounting, comparison: Comparison, earlier: tuple[int, int], acknowledged: int, bad: int
 ) -> list[str]:
-    """List what isn't as it should be: offsets, dead letters, the graph.
+    """List faults of offsets, dead letters and the graph.
 
     Args:
         accounting: records of today's topic, by their end.
-        comparison: the graph beside the ledger.
+        comparison: comparison of the graph with the ledger.
         earlier: acknowledged and dead-lettered on incarnations of the topic that are gone.
         acknowledged: records that the brokers acknowledged.
         bad: dead letters that there should be.

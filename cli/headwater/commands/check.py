@@ -1,4 +1,4 @@
-"""`headwater check`: rules that a lineage graph has to fulfil to be trusted."""
+"""`headwater check`: rules that a trustworthy lineage graph fulfils."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ _RUN_ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 
 
 def view(found: Checks) -> FittedView:
-    """A line for each rule, below those that are broken a line for each kind of finding, with their number."""
+    """Table with a line for each rule, and below broken rules a line for each kind of finding, with their number."""
     parts: list[RenderableType] = []
     for rule in found.rules:
         count = f"{rule.total:,}" if rule.total else "–"
@@ -147,7 +147,7 @@ def view(found: Checks) -> FittedView:
 
 
 def _findings(rule: CheckedRule) -> Table:
-    """A row for each kind of finding, the first of the page first."""
+    """Yield a row for each kind of finding, in the page's order."""
     out = plain_table()
     kinds: dict[str, list[Finding]] = {}
     for each in rule.findings:

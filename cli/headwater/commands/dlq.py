@@ -347,7 +347,7 @@ def census_document(found: Census) -> dict[str, Any]:
 
 
 def census_view(found: Census) -> RenderableType:
-    """A row for each reason and job."""
+    """Table with a row for each reason and job."""
     if not found.groups:
         return "No dead letters."
     table = plain_table("reason", "job", "letters", "oldest", "newest", "look at one", numbers=("letters",))

@@ -100,7 +100,7 @@ def document(read: Sequence[tuple[FetchedRecord, LineageEvent | DecodeError]]) -
 
 
 def table(read: Sequence[tuple[FetchedRecord, LineageEvent | DecodeError]]) -> RenderableType:
-    """A row for each, the newest last."""
+    """Table with a row for each, the newest last."""
     if not read:
         return "No events."
     rows = plain_table("time", "kind", "job", "what", "at")

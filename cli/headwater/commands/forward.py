@@ -131,7 +131,7 @@ def _forward(settings: Settings, to: str, refused: str, port: int | None, *, unt
             ),
             until_caught_up=until_caught_up,
         )
-        # Signals first: who waits for the line may end it at once.
+        # Signals are handled first: a process that waits for this line may stop the forwarder at once.
         host = settings.forward.health_host
         with stopped_by_signals(forwarder.stop), _served(forwarder, metrics, host, port) as where:
             if port is not None:

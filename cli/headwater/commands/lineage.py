@@ -1,4 +1,4 @@
-"""`headwater upstream` and `headwater downstream`, which differ in direction alone."""
+"""`headwater upstream` and `headwater downstream`, which differ only in direction."""
 
 from __future__ import annotations
 
@@ -307,7 +307,7 @@ class _Branches:
                 self._hops[from_][place] = _Hop(place, via, edge.via_total)
 
     def grow(self, root: Tree) -> None:
-        """Add everything below the start, with a stack of its own: lineage may be deeper than Python's."""
+        """Add everything below the start, with an explicit stack: lineage may be deeper than Python's."""
         drawn = {self._start}
         waiting = self._leaving(root, self._start, drawn)
         while waiting:

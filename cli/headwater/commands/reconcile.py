@@ -153,7 +153,7 @@ def document(found: Reconciled, known: Knowledge) -> dict[str, Any]:
 
 
 def table(documents: Sequence[dict[str, Any]]) -> Table:
-    """A row for each checkpoint."""
+    """Table with a row for each checkpoint."""
     out = plain_table("checkpoint", "job", "batches", "not in the graph", "not committed", "gaps")
     for each in documents:
         bounds = each["batches"]
@@ -169,7 +169,7 @@ def table(documents: Sequence[dict[str, Any]]) -> Table:
 
 
 def tables_view(documents: Sequence[dict[str, Any]]) -> Table:
-    """A row for each open run of each table."""
+    """Table with a row for each open run of each table."""
     out = plain_table("table", "run", "job", "became", "version", "because")
     for each in documents:
         for run in each["runs"]:

@@ -73,7 +73,7 @@ def table(page: SearchPage) -> Table:
 
 
 def consumers(page: SearchPage) -> Table:
-    """A row for each declared consumer that was found."""
+    """Table with a row for each declared consumer that was found."""
     out = plain_table("consumer", "type", "owners")
     for each in page.consumers:
         out.add_row(shortened(each.name), shortened(each.type or ""), shortened(", ".join(each.owners)))

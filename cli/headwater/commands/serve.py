@@ -124,7 +124,7 @@ def command(
         if not answers:
             console.warning(f"Neo4j doesn't answer at {neo4j.uri} yet; questions are answered 503 until it does.")
         url = server.url
-        # Signals first: who waits for the line may end it at once.
+        # Signals are handled first: a process that waits for this line may stop the server at once.
         with stopped_by_signals(server.stop):
             log.info(
                 "Lineage on %s/, the API described on %s/docs; of Neo4j %s, database %s, tenant %s.",
@@ -145,7 +145,7 @@ def _publisher(settings: Settings) -> Publisher:
     """Create the publisher of accepted events.
 
     Raises:
-        ConfigurationError: no producer can be made of the settings.
+        ConfigurationError: no producer accepts the settings.
         NotConfiguredError: no Kafka is configured.
     """
     servers = require_servers(settings.kafka)
@@ -196,8 +196,8 @@ def _log_doors(settings: Settings, url: str) -> None:
 class RepeatLimit(logging.Filter):
     """Log filter that passes a message a limited number of times a minute; the next one reports how many were left out.
 
-    Messages are equal if their logger and format text are, whatever their values. Whoever reaches the port can
-    cause warnings as fast as the network is; they are not to fill the disk.
+    Messages are equal if their logger and format text are, whatever their values. Anybody who reaches the port can
+    cause warnings at network speed; these must not fill the disk.
 
     Args:
         most: times a minute.
@@ -230,7 +230,7 @@ class RepeatLimit(logging.Filter):
 
 
 def _check_senders(serve: ServeSettings) -> None:
-    """Refuse to accept events or declarations from whoever may read."""
+    """Refuse to accept events or declarations without a token."""
     for what, is_open, tokens, setting in (
         ("events", serve.intake, serve.intake_tokens(), "HEADWATER_SERVE_INTAKE"),
         ("declarations", serve.declare, serve.declare_tokens(), "HEADWATER_SERVE_DECLARE"),

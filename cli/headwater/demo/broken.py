@@ -1,4 +1,4 @@
-"""Three records that no consumer can apply, each broken in its own way."""
+"""Three records that no consumer can apply, with different faults."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ class DemoConsumer:
         """Start it again if it was killed.
 
         Raises:
-            HeadwaterError: It gave up by itself, or was killed once too often.
+            HeadwaterError: It failed, or was killed too often.
         """
         status = self._process.exit_status()
         if status is None:
@@ -223,7 +223,7 @@ class Pipeline:
             running.process.stop()
 
     def views(self) -> list[JobView]:
-        """The jobs as they are shown."""
+        """States of the jobs for display."""
         return [self._view(job) for job in self._jobs]
 
     def _view(self, job: DemoJob) -> JobView:

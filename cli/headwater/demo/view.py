@@ -35,7 +35,7 @@ _STYLES = {JobState.WAITING: "dim", JobState.RUNNING: "yellow", JobState.FINISHI
 
 @dataclass(frozen=True, slots=True)
 class JobView:
-    """A job as it is shown.
+    """State of a job for display.
 
     Attributes:
         seconds: Since it began, or how long it took.
@@ -92,7 +92,7 @@ class View:
                 self._say(f"  {shown.job.name}: done in {shown.seconds:.0f} s{batches}")
 
     def warn(self, text: str) -> None:
-        """Show a problem that doesn't end the demo, above the live display if there is one."""
+        """Show a problem that doesn't end the demo, above the live display if any."""
         console.warning(text, on=None if self._live is None else self._live.console)
 
     def render(self) -> RenderableType:

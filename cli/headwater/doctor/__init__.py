@@ -8,7 +8,7 @@ clocks        whether the clocks of all machines agree
 outbox        whether the folder of outboxes on this machine is durable, and its pending events
 letters       pending dead letters
 lag           how far the consumer group is behind
-backup        whether the graph can be made anew
+backup        whether the graph can be rebuilt
 examine       all checks, independently
 
 Each has its observations as a frozen value, `judge…`, a pure function that decides from them, and `look…`, which reads

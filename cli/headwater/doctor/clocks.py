@@ -30,7 +30,7 @@ class SeenClock:
     """A clock, and the span of ours in which it was read.
 
     Attributes:
-        whose: the database's, say.
+        whose: owner of the clock, such as `the database's`.
         time: reported time.
         asked, answered: local time before and after.
     """

@@ -10,9 +10,9 @@ class FindingSeverity(StrEnum):
     """Severity of a finding, the worst first."""
 
     FAIL = "FAIL"
-    """Lineage is lost, or will be, or nobody can write or read it."""
+    """Lineage is or will be lost, or can't be written or read."""
     WARN = "WARN"
-    """It works, but a case that is to be expected will break it."""
+    """It works, but an expected event will break it."""
     UNKNOWN = "UNKNOWN"
     """Unknown: it can't be checked from here."""
     OK = "OK"

@@ -58,7 +58,7 @@ _LONGEST_CHAIN: Final = 20
 
 @contextlib.contextmanager
 def unreadable_as_errors(location: str) -> Iterator[None]:
-    """Turn what reading a checkpoint raises within the block into errors of the command.
+    """Convert errors of reading a checkpoint within the block to errors of the command.
 
     Raises:
         InputError: it is a file, may not be read, or Spark lacks a library for such locations.

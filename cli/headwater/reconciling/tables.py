@@ -52,7 +52,7 @@ def is_table(where: str, files: TextFiles) -> bool:
 class Left:
     """The open writes of the graph.
 
-    The graph is asked when they are first needed.
+    They are read from the graph when first needed.
 
     Args:
         options: options of the command.
@@ -66,7 +66,7 @@ class Left:
         """All open writes, with their known facts.
 
         Raises:
-            InputError: the graph isn't to be asked.
+            InputError: the command excludes the graph.
             UnreachableError, ConfigurationError: it doesn't answer.
         """
         if not self._options.ask_graph:
@@ -90,7 +90,7 @@ class Left:
                 yield location(write.targets[0].dataset)
 
     def of(self, table: str, files: TextFiles) -> tuple[list[LineageEvent], dict[str, Any]]:
-        """Make the events that end the open writes of a table, and the rows to show.
+        """Build the events that end the open writes of a table, and the rows to show.
 
         Args:
             table: name or location of the table.
@@ -138,6 +138,6 @@ def _left_write(run: OpenWrite, tenant: str) -> LeftWrite | None:
 
 
 def _beats(run: OpenWrite) -> bool:
-    """Return True if a run was seen too recently to be given up."""
+    """Return True if a run was seen recently, so that it may still be running."""
     patience = timedelta(seconds=MISSED_HEARTBEATS * (run.heartbeat_seconds or _HEARTBEAT_SECONDS))
     return datetime.now(UTC) - run.last_seen < patience

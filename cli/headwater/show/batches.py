@@ -36,7 +36,7 @@ def table(batches: Sequence[IntervalItem]) -> Table:
 
 
 def uses(found: Sequence[Use]) -> Table:
-    """A row for each dataset."""
+    """Table with a row for each dataset."""
     partitions = [partitions_text(use) for use in found]
     facets = [shortened(", ".join(facet.name for facet in use.facets if facet.json)) for use in found]
     schemas = [schema_text(use) for use in found]

@@ -1,4 +1,4 @@
-"""The review of two versions of a job: for people, for a pull request, and for what shows findings in code."""
+"""Review of two versions of a job, for people, for pull requests, and as SARIF and code quality reports."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def sarif(review: JobReview, version: str) -> dict[str, Any]:
     """Findings of all outputs as one SARIF 2.1.0 run.
 
     Args:
-        version: Headwater's.
+        version: version of Headwater.
     """
     documents = [show.sarif(output, version) for output in review.outputs]
     rules: dict[str, dict[str, Any]] = {}
@@ -141,7 +141,7 @@ def gitlab(review: JobReview) -> list[dict[str, Any]]:
 
 
 def _named(output: Review) -> Review:
-    """With the output's name in each text, because all outputs share one list."""
+    """Return the output with its name in each text, because all outputs share one list."""
     name = output.dataset.title or output.dataset.name
     return replace(output, differences=tuple(replace(each, text=f"{name}: {each.text}") for each in output.differences))
 

@@ -31,7 +31,7 @@ class FittedView:
 
 
 def pairs(rows: Iterable[tuple[str, str | Text | None]]) -> Table:
-    """A row for each thing that is known: its name and value."""
+    """Table with a row for each thing that is known: its name and value."""
     out = plain_table()
     for name, value in rows:
         if value:

@@ -1,4 +1,4 @@
-"""The review of a change: for people, for a pull request, and for what shows findings in code."""
+"""Review of a change, for people, for pull requests, and as SARIF and code quality reports."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ def sarif(review: Review, version: str) -> dict[str, Any]:
     """The findings as SARIF 2.1.0: a result for each difference that affects somebody.
 
     Args:
-        version: Headwater's.
+        version: version of Headwater.
     """
     shown = [each for each in review.differences if each.severity in _LEVELS]
     kinds = list(dict.fromkeys(each.difference.kind for each in shown))

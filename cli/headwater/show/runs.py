@@ -39,7 +39,7 @@ _LONGEST_ERROR = 80
 
 
 def table(runs: Sequence[RunItem]) -> Table:
-    """A row for each run."""
+    """Table with a row for each run."""
     out = plain_table("began", "took", "state", "job", "run", "code", "batches", "error", numbers=("took",))
     for run in runs:
         out.add_row(
@@ -147,7 +147,7 @@ def business_text(found: Sequence[BusinessVersion]) -> str | None:
 
 
 def versions(items: Sequence[VersionItem]) -> Table:
-    """A row for each version and what produced it."""
+    """Table with a row for each version and what produced it."""
     out = plain_table(
         "produced", "version", "operation", "files", "by", "run", "code", "read", numbers=("files", "read")
     )
@@ -190,7 +190,7 @@ def quality(turns: Sequence[QualityTurn]) -> Table:
 
 
 def duration_text(began: datetime | None, ended: datetime | None) -> str:
-    """`1 h 02 min`, `3 min 20 s`, `4.2 s`; nothing where it isn't known: two clocks may have it end before it began."""
+    """`1 h 02 min`, `3 min 20 s`, `4.2 s`; empty if unknown, or if two clocks put the end before the start."""
     if began is None or ended is None or ended < began:
         return ""
     seconds = (ended - began).total_seconds()

@@ -25,7 +25,7 @@ def schemas_table(schemas: Sequence[KnownSchema]) -> Table:
 
 
 def types_table(types: Sequence[KnownType]) -> Table:
-    """A row for each type that schemas stated of a column, the one reported last first."""
+    """Table with a row for each type that schemas stated of a column, the one reported last first."""
     out = plain_table("type", "seen")
     for each in types:
         out.add_row(type_text(each), span_text(each.first_seen, each.last_seen))

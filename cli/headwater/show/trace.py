@@ -37,7 +37,7 @@ def tree(found: Trace) -> Tree:
     root = Tree(Text("; ").join(part_text(part) for part in found.start) if found.start else Text("nothing"))
     below: dict[int, list[Hop]] = defaultdict(list)
     for hop in found.hops:
-        # A step that was reached in several ways stands below the first.
+        # A step that was reached by several paths is shown below the first predecessor.
         below[min(hop.after, default=0)].append(hop)
     branches = {0: root}
     for hop in found.hops:

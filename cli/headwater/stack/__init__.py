@@ -1,7 +1,7 @@
 """The embedded stack: a real Kafka and a real Neo4j as child processes, from a verified cache of jars.
 
 - `EmbeddedStack` ends with this process; `find_running_stack` finds the stack that `headwater up` started;
-- `java_runtime` and `ensure_jars("spark")` are for whoever starts Spark.
+- `java_runtime` and `ensure_jars("spark")` are for starting Spark.
 """
 
 from headwater.stack.embedded import EmbeddedStack, Memory

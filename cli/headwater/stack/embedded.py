@@ -1,4 +1,4 @@
-"""A Kafka and a Neo4j that belong to this process and end with it."""
+"""Kafka and Neo4j as children of this process, which end with it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from headwater.stack.lock import LockName, read_lock
 from headwater.stack.paths import OURS, private_folder
 from headwater.stack.ports import Ports
 
-# The first of the JVM's two compilers alone, and the collector with the fewest threads.
+# Only the first of the JVM's two compilers, and the garbage collector with the fewest threads.
 _QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 
@@ -37,21 +37,21 @@ class Memory:
 class EmbeddedStack:
     """A real Kafka and a real Neo4j as child processes, on the loopback interface.
 
-    As a context manager it is up inside the block. Its JVMs end with the block and, should this process be killed, with
-    the process.
+    As a context manager it runs during the block. Its JVMs end with the block, and also if this process is killed.
 
         with EmbeddedStack() as stack:
             print(stack.bootstrap_servers, stack.neo4j_uri)
 
     Args:
-        data_dir: Where the data is and stays. By default a temporary folder, which goes with the stack.
+        data_dir: Folder of the data. By default a temporary folder, which is deleted with the stack.
         wanted: Ports to take if they are free. By default random ones.
         memory: Limits for the JVMs.
-        quick: Start with half the processor time (12 s instead of 28 for both), and run more slowly at length. For
+        quick: Whether to start with half the processor time (12 s instead of 28 for both), but run more slowly later.
+            For
             tests and the demo, not for benchmarks.
 
     Attributes:
-        ports: Where it listens, once started.
+        ports: Ports of the servers, once started.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class EmbeddedStack:
         """Fetch what is missing, start both servers and wait until both answer.
 
         Args:
-            cancelled: Asked ten times a second while waiting; True gives up.
+            cancelled: Called ten times a second while waiting; True gives up.
 
         Raises:
             HeadwaterError: A server did not come up; the message has the end of its log. Nothing is left running.
@@ -98,7 +98,7 @@ class EmbeddedStack:
         return self._info
 
     def stop(self) -> None:
-        """End both servers and wait for it. Again: does nothing."""
+        """End both servers and wait for their end. Repeated calls do nothing."""
         processes = [server.process for server in (self._kafka, self._neo4j) if server and server.started]
         for process in processes:
             process.request_stop()
@@ -130,7 +130,7 @@ class EmbeddedStack:
         return self._info
 
     def ended(self) -> list[str]:
-        """The names of the servers that have ended by themselves."""
+        """Names of the servers that ended unexpectedly."""
         processes = [server.process for server in (self._kafka, self._neo4j) if server and server.started]
         return [process.name for process in processes if process.ended()]
 

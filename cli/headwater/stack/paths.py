@@ -1,4 +1,4 @@
-"""Folders of the stack: downloads in the user's cache folder, data in the user's data folder, theirs alone."""
+"""Folders of the stack: downloads in the user's cache folder, data in the user's private data folder."""
 
 from __future__ import annotations
 

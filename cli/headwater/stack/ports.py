@@ -15,7 +15,7 @@ _RANDOM = range(20000, 32000)
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """Ports of the stack. 0 stands for "any free one"."""
+    """Ports of the stack. 0 means any free one."""
 
     kafka: int
     controller: int

@@ -41,7 +41,7 @@ class GuardedProcess:
             name: Name of the process in an error.
             command: The program and its arguments.
             output: File for its output; an existing file is replaced.
-            log: Its own log, if it writes one besides its output. Also begun anew.
+            log: Its own log, if it writes one besides its output. It is also emptied at each start.
             environment: Its whole environment; None: this process's.
             folder: Its working folder; None: this process's.
             delete: A folder to remove when the program has ended.

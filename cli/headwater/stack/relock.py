@@ -1,7 +1,7 @@
 """Rewrite the locks: `python -m headwater.stack.relock [NAME …]`, with names of `lock.LockName`. For maintainers.
 
-Ivy resolves each root with everything it depends on (minutes, for Neo4j), and what it found, less the exclusions,
-becomes the flat list. Look at the difference before you commit it. Spark's locks are written for the PySpark that is
+Ivy resolves each root with its dependencies (minutes for Neo4j), and the result without the exclusions becomes the flat
+list. Look at the difference before you commit it. Spark's locks are written for the PySpark that is
 installed, whose own jars they leave out: `uv run --with pyspark==3.5.7 python -m headwater.stack.relock spark delta`.
 """
 
@@ -56,7 +56,7 @@ ROOTS: dict[LockName, Root] = {
     "openlineage": Root(modules=("io.openlineage:openlineage-spark_2.13:1.53.0",), bundled=True),
     # The baseline for Spark 3, on which a test runs it.
     "openlineage-spark3": Root(modules=("io.openlineage:openlineage-spark_2.12:1.53.0",), alone=True),
-    # OpenLineage's listener and Kafka's connector, put beside the jars of PyFlink by a test.
+    # OpenLineage's listener and Kafka's connector, which a test adds to the jars of PyFlink.
     "flink": Root(
         modules=(
             "io.openlineage:openlineage-flink:1.53.0",

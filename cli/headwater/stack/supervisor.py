@@ -2,8 +2,8 @@
 
     python -m headwater.stack.supervisor DATA_DIR [--quick]
 
-Standard input is a pipe from whoever started it, and to whom the stack belongs at first: when that process is gone,
-however it went, the stack ends. The byte `HANDED_OVER` makes it stay.
+Standard input is a pipe from the starting process, which owns the stack at first: when that process is gone for any
+reason, the stack ends. The byte `HANDED_OVER` makes it stay.
 
 On standard output it prints one JSON line, when both servers answer (`{"ready": true}`) or could not be started
 (`{"error": …, "fix": …, "exit_code": …}`); its log is standard error. A server that ends by itself is not started

@@ -1,4 +1,4 @@
-"""Hand a PEM bundle of certificate authorities to Java, which reads only its own kind of store."""
+"""Convert a PEM bundle of certificate authorities for Java, which reads only its own kind of store."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class BridgeParts:
         source: source of the OpenLineage topic's records.
         sink: destination of events.
         dead_letters: destination of records that aren't events.
-        notices: logs trouble.
+        notices: log of faults.
         tenant: tenant of the lineage.
         document_max_bytes: size of the largest document that is accepted.
         drain_seconds: time for the current batch to finish at a stop.
@@ -103,7 +103,7 @@ class _Batch:
 
     Attributes:
         outstanding: documents whose events aren't all settled yet.
-        again: events that Kafka didn't take for a passing reason, with their record.
+        again: events that Kafka didn't accept for a temporary reason, with their record.
         letters: dead letters of refused records, by record.
     """
 
@@ -114,7 +114,7 @@ class _Batch:
 
 
 class Bridge:
-    """One member of the bridge's consumer group. `run` blocks, in a thread of its own; `stop` ends it."""
+    """One member of the bridge's consumer group. `run` blocks, so call it in a separate thread; `stop` ends it."""
 
     name = "openlineage"
 
@@ -326,7 +326,7 @@ def _letter(record: FetchedRecord, reason: DeadLetterReason, pointer: str, messa
 
 
 class BridgeThread:
-    """A bridge beside the materializer, in a thread of its own.
+    """Bridge in the materializer's process, in a separate thread.
 
     Args:
         bridge: bridge to run.

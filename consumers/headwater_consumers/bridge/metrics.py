@@ -1,4 +1,4 @@
-"""Every metric of the bridge but for its lag. Labels come from closed lists."""
+"""All metrics of the bridge except its lag. Labels come from closed lists."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _ROOM_SECONDS = 0.1
 
 @dataclass(frozen=True, slots=True)
 class OutgoingDocument:
-    """A document on its way.
+    """A document in flight.
 
     Attributes:
         data: JSON in UTF-8, on one line.

@@ -1,4 +1,4 @@
-"""Every metric of the forwarder but for its lag. None has labels."""
+"""All metrics of the forwarder except its lag. None has labels."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class ParallelCollector:
     none is sent twice because of another.
 
     Args:
-        collectors: each is used by a thread of its own.
+        collectors: collectors, each used by its own thread.
     """
 
     def __init__(self, collectors: Sequence[Collector]) -> None:
@@ -39,7 +39,7 @@ class ParallelCollector:
         self._has: set[OutgoingDocument] = set()
 
     def deliver(self, document: OutgoingDocument, refused: Callable[[DocumentRefusedError], None]) -> None:
-        """Hand a document to the collector of its key, once there is room. Its failure is raised by `flush`."""
+        """Pass a document to the collector of its key, once there is room. Its failure is raised by `flush`."""
         if self._failures or document in self._has:
             return
         number = zlib.crc32(document.key.encode()) % len(self._collectors)

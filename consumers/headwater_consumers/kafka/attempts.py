@@ -1,8 +1,8 @@
 """Attempts: records that a consumer was processing when its process ended, to find a record that ends every process.
 
-A process that is killed, for its memory say, can't tell. So before the first records of a partition are handed on,
-their offset is committed once more with the ids of the processes that began them in its metadata, and the first commit
-of progress takes these away. Whoever is assigned the partition next reads how many others began it in vain:
+A process that is killed, such as by the OOM killer, can't report it. So before a partition's first records are
+processed, their offset is committed again with the ids of the processes that began them in its metadata; the first
+commit of progress removes the ids. The next owner of the partition reads how many others began it in vain:
 
     begun before   handed on at once   of the next
     0, 1           as many as fit      all
@@ -38,8 +38,7 @@ class _Attempt:
     """An assignment of a partition.
 
     Attributes:
-        begun_by: other processes that began it in vain.
-        left: records that are still handed on with care.
+        left: number of records that are still to be handed on carefully.
         careful: True while records have to be handed on carefully, or such records aren't committed.
         out: offset after the last uncommitted record that was handed on; None if all are committed.
         begun: the attempt is recorded.

@@ -332,7 +332,7 @@ class KafkaSource:
         else:
             messages.append(first)
             size = len(first)
-            # Asked only now: partitions may have been assigned meanwhile.
+            # Asked only now, because partitions may have been assigned meanwhile.
             if (at_once := self._attempts.at_once) is not None:
                 max_records = min(max_records, at_once)
             while (room := max_records - len(messages)) > 0 and size < max_bytes:
@@ -394,7 +394,7 @@ class KafkaSource:
             (self._consumer.pause if after else self._consumer.resume)(self._consumer.assignment())
 
     def positions(self) -> list[PartitionOffsets]:
-        """Return the offsets of every partition of the topic and those of the group, whoever owns it.
+        """Return the bounds and the group's offsets of all partitions of the topic, assigned or not.
 
         Raises:
             BrokerUnavailableError: the brokers don't answer now.
@@ -516,7 +516,7 @@ class KafkaSource:
         self._rebalanced = True
         those = self._ownership.those(partitions)
         self._require_listener().revoked(those)
-        # Not in vain: whoever stops by itself hasn't been ended by a record.
+        # This attempt doesn't count: a consumer that stops normally wasn't ended by a record.
         left = {p: self._ownership.committed(p) for p in those if self._attempts.is_recorded(p)}
         if stands := {partition: offset for partition, offset in left.items() if offset is not None}:
             self._record(stands, lambda _: ())

@@ -1,6 +1,6 @@
 """Lag of a consumer group, in records and seconds, asked of the brokers.
 
-It is asked on a thread of its own, for all partitions of the topic. So it keeps rising while the database is
+A separate thread asks for all partitions of the topic. So it keeps rising while the database is
 unavailable, while the consumer hangs, and while it has no partition. librdkafka learns a partition's end only with
 fetched records, so its value stands still while fetching is paused.
 """

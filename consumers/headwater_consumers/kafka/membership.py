@@ -1,4 +1,4 @@
-"""Membership of a consumer group: assigned partitions and offsets to commit, for loops that use `commit_now` alone."""
+"""Membership of a consumer group: assigned partitions and offsets to commit, for loops that use only `commit_now`."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Partition:
         topic: name of the topic.
         number: from 0.
         topic_id: Kafka's id of this incarnation; a topic deleted and created again has another one, so its offsets
-            are never mistaken for the old ones'. Empty where the broker is older than topic ids.
+            are never mistaken for the old ones'. Empty if the broker is older than topic ids.
     """
 
     topic: str
@@ -103,8 +103,8 @@ class Decoded:
     """Event with its record.
 
     Attributes:
-        record: the record as it was read.
-        event: the event as it is applied.
+        record: unchanged record.
+        event: event to apply.
         of_future: True if the event stated a time in the future, which was lowered (`future`).
     """
 

@@ -79,7 +79,7 @@ class RecordSource(Protocol):
         """End a pause. Safe to call without a `pause`."""
 
     def positions(self) -> list[PartitionOffsets]:
-        """Return the offsets of every partition of the topic and those of the group, whoever owns it.
+        """Return the bounds and the group's offsets of all partitions of the topic, assigned or not.
 
         Raises:
             BrokerUnavailableError: the brokers don't answer now.

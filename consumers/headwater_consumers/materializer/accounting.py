@@ -1,4 +1,4 @@
-"""Accounting: acknowledged = applied + dead-lettered + pending, for every partition, from durable facts alone.
+"""Accounting: acknowledged = applied + dead-lettered + pending, for every partition, only from durable facts.
 
 | figure        | is                                                                               |
 |---------------|----------------------------------------------------------------------------------|

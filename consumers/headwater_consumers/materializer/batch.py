@@ -170,7 +170,7 @@ class RecordBatch:
         events: events of the valid records.
         folded: the folded events; None if folding them together raised, or without events.
         letters: dead letters of the others.
-        reached: end offsets of partitions that were met behind the records.
+        reached: end offsets of partitions that were reached after the records.
         offsets: offsets to commit once events are written and letters acknowledged.
     """
 

@@ -15,11 +15,11 @@
     │   └── OverCapacityError            too much for a transaction's memory or time; alone, first ask the probe
     ├── UndecidedError                 PROBE  `Neo.DatabaseError.*`: a healthy database means SPLIT, a sick one RETRY
     └── FatalError                     STOP   a person has to change a setting; nothing in flight is committed
-        ├── SettingsRefusedError         no client can be made of the settings
+        ├── SettingsRefusedError         no client accepts the settings
         ├── CredentialsRefusedError      Neo4j or Kafka refuses the password, or what the materializer must do
         ├── TopicsUnusableError          a topic can't be created or configured
         ├── GraphUnusableError           another version of the graph, no such database, a Neo4j too old
-        └── DeadLetterLimitError         as TooManyDeadLettersError, for a consumer that should end by itself
+        └── DeadLetterLimitError         like TooManyDeadLettersError, for a consumer that ends once it has caught up
 
 Errors unrelated to the graph and dead letters are in `headwater_schemas.errors`; DeadLettersUndeliveredError is in
 `dead_letters.topic`.
@@ -78,10 +78,10 @@ class DeadLetterReason(StrEnum):
     """Folding this event alone raised: a defect of the materializer, which the event brought to light."""
 
     WRITE_REFUSED = "WRITE_REFUSED"
-    """A healthy database refuses this event, written alone, as wrong."""
+    """A healthy database refuses this event, even alone, as wrong."""
 
     TOO_LARGE = "TOO_LARGE"
-    """A healthy database has not the memory or time to write this event, even alone; more relationships come of it than
+    """A healthy database lacks the memory or time to write this event, even alone; it makes more relationships than
     one transaction may have; or the record is longer than any that is decoded."""
 
     UNFETCHABLE = "UNFETCHABLE"
@@ -109,7 +109,7 @@ class GraphUnavailableError(TransientError):
 
 
 class PermanentError(LineageError):
-    """One of the events in flight is to blame, whoever tries and however often."""
+    """An event in flight is at fault: repeating doesn't help."""
 
     reason: ClassVar[DeadLetterReason]
 

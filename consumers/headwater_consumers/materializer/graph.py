@@ -109,7 +109,7 @@ def _count(pairs: Iterable[tuple[_Datasets, _Datasets]]) -> int:
 
 
 def writing_driver(target: Neo4jTarget, *, sessions: int = 1) -> Driver:
-    """Make a driver for `Neo4jGraph`, without retries of its own.
+    """Create a driver for `Neo4jGraph`, without retries.
 
     Args:
         target: address of the database.
@@ -162,7 +162,7 @@ class Neo4jGraph:
         return self._translated(lambda: self._writer.apply(folded))
 
     def report(self, progress: Sequence[PartitionProgress]) -> None:
-        """Write how far the consumer is, beside the graph.
+        """Write the consumer's progress next to the graph.
 
         Raises:
             LineageError: the database can't be reached.

@@ -25,7 +25,7 @@ from headwater_graph.write.transaction import WriteCounters
 from headwater_schemas.avro_schema import released_schemas
 from headwater_schemas.errors import LineageError, SchemasUnavailableError, TransientError
 
-# A `_created` series beside every counter would double the exposition and repeat `process_start_time_seconds`.
+# A `_created` series for every counter would double the exposition and repeat `process_start_time_seconds`.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 _PREFIX = "headwater_materializer"
@@ -69,7 +69,7 @@ class Dependency(StrEnum):
 
 
 class Metrics:
-    """The metrics of one materializer, in a registry of their own."""
+    """Metrics of one materializer, in a separate registry."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()

@@ -59,7 +59,7 @@ class MaterializerSettings(BaseModel):
 
     future_max_seconds: Annotated[float, Field(ge=0, le=31_536_000)] = FUTURE_MAX_SECONDS
     """Longest time that an event's times may be ahead of its record's timestamp. Later ones count as of then, so that a
-    wrong clock doesn't outrank later events for ever. All consumers of one graph need the same."""
+    wrong clock doesn't outrank later events forever. All consumers of one graph need the same."""
 
     write_sessions: Annotated[int, Field(ge=1, le=8)] = 2
     """Number of sessions with Neo4j that write a batch at once. Each writes, in a transaction of its own, a part of it

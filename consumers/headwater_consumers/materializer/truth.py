@@ -29,7 +29,7 @@ _REQUEST_SECONDS = 10.0
 
 @dataclass(slots=True)
 class Truth:
-    """Expected state of the graph, folded anew from the records that the group has committed.
+    """Expected state of the graph, folded again from the records that the group has committed.
 
     Attributes:
         delta: base facts of all committed events that weren't dead-lettered.

@@ -27,7 +27,7 @@ WIDE = "wide"
 """Register of a use: "ALL" if all reports, "SOME" if some list it with more than `MOST_CONSUMED` or `MOST_PRODUCED`."""
 MOST_CONSUMED = 1_000
 MOST_PRODUCED = 20
-"""Inputs and outputs that one report relates to each other. More are related by way of the job (`flow`): each by each
+"""Inputs and outputs that one report relates to each other. More are related through the job (`flow`): each by each
 they are as many as the product, a million of a document of 72 kB."""
 
 

@@ -1,6 +1,6 @@
 """Conversion of registers to stored properties and back.
 
-A property is a register of its own unless `GROUPS` names it. Stamps are stored, too: `_stamp` is the stamp of the event
+A property is a separate register unless `GROUPS` names it. Stamps are stored, too: `_stamp` is the stamp of the event
 that created the owner; `_stamps` has a text (stamp, then the register's name) for each register with another stamp.
 Most owners come from one event and never have `_stamps`. A relationship without `_stamp` has the stamp of its start
 node.

@@ -29,7 +29,7 @@ class Used(NamedTuple):
         type: CONSUMED or PRODUCED.
         dataset: key of the dataset.
         ordinal: index among several uses of the same dataset.
-        offsets: partition, start and end, flat; empty where the position isn't of a Kafka topic.
+        offsets: partition, start and end, flat; empty if the position isn't of a Kafka topic.
     """
 
     type: str
@@ -49,7 +49,7 @@ class Report(NamedTuple):
     Attributes:
         run_id: id of the run that it was observed in; empty if none is stated.
         run: key of that run.
-        time: the processing time in microseconds since the epoch; None where it isn't stated.
+        time: the processing time in microseconds since the epoch; None if it isn't stated.
         uses: datasets, in order.
     """
 

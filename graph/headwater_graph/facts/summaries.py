@@ -97,7 +97,7 @@ class SummaryFacts:
     uses: dict[UseKey, Spans] = field(default_factory=dict)
 
     def join(self, other: SummaryFacts) -> None:
-        """Join what is known of further micro-batches, or of the same again."""
+        """Join reports of further micro-batches, or repeated ones."""
         self.run_id = self.run_id or other.run_id
         self.batches = ranges_of([*self.batches, *other.batches])
         self.seen.see(other.seen.first, other.seen.last)
@@ -110,7 +110,7 @@ def summarize(intervals: Iterable[IntervalFacts], horizon: Horizon) -> dict[Summ
 
     Args:
         intervals: micro-batches of one query.
-        horizon: the query's.
+        horizon: horizon of the query.
     """
     gathered: dict[SummaryId, tuple[list[tuple[int, int]], list[Report]]] = {}
     for interval in intervals:

@@ -28,7 +28,7 @@ def fold_plan(into: Builder, body: PlanEvent, job: JobRef, events: Repeated) -> 
 
 
 def fold_lineage(into: Builder, tenant: str, plan: PlanFacts, lineage: ColumnLineage, stamp: str) -> list[str]:
-    """Put a plan's lineage and its columns into `into`; the keys of its datasets, in the lineage's order."""
+    """Add a plan's lineage and columns to `into`; return the keys of its datasets, in the lineage's order."""
     datasets = [into.dataset(tenant, dataset) for dataset in lineage.datasets]
     for edge in lineage.edges:
         for index, path in ((edge.output, edge.output_field), (edge.input, edge.input_field)):

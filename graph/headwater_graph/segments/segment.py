@@ -166,7 +166,7 @@ class Stored:
         }
 
     def some(self, place: Place, names: dict[str, DatasetName], batch_ids: Iterable[int]) -> dict[int, IntervalFacts]:
-        """Return the micro-batches with these batch ids that are in the blocks at hand, by ascending batch id.
+        """Return the micro-batches with these batch ids in the loaded blocks, by ascending batch id.
 
         Args:
             place: the segment.

@@ -296,5 +296,5 @@ def _plain(value: object) -> Any:
 
 
 def _event_id(owner: OwningQuery, batch_id: int, digest: str) -> str:
-    """Id of the event with this micro-batch alone (`identity.event_id`)."""
+    """Id of an event with only this micro-batch (`identity.event_id`)."""
     return identity_id((owner.tenant, "INTERVAL", owner.query_id, batch_id, digest))

@@ -24,7 +24,7 @@ StoredUse: TypeAlias = "tuple[str, str, Mapping[str, Any], Iterable[tuple[str, A
 
 
 class StoredSummary(NamedTuple):
-    """Summary of a segment as the graph has it.
+    """Stored summary of a segment.
 
     Attributes:
         node: properties of the node, times as aware datetimes, with the lists that are needed.

@@ -2,8 +2,8 @@
 
 A dataset's schema is mostly reported again unchanged. Then nothing is read or written here: the dataset's register has
 the new stamp, which applies to every column of the schema. Only when a column leaves the schema, its stamp and time are
-copied from the dataset to the column. That holds for reports that come late, too, as
-jobs on several partitions have them: as long as they are no older than the schema's own node, no column is.
+copied from the dataset to the column. That holds for reports that come late, too, as jobs on several partitions have
+them: as long as they are no older than the schema's own node, no column is.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Declaration sets: declarations that hold before and after a transaction, and the resulting changes.
 
-Whoever writes anything of a set locks the set first. So its existing declarations, and those that hold, are known for
+Every writer of a set locks the set first. So its existing declarations, and those that hold, are known for
 the whole transaction.
 """
 
@@ -60,7 +60,7 @@ class Changes:
 
 
 def lock_declarations(tx: WriteTransaction, delta: GraphDelta) -> Changes:
-    """Lock the delta's sets and find what it changes of their declarations."""
+    """Lock the delta's sets and find the changes of their declarations."""
     changes = Changes()
     if not delta.declaration_sets:
         return changes

@@ -1,4 +1,4 @@
-"""Writes the parts of a batch at once, each in a transaction and session of its own.
+"""Writer of the parts of a batch, concurrently, each in its own transaction and session.
 
 Neo4j runs a transaction on one core. Parts that have no job or dataset in common (`fold.disjoint`) hardly wait for each
 other.

@@ -79,7 +79,7 @@ class RunRows(IndexedRows):
 
 
 def run_rows(delta: GraphDelta) -> RunRows:
-    """Runs as they are created."""
+    """Return the rows that create the runs of a delta."""
     rows = RunRows()
     for _, run in sorted(delta.runs.items()):
         whole = created(run) | run.batches.properties()
@@ -201,7 +201,7 @@ class _Family(NamedTuple):
 
 
 def write_run_ends(tx: WriteTransaction, runs: Mapping[str, RunFacts], found: Mapping[str, Mapping[str, Any]]) -> None:
-    """Infer ends anew around runs.
+    """Infer ends again around runs.
 
     Args:
         tx: the transaction, in which the runs and their relationships are written.

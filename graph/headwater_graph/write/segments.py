@@ -288,7 +288,7 @@ def _read_neighbours(
 
 
 def _join_to_neighbours(segments: dict[str, _Segment], others: dict[str, _Segment]) -> list[tuple[str, str]]:
-    """Put the joints between segments right, and return the keys between which NEXT is new."""
+    """Correct the links between segments, and return the keys between which NEXT is new."""
     links: list[tuple[str, str]] = []
     written = set(segments)
     chains: dict[str, list[_Segment]] = defaultdict(list)

@@ -11,7 +11,7 @@ from headwater_graph.statements import statement
 if TYPE_CHECKING:
     from neo4j import ManagedTransaction, Result
 
-# Neo4j plans a statement anew whenever its counts have moved enough, which in a graph that grows takes a third of the
+# Neo4j plans a statement again whenever its counts have moved enough, which in a graph that grows takes a third of the
 # processor time of small batches, and seconds at a time. Each of these statements has one good plan, independent of the
 # counts: a test checks that it is the plan made on an empty graph. A server that is restarted plans again.
 # https://neo4j.com/docs/cypher-manual/5/planning-and-tuning/query-tuning/#cypher-replanning
@@ -120,7 +120,7 @@ class Index:
         self._places: dict[str, int] = {}
 
     def at(self, key: str) -> int:
-        """The place of a key, added if need be."""
+        """Index of a key, which is added if needed."""
         return self._places.setdefault(key, len(self._places))
 
     @property
@@ -145,7 +145,7 @@ class IndexedRows:
         self.indexes = {name: Index() for name in indexes}
 
     def find(self, tx: WriteTransaction, name: str) -> list[Any]:
-        """Run the statement and read what it returns, as `WriteTransaction.find_rows`."""
+        """Run the statement and read its result; see `WriteTransaction.find_rows`."""
         return tx.find_rows(name, self.rows, **{name: index.keys for name, index in self.indexes.items()})
 
     def send(self, tx: WriteTransaction, name: str) -> None:

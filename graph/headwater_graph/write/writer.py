@@ -112,9 +112,8 @@ class GraphWriter:
         driver: the Neo4j driver.
         database: name of the database; None: the user's home database.
         timeout_seconds: time limit after which Neo4j ends a transaction; None: as Neo4j is configured. Without a limit,
-            a process
-            that is suspended within a transaction would keep its locks and block every other writer forever. After a
-            timeout the next transaction gets a longer limit (`Patience`).
+            a process that is suspended within a transaction would keep its locks and block every other writer forever.
+            After a timeout the next transaction gets a longer limit (`Patience`).
     """
 
     def __init__(self, driver: Driver, database: str | None = None, *, timeout_seconds: float | None = None) -> None:

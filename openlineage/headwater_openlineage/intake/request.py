@@ -1,4 +1,4 @@
-"""The documents of one request: sent to the sink, each settled by what became of all of its events."""
+"""Documents of one request: sent to the sink, and settled by the outcomes of their events."""
 
 from __future__ import annotations
 

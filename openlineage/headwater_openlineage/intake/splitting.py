@@ -18,7 +18,7 @@ import msgspec
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|["\[\]{},]', re.DOTALL)
 _NOT_SPACE = re.compile(rb"[^ \t\r\n]")
 _LINE = re.compile(rb"[^\n]+")
-# Between two commas, on average. Documents of OpenLineage have twice as many.
+# Minimum average number of bytes between two commas. Documents of OpenLineage have twice as many.
 _FEWEST_BYTES = 16
 _BOM = b"\xef\xbb\xbf"
 
@@ -82,8 +82,8 @@ def documents(data: Bytes, how: Layout) -> Iterator[SplitDocument]:
     """Yield the documents in order, read lazily.
 
     Raises:
-        NotAnArrayError: the array isn't closed, or something is wrong between its elements. The documents before that
-            were given.
+        NotAnArrayError: the array isn't closed, or is malformed between its elements. Earlier documents were already
+            yielded.
     """
     match how:
         case Layout.ONE:
@@ -115,7 +115,7 @@ def _start(data: Bytes) -> int:
 def _lines(data: Bytes) -> Iterator[SplitDocument]:
     index, number, at = 0, 1, _start(data)
     for found in _LINE.finditer(data, at):
-        number += found.start() - at  # between two lines there are newlines alone
+        number += found.start() - at  # only newlines separate lines
         at = found.end()
         if (line := found.group().strip(b" \t\r")) != b"":
             yield SplitDocument(index, number, line)

@@ -2,8 +2,8 @@
 
 LineageError
 └── OutboxError
-    ├── OutboxFullError       retryable: the event wasn't taken, the outbox holds as much as it may
-    ├── OutboxClosedError     the event wasn't taken: `close` was called
+    ├── OutboxFullError       retryable: the event wasn't accepted, the outbox is full
+    ├── OutboxClosedError     the event wasn't accepted: `close` was called
     └── OutboxUnusableError   the folder or a file in it can't be used: not writable, no space, damaged
 """
 
@@ -17,13 +17,13 @@ class OutboxError(LineageError):
 
 
 class OutboxFullError(OutboxError):
-    """Full outbox; the event was not taken. Retry once Kafka has acknowledged some events."""
+    """Full outbox; the event was not accepted. Retry once Kafka has acknowledged some events."""
 
     retryable = True
 
 
 class OutboxClosedError(OutboxError):
-    """Closed outbox; the event was not taken."""
+    """Closed outbox; the event was not accepted."""
 
 
 class OutboxUnusableError(OutboxError):

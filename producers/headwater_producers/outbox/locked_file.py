@@ -39,7 +39,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder and its missing parents, each for its owner alone.
+    """Make a folder and its missing parents, each accessible only to its owner.
 
     Raises:
         OSError: it can't be made.

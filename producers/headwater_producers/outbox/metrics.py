@@ -69,7 +69,7 @@ class OutboxMetrics:
         )
 
     def watch(self, holder: Holder) -> None:
-        """Include a holder's events in the gauges, for as long as it lives."""
+        """Include a holder's events in the gauges while the holder exists."""
         self._holders.add(holder)
 
     def forget(self, holder: Holder) -> None:

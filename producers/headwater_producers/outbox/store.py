@@ -18,7 +18,7 @@ from headwater_schemas.record import Record
 
 SUFFIX: Final = ".outbox"
 _FORMAT: Final = 1  # PRAGMA user_version
-# Overhead of a row beside key and value: id, kind, numbers, its share of the pages.
+# Overhead of a row besides key and value: id, kind, numbers, its share of the pages.
 _ROW_BYTES: Final = 128
 _SCHEMA: Final = (
     "CREATE TABLE event (number INTEGER PRIMARY KEY, event_id TEXT NOT NULL, kind TEXT NOT NULL, "
@@ -61,7 +61,7 @@ class Store:
 
     @classmethod
     def create(cls, folder: Path) -> Self:
-        """Create an empty file, readable by its owner alone.
+        """Create an empty file, readable only by its owner.
 
         Raises:
             OutboxUnusableError: the file can't be created.

@@ -3,8 +3,8 @@
     LineageError
     └── PublisherError
         ├── BufferFullError          retryable: the event wasn't accepted, too many wait already
-        ├── PublisherClosedError     the event wasn't taken: `close` was called
-        └── DeliveryError            raised by `FlushReport.require_delivered` alone
+        ├── PublisherClosedError     the event wasn't accepted: `close` was called
+        └── DeliveryError            raised only by `FlushReport.require_delivered`
 
 An event that breaks the contract is refused with `EncodeError`, settings that make no producer with
 `SettingsRefusedError`. `publish` never raises a failure of an event that it has accepted: the report of `flush` has it.
@@ -20,13 +20,13 @@ class PublisherError(LineageError):
 
 
 class BufferFullError(PublisherError):
-    """Full local buffer; the event was not taken."""
+    """Full local buffer; the event was not accepted."""
 
     retryable = True
 
 
 class PublisherClosedError(PublisherError):
-    """Closed publisher; the event was not taken."""
+    """Closed publisher; the event was not accepted."""
 
 
 class DeliveryError(PublisherError):

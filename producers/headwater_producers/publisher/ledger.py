@@ -57,7 +57,7 @@ class Ledger:
         self._metrics = metrics
         self._clock = clock
         self._changed = threading.Condition()
-        self._outstanding: dict[int, Outgoing] = {}  # in the order of taking
+        self._outstanding: dict[int, Outgoing] = {}  # in order of acceptance
         self._bytes = 0
         self._taken = 0
         self._failed = 0
@@ -76,7 +76,7 @@ class Ledger:
         added = sum(len(record.value) for record in records)
         with self._changed:
             count, size = len(self._outstanding), self._bytes
-            # An event larger than the whole buffer still gets its chance, alone.
+            # An event larger than the whole buffer is accepted if nothing else is outstanding.
             if count and (count + len(records) > self._max_events or size + added > self._max_bytes):
                 self._metrics.refused.inc(len(records))
                 raise BufferFullError(

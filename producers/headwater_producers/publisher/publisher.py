@@ -1,4 +1,4 @@
-"""Publisher: encode, account, send."""
+"""Publisher of events: encodes them, counts them and sends them."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ class Publisher:
     """Publisher of events to the topic. Safe to use from many threads.
 
     The record: key `identity.record_key(event)`; value `codec.encode(event)`; headers `headwater.event.id`,
-    `headwater.kind` and `content-type`; timestamp the moment of publishing, not the event's time (which is in the
-    event): Kafka rejects timestamps more than an hour ahead of the broker's clock, and retention by time would
+    `headwater.kind` and `content-type`; timestamp: time of publishing, not the event's time (which is in the event),
+    because Kafka rejects timestamps more than an hour ahead of the broker's clock, and retention by time would
     delete late facts.
 
     Args:
         settings: destination and delivery.
         topics: the topics' names.
         metrics: default: the process's metrics.
-        make_producer: `confluent_kafka.Producer`, or a stand-in.
+        make_producer: `confluent_kafka.Producer`, or a substitute.
         clock: monotonic seconds.
 
     Raises:
-        SettingsRefusedError: no producer can be made of the settings. An unreachable broker raises nothing.
+        SettingsRefusedError: no producer accepts the settings. An unreachable broker raises nothing.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Publisher:
         self._sender.start()
 
     def publish(self, event: LineageEvent, settled: Settled | None = None) -> None:
-        """Take an event for delivery. Never waits for Kafka; costs the caller an encoding (0.1 ms for an interval).
+        """Accept an event for delivery. Never waits for Kafka; the caller only encodes it (0.1 ms for an interval).
 
         Args:
             event: event to publish.
@@ -135,8 +135,7 @@ class Publisher:
             Outcomes since the last report. Outstanding events are in a later report.
 
         Raises:
-            CredentialsRefusedError: the brokers refuse the credentials. Outcomes so far are kept
-                for the next report.
+            CredentialsRefusedError: the brokers refuse the credentials. Outcomes so far are kept for the next report.
         """
         self._ledger.wait(timeout_seconds)
         if (refusal := self._ledger.refusal) is not None and self._ledger.outstanding():

@@ -46,11 +46,11 @@ class Sender:
     Args:
         topics: destination topics.
         ledger: counts outcomes.
-        make_producer: `confluent_kafka.Producer`, or a stand-in.
+        make_producer: `confluent_kafka.Producer`, or a substitute.
         clock: monotonic seconds.
 
     Raises:
-        SettingsRefusedError: no producer can be made of the settings.
+        SettingsRefusedError: no producer accepts the settings.
     """
 
     def __init__(

@@ -39,11 +39,11 @@ class LineageSource:
     """Input field that an output comes from or is influenced by.
 
     Attributes:
-        namespace, name: dataset of the field; None where there is none (a constant) or it isn't known.
+        namespace, name: dataset of the field; None if there is none (a constant) or it isn't known.
         path: path of the field, `legs.[].origin`; None: the dataset as a whole (`count(*)`).
         type: DIRECT or INDIRECT.
         subtype: OpenLineage's: IDENTITY, TRANSFORMATION, AGGREGATION, JOIN, GROUP_BY, FILTER, SORT, WINDOW,
-            CONDITIONAL; None where OpenLineage has no subtype.
+            CONDITIONAL; None if OpenLineage has no subtype.
         kind: finer: COPY, RENAME, CAST, …
         masking: the field's value can't be read back.
         expression: computation or condition; None for a plain copy.
@@ -95,7 +95,7 @@ class LineageExplanation:
     incomplete_reason: str | None = None
 
     def to_table(self) -> str:
-        """Render the lineage as aligned text, one line for each source; `*` stands for all outputs."""
+        """Render the lineage as aligned text, one line for each source; `*` means all outputs."""
         return text_table(self)
 
     def _repr_html_(self) -> str:
@@ -154,7 +154,7 @@ class _Transposed:
 
     Attributes:
         plan: analyzed plan, in the JVM, of the frame before.
-        index: the column whose values name the new columns; empty where it isn't known.
+        index: the column whose values name the new columns; empty if it isn't known.
     """
 
     plan: Any
@@ -162,7 +162,7 @@ class _Transposed:
 
 
 def _before_transposing(asked: Any) -> _Transposed | None:
-    """Return the plan and index column that a transposed frame was made from; None where the plan is no transpose."""
+    """Return the plan and index column that a transposed frame was made from; None if the plan is no transpose."""
     if class_name(asked) != "UnresolvedTranspose":
         return None
     # Without an index column it is the first column.
@@ -276,9 +276,9 @@ _EXPRESSION: Final = f"{_CELL};overflow-wrap:anywhere;min-width:20em"
 
 
 def text_table(explanation: LineageExplanation) -> str:
-    """Render an explanation as aligned text, one line for each source; `*` stands for all outputs."""
+    """Render an explanation as aligned text, one line for each source; `*` means all outputs."""
     rows = [HEAD, *(tuple(_one_line(cell) for cell in row.cells) for row in _rows(explanation))]
-    # The last column may be as wide as it likes.
+    # The width of the last column isn't limited.
     widths = [max(_width(row[column]) for row in rows) for column in range(len(HEAD) - 1)]
     rows.insert(1, (*("-" * width for width in widths), "-" * len(HEAD[-1])))
     lines = [_aligned(row, widths) for row in rows]

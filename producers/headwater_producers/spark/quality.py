@@ -173,7 +173,7 @@ def _constraint(row: Mapping[str, Any]) -> QualityResult:
 def _deequ_column(kind: str, matched: re.Match[str] | None, text: str) -> str:
     if matched is None or kind in _NO_COLUMN:
         return ""
-    # A condition has a name of its own first, and its columns last.
+    # A condition has its own name first, and its columns last.
     columns = _DEEQU_COLUMNS.findall(text)
     if kind == "Compliance":
         return str(columns[-1]) if columns else ""

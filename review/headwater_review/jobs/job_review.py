@@ -64,7 +64,7 @@ def review_job(reader: Reader | None, old: JobVersion, new: JobVersion, policy: 
 
     Args:
         reader: reader of the graph; None: differences are judged by their kind.
-        old: the version as it is.
+        old: current version.
         new: the version to be.
         policy: severity policy; None: Headwater's default policy.
 

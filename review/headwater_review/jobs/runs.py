@@ -34,7 +34,7 @@ def problems_of_runs(old: JobVersion, new: JobVersion, *, differs: bool) -> Iter
     """Reasons why the parts that ran aren't all that there is to compare.
 
     Args:
-        old: the version as it is.
+        old: current version.
         new: the version to be.
         differs: whether any difference was found.
     """

@@ -23,7 +23,7 @@ def values_that_differ(old: JobOutput, new: JobOutput, names: Iterable[str]) -> 
     """Differences within columns that are known to differ: members by name, else the column.
 
     Args:
-        old: the output as it is.
+        old: current output.
         new: the output to be.
         names: names of the columns, which both versions have.
     """

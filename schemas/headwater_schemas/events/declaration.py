@@ -1,4 +1,4 @@
-"""DeclarationEvent and DeclarationSetEvent: what people declare in reviewed files, as sets that are revised as a whole.
+"""DeclarationEvent and DeclarationSetEvent: declarations in reviewed files, as sets that are revised as a whole.
 
 A set is named by its id. A DeclarationEvent has one declared asset of a set: a dataset with its columns, a job or a
 consumer. It is known by the digest of its content (`identity.declaration_digest`) and never changes. A
@@ -151,7 +151,7 @@ class DeclarationEvent(msgspec.Struct, frozen=True, kw_only=True):
         freshness_seconds: maximum age of its data.
         deadline: time by which its data has to be there, e.g. `06:00 Europe/Berlin`.
         notice_days: minimum number of days between notice and change.
-        on_call: channel of whoever mends it.
+        on_call: channel of the people on call.
         contact: person or channel for messages.
         url: page for people.
         keep_days: for a dataset: number of days for which its data is kept.

@@ -27,7 +27,7 @@ class Certainty(StrEnum):
 
 
 class OffsetRange(msgspec.Struct, frozen=True, order=True, gc=False, rename={"from_": "from"}):
-    """The half-open range `[from_, to_exclusive)` of one Kafka partition; empty where both are equal."""
+    """The half-open range `[from_, to_exclusive)` of one Kafka partition; empty if both are equal."""
 
     partition: Natural32
     from_: Natural
@@ -87,7 +87,7 @@ class FileSet(msgspec.Struct, frozen=True, kw_only=True):
         bytes: their total size.
         manifest_digest: SHA-256, in hex, of the sorted paths, each followed by a newline.
         paths: all paths, or only the first in sorted order if `len(paths) < count`.
-        pattern: a glob that matches exactly these files, if there is one; with it all files can be listed.
+        pattern: a glob that matches exactly these files, if any; with it all files can be listed.
     """
 
     count: Natural
@@ -154,8 +154,8 @@ class DatasetUse(msgspec.Struct, frozen=True, kw_only=True):
             `possible`.
         possible: for an output without `inputs`: whether each input is only a possible source, because the producer
             doesn't record sources. A report that lists `inputs` counts more.
-        schema_digest: schema of the dataset when it was read or written: `identity.schema_digest`
-            of the `schema` that its DatasetEvents report. None if unknown, or if the dataset has no schema.
+        schema_digest: schema of the dataset when it was read or written: `identity.schema_digest` of the `schema` that
+            its DatasetEvents report. None if unknown, or if the dataset has no schema.
     """
 
     dataset: DatasetRef

@@ -34,8 +34,8 @@ _TERMINAL = frozenset({RunEventType.COMPLETE, RunEventType.FAIL, RunEventType.AB
 class PublicationState(StrEnum):
     """Visibility of a run's output to readers.
 
-    UNPUBLISHED: nothing is. PUBLISHED: the whole output is. PARTIAL: some outputs or files are (a failed non-atomic
-        write).
+    UNPUBLISHED: no output is visible. PUBLISHED: the whole output is visible. PARTIAL: some outputs or files are
+        visible (after a failed non-atomic write).
     """
 
     UNKNOWN = "UNKNOWN"

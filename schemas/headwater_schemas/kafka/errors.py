@@ -2,8 +2,7 @@
 
 Refused credentials, forbidden operations and impossible settings are fatal. Everything else may be temporary: an
 unreachable broker, a rebalance, a topic that doesn't exist (yet). Codes are librdkafka's (`_` before the client's own)
-and the Kafka
-protocol's.
+and the Kafka protocol's.
 """
 
 # ruff: noqa: SLF001 - a leading underscore is how librdkafka names the errors of the client itself

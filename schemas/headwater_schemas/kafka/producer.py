@@ -114,7 +114,7 @@ class AcknowledgedProducer:
     Args:
         config: librdkafka's settings, over `ACKNOWLEDGED`.
         on_error: called with errors of the connection as a whole, from within `poll` or `flush`.
-        make_producer: `confluent_kafka.Producer`, or a stand-in.
+        make_producer: `confluent_kafka.Producer`, or a substitute.
 
     Raises:
         SettingsRefusedError: librdkafka makes no producer of the settings.

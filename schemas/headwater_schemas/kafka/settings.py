@@ -43,7 +43,7 @@ class KafkaSettings(BaseModel):
 
     Attributes:
         bootstrap_servers: `host:port,…`. There is no default: the usual address may be somebody else's broker.
-        cluster_name: stands for the broker list in dataset namespaces, `kafka://<cluster_name>`.
+        cluster_name: replaces the broker list in dataset namespaces, `kafka://<cluster_name>`.
         cluster_names: the same for several clusters, by cluster id or by brokers; see `naming.declared_cluster`. In the
             environment a JSON object, `{"b1:9092,b2:9092": "orders"}`.
         security_protocol: protocol of the connection.
@@ -111,7 +111,7 @@ class KafkaSettings(BaseModel):
 
 
 def _check(config: dict[str, str]) -> None:
-    """Find what librdkafka would refuse with a message that names no setting of Headwater."""
+    """Check for values that librdkafka would refuse without naming Headwater's setting."""
     protocol = config["security.protocol"].upper()
     if protocol.startswith("SASL"):
         _check_sasl(protocol, config)

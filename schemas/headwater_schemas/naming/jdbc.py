@@ -65,7 +65,7 @@ class JdbcUrl:
     """The parts of a JDBC URL that locate a table.
 
     Attributes:
-        scheme: the product's.
+        scheme: URL scheme of the product.
         hosts: `host[:port]` each; empty for a database without a server.
         instance: SQL Server's named instance.
         path: part after the hosts, between slashes; without hosts, the whole location.

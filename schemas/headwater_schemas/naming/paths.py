@@ -32,7 +32,7 @@ from typing import ClassVar
 from headwater_schemas.events.common import DatasetRef
 
 _URI = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):(?://(?P<authority>[^/]*))?(?P<path>.*)", re.DOTALL)
-# Hadoop's GlobPattern: a backslash takes the next character literally, a lone `]` or `}` stands for itself.
+# Hadoop's GlobPattern: a backslash takes the next character literally, a lone `]` or `}` means itself.
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _GLOB = re.compile(r"[*?{\[]")
 _HIDDEN = frozenset({"_delta_log", "_spark_metadata", "_temporary", "_committed", "_started", "_SUCCESS"})

@@ -153,7 +153,7 @@ def content_coding(headers: Headers) -> str:
 
 
 def in_one_piece(body: bytes, receive: Receive) -> Receive:
-    """Hand a body that was read to the next app."""
+    """Pass a read body to the next app."""
     left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive_whole() -> Message:

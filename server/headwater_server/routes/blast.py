@@ -28,7 +28,7 @@ Batch = Annotated[int | None, Query(ge=0, le=MOST_OFFSET)]
 
 @dataclass(frozen=True, slots=True)
 class BlastQuery:
-    """The origin as the query has it."""
+    """Origin from the query parameters."""
 
     run: str | None
     query: str | None
@@ -37,10 +37,10 @@ class BlastQuery:
     records: RecordsQuery
 
     def origin(self) -> BadRun | BadBatches | Starts:
-        """The one that was chosen.
+        """Return the only given origin.
 
         Raises:
-            QuestionError: none was, or several at once.
+            QuestionError: no origin is given, or several.
         """
         batches = {"query", "first_batch", "last_batch"}
         own = {name for name in ("run", *batches) if getattr(self, name) is not None}

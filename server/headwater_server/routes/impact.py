@@ -60,7 +60,7 @@ class ChangeBody(ImpactChange):
     """A change of a dataset, or of one of its columns.
 
     Attributes:
-        dataset: key of the dataset, or its name, with its namespace or alone.
+        dataset: key of the dataset, or its name, with or without its namespace.
         column: field path of the column; null: the dataset as a whole.
         type: type of the change; that of a schema change follows from the rest.
         schema: change of the column, if it is a schema change.

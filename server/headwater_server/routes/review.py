@@ -26,7 +26,7 @@ class ReviewBody:
     """Two schemas of a dataset.
 
     Attributes:
-        dataset: key of the dataset, or its name, with its namespace or alone.
+        dataset: key of the dataset, or its name, with or without its namespace.
         new: the new schema: Spark's, an Avro record, a JSON Schema, a list of columns and a data contract as JSON,
             DDL and a contract in YAML as a text.
         old: the schema as it is, in the same or another format; null: the one in the graph.

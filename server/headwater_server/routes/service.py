@@ -38,7 +38,7 @@ class Ready:
     Attributes:
         ready: questions are answered.
         graph_reachable: Neo4j answers.
-        kafka_reachable: Kafka takes events; None where none are accepted.
+        kafka_reachable: Kafka takes events; None if none are accepted.
     """
 
     ready: bool

@@ -1,4 +1,4 @@
-"""Traces: the micro-batch that consumed a record and what it became; the records that a file was made from."""
+"""Traces: micro-batches that read a record and their outputs; or the records behind a file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WAYS = (
 
 @dataclass(frozen=True, slots=True)
 class TraceQuery:
-    """The start as the query has it."""
+    """Start from the query parameters."""
 
     path: str | None
     dataset: str | None
@@ -33,10 +33,10 @@ class TraceQuery:
     records: RecordsQuery
 
     def start(self) -> Starts:
-        """The one way that was chosen.
+        """Return the only given start.
 
         Raises:
-            QuestionError: none was, or several at once.
+            QuestionError: no start is given, or several.
         """
         of_version = {"dataset", "version", "format"}
         own = {name for name in ("path", *of_version) if getattr(self, name) is not None}

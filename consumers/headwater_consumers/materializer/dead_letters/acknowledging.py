@@ -1,7 +1,7 @@
 """Acknowledged dead letters, which somebody has dealt with.
 
-Kafka stores them as committed offsets of a separate group, which never has members. Letters
-from there on wait. The letters themselves stay: accounting and `graph verify` need them.
+Kafka stores them as committed offsets of a separate group, which never has members. Letters from there on wait. The
+letters themselves stay: accounting and `graph verify` need them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def letters_group(group: str) -> str:
     """Return the group whose offsets show which letters are acknowledged.
 
     Args:
-        group: the materializer's.
+        group: consumer group of the materializer.
     """
     return f"{group}-dead-letters"
 
@@ -76,7 +76,7 @@ def acknowledged(client: Mapping[str, Any], *, group: str, dead_letters: str) ->
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
-        group: the materializer's.
+        group: consumer group of the materializer.
         dead_letters: the topic.
 
     Raises:
@@ -91,7 +91,7 @@ def acknowledge(client: Mapping[str, Any], *, group: str, letters: Acknowledged)
 
     Args:
         client: librdkafka settings with the bootstrap servers and the credentials.
-        group: the materializer's.
+        group: consumer group of the materializer.
         letters: acknowledged offsets of the topic.
 
     Raises:

@@ -24,7 +24,7 @@ class LetterFilter:
 
     Attributes:
         reasons: reasons of matching letters.
-        job: job or dataset of the letters: `namespace/name`, or the name alone.
+        job: job or dataset of the letters: `namespace/name`, or only the name.
         since: published then or later.
         until: published before.
     """

@@ -2,9 +2,8 @@
 
 A letter is the original record, byte for byte (key, value, headers, timestamp), with additional headers for its
 location and fault. If its bytes can't be read or are too large for the topic, the letter has only its coordinates,
-perhaps of several offsets of an unreadable batch. The `__connect.errors.*` names and
-meanings are Kafka Connect's (`org.apache.kafka.connect.runtime.errors.DeadLetterQueueReporter`), so that tools made for
-it read these too.
+perhaps of several offsets of an unreadable batch. The `__connect.errors.*` names and meanings are Kafka Connect's
+(`org.apache.kafka.connect.runtime.errors.DeadLetterQueueReporter`), so that tools made for it read these too.
 """
 
 from __future__ import annotations
@@ -73,7 +72,7 @@ class DeadLetter:
         """All headers of the letter: the record's own (without those of an earlier dead letter), then Headwater's.
 
         Args:
-            group: the consumer group, which stands for Connect's connector.
+            group: consumer group, given as the name of Connect's connector.
         """
         partition, unread = self.record.partition, self.record.unread
         added = {
@@ -107,7 +106,7 @@ def is_replay(headers: Headers) -> bool:
 
 
 def _attempt(headers: Headers) -> int:
-    """1, or for a record that a replay brought back the number it was given."""
+    """Number of the attempt: 1, or the number that a replay gave to the record."""
     for name, value in headers:
         if name == ATTEMPT and value is not None and value.isdigit():
             return int(value[:9])
@@ -154,7 +153,7 @@ class RecordCoordinates:
 
 @dataclass(frozen=True, slots=True)
 class StoredDeadLetter:
-    """Dead letter as it is read back from its topic.
+    """Dead letter read back from its topic.
 
     Attributes:
         record: record on the dead-letter topic; key, value and timestamp are the original's, byte for byte.

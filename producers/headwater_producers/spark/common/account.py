@@ -42,7 +42,7 @@ def service_account(properties: Mapping[str, str], environment: Mapping[str, str
 def configuration_digest(properties: Mapping[str, str]) -> str:
     """Return a digest of the Spark properties that the job has set: equal for equal settings, on any machine.
 
-    Secrets are left out, and so are properties that Spark or its cluster manager sets anew at each start.
+    Secrets are left out, and so are properties that Spark or its cluster manager sets at each start.
 
     Args:
         properties: properties of the session, including the application's.

@@ -87,7 +87,7 @@ class CaptureMetrics:
         )
 
     def watch(self, queue: Queue) -> None:
-        """Include a queue in the gauges, for as long as it lives."""
+        """Include a queue in the gauges while the queue exists."""
         self._queues.add(queue)
 
 

@@ -1,4 +1,4 @@
-"""CaptureSettings: all that can be set of capture, from arguments, Spark's properties and the environment.
+"""CaptureSettings: all settings of capture, from arguments, Spark's properties and the environment.
 
 `spark.headwater.jobName` is the setting `job_name`: each setting has one property, in Spark's own spelling, for
 `spark-submit --conf` and `spark.conf.set`.
@@ -27,7 +27,7 @@ from headwater_schemas.variables import OTHER_VARIABLES
 
 ENV_PREFIX: Final = "HEADWATER_"
 PREFIX: Final = "spark.headwater."
-# In no name, and in no value that a person writes.
+# A character that occurs in no name, and in no value that a person writes.
 _BETWEEN: Final = "\x1e"
 
 
@@ -58,7 +58,7 @@ class EmissionPolicy(StrEnum):
     Attributes:
         WARN: undelivered lineage is lost when the job ends, with a warning. No outbox, unless a path is given.
         RETRY: undelivered lineage waits in the outbox, if necessary for the next start.
-        FAIL_JOB: as RETRY; and `close()` raises, or the process exits with 1, if not all lineage is durable.
+        FAIL_JOB: like RETRY; also, `close()` raises, or the process exits with 1, if not all lineage is durable.
         FAIL_CLOSED: like FAIL_JOB; also, without durable lineage foreachBatch waits, and any other query is stopped.
     """
 
@@ -92,7 +92,7 @@ class CaptureSettings(BaseSettings):
             job has set.
         job_script: the program or notebook that was started. Default: the script's path in its checkout.
         job_repository: URL of the repository of its code. Default: `origin` of the script's checkout.
-        job_branch: the branch of that. Default: the branch that is checked out.
+        job_branch: branch of this repository. Default: the branch that is checked out.
         job_image: the container image that it runs in, with its digest. Default: the driver's on Kubernetes.
         job_service: the account that it accesses other systems with. Default: see `common.account`.
         job_campaign: the backfill or other campaign that it runs for.
@@ -100,7 +100,7 @@ class CaptureSettings(BaseSettings):
             orchestrator's; see `events.data_interval`.
         job_tags: `key=value` or `key`, comma-separated in the environment.
         capture_enabled: False: `attach` does nothing at all, and costs nothing.
-        capture_reads: what is made of queries that only read (`collect`, `show`, `toPandas`): `inputs`, what they read
+        capture_reads: how queries that only read are recorded (`collect`, `show`, `toPandas`): `inputs`, what they read
             is a possible input of later writes whose own inputs aren't known; `runs`, they are recorded as runs, too;
             `off`, nothing.
         capture_queue_size: how many callbacks may wait for the worker; more are dropped, and counted.
@@ -133,7 +133,7 @@ class CaptureSettings(BaseSettings):
         reconcile_max_batches: how many of the last micro-batches in its checkpoint are backfilled at a query's start;
             0: none.
         kafka_bootstrap_servers: brokers to publish to.
-        kafka_cluster_name: stands for the broker list in the namespaces of Kafka datasets.
+        kafka_cluster_name: replaces the broker list in the namespaces of Kafka datasets.
         kafka_cluster_names: names of several clusters that a job uses, by cluster id or by brokers.
         kafka_security_protocol, kafka_sasl_mechanism, kafka_sasl_username, kafka_sasl_password, kafka_ssl_ca_location,
         kafka_ssl_certificate_location, kafka_ssl_key_location, kafka_ssl_key_password, kafka_client_properties:
@@ -229,7 +229,7 @@ class CaptureSettings(BaseSettings):
         A variable `HEADWATER_…`, or a property `spark.headwater.…`, that no part of Headwater knows is refused.
 
         Args:
-            properties: Spark's, all of whose names begin with `spark.headwater.`.
+            properties: Spark properties whose names begin with `spark.headwater.`.
             given_to: receiver of the `overrides`, for messages.
             overrides: settings by name.
 

@@ -105,7 +105,7 @@ def _distribution_of(main: Any) -> str | None:
 
 
 def _git(folder: str, *arguments: str) -> str | None:
-    """Return git's output; None where git is missing, slow or has no answer."""
+    """Return git's output; None if git is missing, slow or has no answer."""
     found = _run_git(folder, *arguments)
     return found.stdout.strip() or None if found is not None and found.returncode == 0 else None
 

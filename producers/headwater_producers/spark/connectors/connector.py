@@ -87,7 +87,7 @@ class Connector:
         return None
 
     def change(self, command: JvmCommand) -> tuple[DdlChange, ...] | None:
-        """List the changes that DDL makes to datasets; empty where it found nothing to do.
+        """List the changes that DDL makes to datasets; empty if it found nothing to do.
 
         Raises:
             Exception: as for `read`.

@@ -1,4 +1,4 @@
-"""Answers of connectors beside `Leaf` and `Written`: scans, offset ranges, commits, descriptions of tables."""
+"""Further answers of connectors, besides `Leaf` and `Written`: scans, offset ranges, commits, tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Scanned:
     """Positions and partitions that a scan has read.
 
     Attributes:
-        positions: position by dataset name; empty where unknown.
+        positions: position by dataset name; empty if unknown.
         names: further names of the dataset.
         chosen: partitions that were read, if not all; None if unknown.
     """
@@ -38,7 +38,7 @@ class RangeRead:
     """Range of one dataset of a source that a micro-batch read.
 
     Attributes:
-        position: the range; None where unknown.
+        position: the range; None if unknown.
         certainty: certainty of `position`.
         dataset: name of the dataset, where the source has several; None: the range covers the whole source.
         most_rows: maximum number of rows in the range; None if the offsets don't bound it.
@@ -71,9 +71,9 @@ class CommittedVersion:
         certainty: certainty of `position`.
         counts: counts of all versions together.
         read: position of the input, where the command's input is the table itself, or its files.
-        partitions: partitions of the written files; empty where there are none, or too many to list.
-        keeps: True if the table still has files of other writes; None where unknown.
-        added: the files that the version in `position` added, by whole paths or within the table; None where that
+        partitions: partitions of the written files; empty if there are none, or too many to list.
+        keeps: True if the table still has files of other writes; None if unknown.
+        added: the files that the version in `position` added, by whole paths or within the table; None if that
             isn't known.
     """
 
@@ -115,8 +115,8 @@ class SinkCommit:
     Attributes:
         position: the position written.
         counts: rows, bytes and files written.
-        at: time of the last write, by the sink's clock; None where the log doesn't record it.
-        added: files that the table version added, as in `CommittedVersion`; None where unknown.
+        at: time of the last write, by the sink's clock; None if the log doesn't record it.
+        added: files that the table version added, as in `CommittedVersion`; None if unknown.
     """
 
     position: Position
@@ -145,7 +145,7 @@ class V1Table:
         return str(found) if found is not None else None
 
     def storage(self) -> Storage | None:
-        """Return the storage of the table's rows; None where the catalog doesn't record it."""
+        """Return the storage of the table's rows; None if the catalog doesn't record it."""
         return Storage("file", self.provider) if self.provider is not None else None
 
     def schema(self, _context: SessionContext) -> Any:

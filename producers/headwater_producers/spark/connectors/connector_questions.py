@@ -181,7 +181,7 @@ class JvmCommand:
 
     Attributes:
         context: the session's context; see `SessionContext`.
-        columns: lineage of the query's columns by name; empty where it couldn't be read.
+        columns: lineage of the query's columns by name; empty if it couldn't be read.
     """
 
     plan: Any
@@ -235,7 +235,7 @@ class JvmCommand:
 
     @property
     def topics(self) -> frozenset[str] | None:
-        """Topics that a column `topic` can hold; None where unknown."""
+        """Topics that a column `topic` can hold; None if unknown."""
         column = self.columns.get("topic")
         return column.constants if column else None
 
@@ -350,7 +350,7 @@ class StreamSink:
     Attributes:
         description: description in a progress: `FileSink[file:/out]`.
         files: reader of the sink's log.
-        sink: the JVM's own, where the query can be asked.
+        sink: the sink's JVM object, if the query is running.
     """
 
     description: str

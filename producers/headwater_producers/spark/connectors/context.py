@@ -38,7 +38,7 @@ class SessionContext:
     _conf: dict[str, str | None] = field(default_factory=dict)
 
     def conf(self, key: str) -> str | None:
-        """Return a setting of the session; None where it isn't set."""
+        """Return a setting of the session; None if it isn't set."""
         if key not in self._conf:
             value = self.session.conf.get(key, None)
             self._conf[key] = None if value is None else str(value)
@@ -87,7 +87,7 @@ class SessionContext:
         return self.session._jsparkSession.sessionState().catalog()
 
     def cluster_id(self, bootstrap: str, connection: Callable[[], Mapping[str, str]]) -> str | None:
-        """Return the id that a Kafka cluster's brokers report; None where it isn't known.
+        """Return the id that a Kafka cluster's brokers report; None if it isn't known.
 
         Args:
             bootstrap: bootstrap servers of the cluster.

@@ -89,7 +89,7 @@ def _insert(command: JvmCommand) -> WrittenOutputs:
     columns = v1_partition_columns(table)
     mode, overwritten = WriteMode.APPEND, None
     if plan.overwrite():
-        # Hive replaces the partitions of a partitioned table that get rows, whatever partitionOverwriteMode is.
+        # Hive always replaces the partitions that get rows, independent of partitionOverwriteMode.
         mode = WriteMode.OVERWRITE_PARTITIONS if columns else WriteMode.OVERWRITE
     named = specification(plan.partition())
     if mode is WriteMode.OVERWRITE_PARTITIONS:
@@ -117,7 +117,7 @@ def _directory(command: JvmCommand) -> WrittenOutputs:
 
 
 def _load(command: JvmCommand) -> WrittenOutputs:
-    """Describe LOAD DATA: files that become a table's, or a partition's, as they are."""
+    """Describe LOAD DATA: files that are moved unchanged into a table or partition."""
     plan = command.plan
     table = command.context.catalog.getTableMetadata(plan.table())
     columns = v1_partition_columns(table)

@@ -88,7 +88,7 @@ def _table(url: str, table: str, schema: SchemaDefinition | None) -> PlanInput:
 
 
 def _tables_of(query: str, context: SessionContext) -> list[str]:
-    """List the tables that a query names, by Spark's own parser: most databases' SQL is SQL to Spark, too."""
+    """List the tables that a query names, with Spark's own parser, which accepts most databases' SQL."""
     waiting = [context.session._jsparkSession.sessionState().sqlParser().parsePlan(query)]
     found: dict[str, None] = {}
     defined: set[str] = set()

@@ -1,4 +1,4 @@
-"""In-memory connector: Spark's sources and sinks for tests, and sinks that hand their rows to code."""
+"""In-memory connector: Spark's sources and sinks for tests, and sinks that pass rows to code."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ MAX_RDDS: Final = 200
 LOCAL: Final = "LocalRelation"
 FRAME: Final = "LogicalRDD"
 HANDED_OVER: Final = "rows that the program handed over may come from anywhere"
-"""Problem of `createDataFrame` and `parallelize`: no plan has rows that were collected from a table and handed back."""
+"""Problem of `createDataFrame` and `parallelize`: plans don't show that rows were collected from a table before."""
 _HADOOP: Final = {
     "HadoopRDD": "getJobConf",
     "NewHadoopRDD": "getConf",
@@ -46,11 +46,11 @@ class Origins:
     """Origins of an RDD, found along its dependencies.
 
     Attributes:
-        ids: ids of all RDDs on the way.
+        ids: ids of all RDDs on the path.
         frames: known frames among the roots.
         files: inputs of Hadoop's input formats.
         unknown_roots: classes of other roots, whose data is unknown.
-        handed_over: True if rows of the program itself are at the roots.
+        handed_over: True if rows created by the program are at the roots.
     """
 
     ids: set[int] = field(default_factory=set)
@@ -88,7 +88,7 @@ def origins(rdd: Any, frames: KnownFrames | None = None) -> Origins:
 
 
 def made_of(rdd: Any, name: str) -> Iterator[Any]:
-    """Yield the RDDs of a class that a JVM `RDD` is made of, itself included."""
+    """Yield the RDDs of a class among a JVM `RDD` and its dependencies."""
     return (current for _, current, _ in _walk(rdd) if class_name(current) == name)
 
 
@@ -128,7 +128,7 @@ def _root(rdd: Any, found: Origins) -> None:
 
 
 class Rdds(Connector):
-    """Connector of RDDs, of rows that the program handed over, and of frames that live on as RDDs."""
+    """Connector of RDDs, of rows created by the program, and of frames that became RDDs."""
 
     classes = frozenset({LOCAL, FRAME, "ExternalRDD", "Transpose"})
 
@@ -153,7 +153,7 @@ def rdds_of(plan: Any) -> Iterator[Any]:
 
 
 def _frame(leaf: JvmLeaf) -> Leaf | None:
-    """Read a frame that was kept, as by `checkpoint()`: its columns are the RDD's, under ids of the leaf's own."""
+    """Read a frame that was kept, such as by `checkpoint()`: its columns are the RDD's, with new ids."""
     frames = leaf.context.frames
     frame = frames.of(int(leaf.plan.rdd().id())) if frames is not None else None
     relation = _renumbered(leaf, frame.relation) if frame is not None else None
@@ -189,7 +189,7 @@ def _renumbered(leaf: JvmLeaf, relation: Relation) -> Relation | None:
 
 
 def _handed_over(leaf: JvmLeaf) -> Leaf:
-    """Read rows that the program made: in a foreachBatch function probably of rows that it collected.
+    """Read rows created by the program, in a foreachBatch function probably from rows that it collected.
 
     The source columns are unknown, so the datasets as a whole are the sources.
     """
@@ -204,7 +204,7 @@ def _handed_over(leaf: JvmLeaf) -> Leaf:
 
 
 def _local_relation(leaf: JvmLeaf) -> Leaf:
-    """Read rows in the plan itself: SQL's VALUES, which are constants, or small frames that the program handed over."""
+    """Read rows in the plan itself: SQL's VALUES, which are constants, or small frames created by the program."""
     if leaf.view is not None:
         return _named(leaf, leaf.view)
     if leaf.plan.origin().sqlText().isDefined() or leaf.plan.data().isEmpty():

@@ -317,7 +317,7 @@ def event_context(
     environment: Mapping[str, str] = MappingProxyType({}),
     user: str | None = None,
 ) -> EventContext:
-    """Build the context of an application, with a run id of its own.
+    """Build the context of an application, with a new run id.
 
     Args:
         settings: settings of the capture.

@@ -73,7 +73,7 @@ class Attributor:
         batch = self._batch(execution, session) if self._links else None
         if batch is None:
             return PlanAttribution(None, None, self._settings)
-        # Such a plan is built anew with each micro-batch: the batch's number, or the minute, must not make it another
+        # Such a plan is rebuilt with each micro-batch: the batch's number, or the minute, must not make it another
         # plan.
         return PlanAttribution(batch, self._streams.upstream(batch), replace(self._settings, numbers=False))
 
@@ -110,7 +110,7 @@ class Attributor:
         return owner
 
     def _by_rows(self, execution: Any) -> MicroBatch | None:
-        """Attribute by the plan's RDDs: a frame's `.rdd` may have been handed to `createDataFrame`."""
+        """Attribute by the plan's RDDs: a frame's `.rdd` may have been passed to `createDataFrame`."""
         for rdd in rdds_of(execution.analyzed()):
             if (batch := self._links.made_of(origins(rdd, self._frames).ids)) is not None:
                 return batch

@@ -124,8 +124,8 @@ class Capture:
             results: a `QualityResult` or a mapping each: `assertion` and `passed`, and where known `column`, `value`,
                 `rule` (COMPLETENESS, UNIQUENESS, RANGE …; else that of a known kind of test, such as `not_null`) and
                 `severity`. `headwater_producers.spark.quality` converts the results of those tools.
-            dataset: the checked dataset: a DataFrame that reads it alone (`spark.table("orders")`), its path, or its
-                name.
+            dataset: the checked dataset: a DataFrame that reads only this dataset (`spark.table("orders")`), its path,
+                or its name.
             suite: name of the suite of checks.
             suite_version: version of the suite.
             started_at: start of the checks; None: now.

@@ -76,7 +76,7 @@ class Dispatch:
         spark: a session of the application.
         streams: streaming queries of the application.
         emit: takes each event.
-        failed: receiver of a sentence about unreadable parts of a callback that became events all the same.
+        failed: receiver of sentences about unreadable parts of callbacks that still became events.
         dedup: job, dataset and plan events that were emitted already.
         settings: settings for reading plans.
         heartbeat_seconds: time between heartbeats; 0: none.

@@ -2,7 +2,7 @@
 
     Fence         fail_closed, foreachBatch: holds a micro-batch back until the lineage of the one before is durable
     OverrunWatch  fail_closed, other sinks: stops a query whose intervals don't become durable; see `overrun`
-    Emission      one application's policy at work, and its verdict at the end
+    Emission      applies one application's policy, and gives the verdict at the end
 
 The fence holds the query's own thread, as the policy asks. It waits in short steps, and checks after each that waiting
 still makes sense.
@@ -87,7 +87,7 @@ class Emission:
 
     Args:
         durability: durability of the application's lineage.
-        queries: the application's.
+        queries: running queries of the application.
         watch: started watch over overruns; None under other policies than `fail_closed`.
     """
 

@@ -122,7 +122,7 @@ class Engine:
             self._deadline(None), action=end, last=True, stall_seconds=self.settings.capture_stall_seconds
         )
         delivered = self._worker.carry_out(self._end)
-        # Before the push: otherwise a gateway would show a query's last micro-batch for ever.
+        # Before the push: otherwise a gateway would show a query's last micro-batch forever.
         query_metrics().forget(self._streams)
         if self.settings.metrics_pushgateway is not None:
             metrics_server.push(self.settings.metrics_pushgateway, self.context.app_name)
@@ -155,7 +155,7 @@ class Engine:
         return self._end is not None and self._end.done.is_set() and self._end.taken_in
 
     def await_end(self) -> None:
-        """Wait for a `finish` that is under way.
+        """Wait for a running `finish`.
 
         For a signal handler that may have interrupted the engine on the same thread: so it takes no lock.
         """
@@ -323,7 +323,7 @@ class Worker:
 
     Args:
         inbox: source of the signals.
-        bus: Spark's.
+        bus: Spark's listener bus.
         handler: makes events of signals.
         streams: the application's streaming queries.
     """

@@ -88,7 +88,7 @@ def _hook_rdds() -> None:
 
 
 def output_path(action: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> str | None:
-    """Return the path that an action on an RDD writes to; None where it writes no files, or the path is unknown."""
+    """Return the path that an action on an RDD writes to; None if it writes no files, or the path is unknown."""
     if action in _SAVED:
         path = arguments[0] if arguments else named.get("path")
         return str(path) if path is not None else None
@@ -305,7 +305,7 @@ class TopicWait:
         """Wait until the topic's state is known, or the time is over. Never raises.
 
         Args:
-            writer: PySpark's, about to write.
+            writer: PySpark's writer, which is about to write.
             options: given to `save`.
         """
         try:

@@ -6,8 +6,8 @@ threads (the listener bus; for `onQueryStarted` the query's own, inside `start()
 exception of ours ends here.
 
 This module keeps no session alive: an application may create one for each request that it serves. The JVM's session
-    holds
-the JVM's ends of the proxies, these hold the proxies, by way of py4j, and the proxies hold the session weakly. So when
+    references the JVM's ends of the proxies, these reference the proxies through py4j, and the proxies reference the
+    session weakly. So when
 the job drops a session, the garbage collectors of both sides free it, and then the proxies.
 
 Only the thread that calls a foreachBatch function knows the micro-batch. So the function is wrapped (`watch`); the
@@ -62,7 +62,7 @@ SMALL_BYTES: Final = 16 * 1024
 # Measured: what the heap holds after a collection, with fresh plans that wait and without. Of 5 columns and 3 operators
 # 0.15 MB each, 1,000 and 3: 15.5 MB, 300 and 10: 15.7 MB, 600 and 2: 6.9 MB, 1 and 150: 0.9 MB.
 COMMAND_BYTES: Final = 128 * 1024
-"""Bytes of any command's execution beside operators and columns."""
+"""Bytes of any command's execution besides operators and columns."""
 
 OPERATOR_BYTES: Final = 8 * 1024
 

@@ -89,7 +89,7 @@ class RunningQueries:
 
 
 class OverrunWatch:
-    """Watch that stops queries whose intervals don't become durable in time, on a thread of its own.
+    """Watch, on a separate thread, that stops queries whose intervals don't become durable in time.
 
     Args:
         sink: destination of the intervals.

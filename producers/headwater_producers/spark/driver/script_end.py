@@ -68,7 +68,7 @@ class ScriptEnd:
             self._noted = outcome_of(error)
 
     def outcome(self) -> ApplicationOutcome:
-        """Return the script's outcome, as far as it is known now.
+        """Return the script's outcome, as far as known now.
 
         While the script still runs, the exception being handled on this thread decides, as in a `finally`; without one
         the outcome is a success.
@@ -101,7 +101,7 @@ _interrupted = False
 def watch_interrupts() -> None:
     """Note each SIGINT from now on, before other handlers. Idempotent; only on the main thread.
 
-    Each SparkContext sets a handler of its own.
+    Each SparkContext sets its own handler.
     """
     if threading.current_thread() is not threading.main_thread():
         return

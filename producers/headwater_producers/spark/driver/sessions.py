@@ -1,8 +1,8 @@
 """Sessions: registration of capture's listeners, and streaming queries in sessions without them.
 
 One application (a SparkContext) has one capture for all of its sessions. A session joins by `attach`, by `newSession()`
-on a joined session, or by existing before the application's first `attach`. A session's
-membership lasts as long as the session, and doesn't keep it alive.
+on a joined session, or by existing before the application's first `attach`. A session's membership lasts as long as the
+session, and doesn't keep it alive.
 
 A session calls only its own listeners, and sessions that only the JVM knows have none of capture's. So a query that JVM
 code starts in a session without queries from Python is untracked. But all sessions of an application share one

@@ -75,7 +75,7 @@ def drain_before_stop(spark: Any) -> None:
         problems = [_end(capture, outcome) for capture in captures.running_captures() if capture.belongs_to(context)]
         stop()
         problem = next(filter(None, problems), None)
-        # An exception that is on its way out already shows that the job failed.
+        # A propagating exception already shows that the job failed.
         if problem is not None and passing is None:
             raise problem
 

@@ -76,7 +76,7 @@ class BatchFunctionCalled:
 
 @dataclass(frozen=True, slots=True)
 class FrameKept:
-    """Signal: a frame's rows live on, in `frame`, a JVM Dataset that begins anew, or in `rdd`, a `JavaRDD`."""
+    """Signal: a frame's rows live on, in `frame`, a JVM Dataset that begins a new plan, or in `rdd`, a `JavaRDD`."""
 
     source: Any
     frame: Any

@@ -162,7 +162,7 @@ def run_context(
         code: code of the running script.
         properties: Spark's properties.
         environment: environment of the driver.
-        user: Spark's.
+        user: user of the Spark application.
     """
     repository = settings.job_repository or code.repository
     return RunContext(

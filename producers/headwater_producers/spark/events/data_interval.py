@@ -37,7 +37,7 @@ class DataInterval:
     """Data interval of the application.
 
     Attributes:
-        start, end: half-open, UTC; each None where unknown.
+        start, end: half-open, UTC; each None if unknown.
         campaign: id of the backfill.
     """
 

@@ -36,12 +36,12 @@ def dataset_bodies(description: PlanDescription) -> Iterator[DatasetEvent]:
 
 
 def schema_read(source: PlanInput) -> str | None:
-    """Return the digest of an input's schema as `dataset_bodies` reports it; None where it reports none."""
+    """Return the digest of an input's schema as `dataset_bodies` reports it; None if it reports none."""
     return _digest(_read(source))
 
 
 def schema_written(output: PlanOutput) -> str | None:
-    """Return the digest of an output's schema as `dataset_bodies` reports it; None where it reports none."""
+    """Return the digest of an output's schema as `dataset_bodies` reports it; None if it reports none."""
     return _digest(_stored(_whole(output), output.kind))
 
 

@@ -26,7 +26,7 @@ _UNUSABLE: Final = re.compile(r"[^\w.+\-]+")
 
 
 def application_name(configured: str | None, spark_app_name: str) -> str:
-    """Return the name of the application's job, made of word characters, `.`, `+` and `-`."""
+    """Return the name of the application's job, with only word characters, `.`, `+` and `-`."""
     return _clean(redact(configured or spark_app_name)) or "spark"
 
 

@@ -79,7 +79,7 @@ class LeftWrite:
         app_run: id of the application's run.
         marked: True if the application's commits name its run.
         command: the plan's command.
-        transaction: the application and version that Delta knows it by, of an idempotent write.
+        transaction: Delta's application and version of an idempotent write.
         targets: datasets to be written.
         inputs: datasets read.
         claimed: versions of its target that are known to belong to other runs.
@@ -236,12 +236,12 @@ def recovered_end(
 ) -> LineageEvent:
     """Build the recovered end of a run, RECONCILED: COMPLETE with its committed version, else ABORT.
 
-    Its time is that of the commit, or of the last observation of the run: sent again, it is the same event.
+    Its time is the time of the commit, or of the last observation of the run, so repeated events are equal.
 
     Args:
         write: write without a reported end.
         producer: URI of this code.
-        plan_digest: the plan by which it wrote, where that is known.
+        plan_digest: digest of the write's plan, if known.
     """
     common: dict[str, Any] = {
         "processing_type": ProcessingType.BATCH,

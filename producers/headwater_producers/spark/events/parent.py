@@ -28,7 +28,7 @@ class Orchestration:
     """Orchestrator's runs that started the application.
 
     Attributes:
-        parent: run of the orchestrator's task; None where unknown.
+        parent: run of the orchestrator's task; None if unknown.
         root: run at the top of the tree; equal to `parent` if only the parent is known.
     """
 

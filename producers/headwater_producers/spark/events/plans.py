@@ -97,7 +97,7 @@ def _warn(made: FittedPlan, job: JobRef, most: int, dedup: DedupCache) -> None:
         )
 
 
-# Overhead of a record beside key and value: three headers and Kafka's own fields, some 250 bytes.
+# Overhead of a record besides key and value: three headers and Kafka's own fields, some 250 bytes.
 _RECORD_BYTES: Final = 512
 _CONSTANT: Final = TransformationKind.CONSTANT
 

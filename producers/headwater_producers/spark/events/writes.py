@@ -20,7 +20,7 @@ from headwater_schemas.identity import manifest_digest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """Rows, bytes and files; None where Spark doesn't report them.
+    """Rows, bytes and files; None if Spark doesn't report them.
 
     `partitions` counts the partitions of a write that the rows themselves chose. Several writes may share partitions:
     there is no sum.
@@ -55,7 +55,7 @@ class PartitionsRead:
 
     Attributes:
         files: files read; None if a version identifies them, or if not all are listed.
-        partitions: partitions of these files; empty where unknown, or too many to list.
+        partitions: partitions of these files; empty if unknown, or too many to list.
     """
 
     files: FileSet | None
@@ -83,7 +83,7 @@ class Write:
     Attributes:
         description: description of the command's plan.
         written: counts of the command as a whole.
-        scans: scans of the executed plan, as far as they can be seen.
+        scans: visible scans of the executed plan.
         version: version of the written table, if it has versions and this one is known.
         version_certainty: certainty of `version`.
         partitions: partitions of the written files, where known.
@@ -182,7 +182,7 @@ class Write:
         )
 
     def _partitions_read(self, known: set[str], others: set[str]) -> PartitionsRead | None:
-        """Join the partitions that all scans of a dataset read; None where one scan's partitions are unknown."""
+        """Join the partitions that all scans of a dataset read; None if one scan's partitions are unknown."""
         scans = [scan for scan in self.scans if scan.names & known]
         chosen = [scan.chosen for scan in scans if scan.chosen is not None and not scan.names & others]
         if not chosen or len(chosen) < len(scans):

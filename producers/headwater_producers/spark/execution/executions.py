@@ -239,7 +239,7 @@ def observed_metrics(execution: Any) -> dict[str, Mapping[str, Any]]:
 
 
 def rows_rejected(observed: Mapping[str, Mapping[str, Any]]) -> int | None:
-    """Return the sum of all metrics named `rows_rejected`; None where there is none."""
+    """Return the sum of all metrics named `rows_rejected`; None if there is none."""
     counts = [metrics[REJECTED] for metrics in observed.values() if REJECTED in metrics]
     whole = [count for count in counts if isinstance(count, int) and not isinstance(count, bool) and count >= 0]
     return sum(whole) if whole else None

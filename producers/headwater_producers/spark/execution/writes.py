@@ -128,8 +128,7 @@ def _with_table_schema(description: PlanDescription, log: BatchLog | None) -> Pl
     """Give a successful write its table's own schema in place of the query's.
 
     `INSERT INTO t (id)` has only some of the columns, and `mergeSchema` adds some. The schema is the newest version's
-    at
-    the time of the call.
+    at the time of the call.
 
     Args:
         description: description of the write's plan.
@@ -186,7 +185,7 @@ def _settled(description: PlanDescription, version: CommittedVersion) -> PlanDes
     """Complete a plan's description with facts from the commit of its write."""
     outputs, inputs = description.outputs, description.inputs
     if version.keeps:
-        # Whatever the session's settings are by now: files of earlier versions still exist.
+        # Independent of the session's current settings: files of earlier versions still exist.
         outputs = tuple(
             replace(each, mode=WriteMode.OVERWRITE_PARTITIONS, lifecycle=None, overwritten=())
             if each.mode in (WriteMode.OVERWRITE, WriteMode.REPLACE)

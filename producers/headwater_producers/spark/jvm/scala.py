@@ -16,7 +16,7 @@ _ANSWERS: Final = "_headwater_answers"
 def class_name(value: Any) -> str:
     """Return the simple name of the value's class, without Scala's suffix: `NoopTable$` is `NoopTable`.
 
-    An anonymous class is called by what it extends: Delta's relations are `HadoopFsRelation`. Takes two round trips,
+    An anonymous class has its superclass's name: Delta's relations are `HadoopFsRelation`. Takes two round trips,
     and none for a reference that was asked already.
     """
     kept: dict[str, Any] = getattr(value, "__dict__", {})

@@ -38,7 +38,7 @@ _EXECUTIONS: Final = "org.apache.spark.sql.execution.SQLExecution$"
 def warn_of_unknown(version: str) -> None:
     """Log a warning, once a process, for a Spark version that capture was never tried on.
 
-    It is captured all the same.
+    It is captured nevertheless.
     """
     found = re.match(r"\d+\.\d+", version)
     if (name := found[0] if found else version) not in TRIED:
@@ -152,7 +152,7 @@ def streamed_relation(plan: Any) -> Any | None:
 
 
 def streamed_table(plan: Any) -> Any:
-    """Return the table of a V2 sink, which is in the relation alone since 4.2."""
+    """Return the table of a V2 sink, which is only in the relation since 4.2."""
     table = kept(plan, "table")
     if class_name(table) not in ("DataSourceV2Relation", "V2TableReference"):
         return table
@@ -160,7 +160,7 @@ def streamed_table(plan: Any) -> Any:
 
 
 def if_there(value: Any, accessor: str) -> Any:
-    """Call a method without arguments; None where this version's class has no such method."""
+    """Call a method without arguments; None if this version's class has no such method."""
     try:
         return getattr(value, accessor)()
     except Py4JError as error:

@@ -118,7 +118,7 @@ class OpenWrites(KeptWrites):
                 remove_locked(path, connection)
 
     def _of_this_job(self, path: Path, connection: sqlite3.Connection) -> list[KeptWrite] | None:
-        """Read the open writes of a file; None where another job may still claim them."""
+        """Read the open writes of a file; None if another job may still claim them."""
         try:
             rows = connection.execute(
                 "SELECT tenant, namespace, job, start, plan, seen, claimed FROM writes"

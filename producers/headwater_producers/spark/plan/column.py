@@ -60,7 +60,7 @@ class DirectSource:
 
     Attributes:
         field: None: from no field (a constant, a black box without arguments).
-        kind: kind of the transformation on the way.
+        kind: kind of the transformation.
         masking: the field's value can't be read back.
         whole: True if the value has the field's own structure, so that each part comes from the field's part of the
             same name.
@@ -79,7 +79,7 @@ class DirectSource:
 
 @dataclass(frozen=True, slots=True)
 class Indirect:
-    """Indirect source: `field` influences the value by way of `text`, a condition, a key or an order."""
+    """Indirect source: `field` influences the value through `text`, a condition, a key or an order."""
 
     field: FieldRef | Variable
     kind: Kind

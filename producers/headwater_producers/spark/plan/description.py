@@ -73,7 +73,7 @@ class PlanInput:
         schema: the fields as this reader sees them. A reader's view of a topic's payload isn't authoritative: a known
             writer's schema should win.
         storage, symlinks: for a DatasetEvent.
-        position: range that a *batch* plan reads, as far as the plan has it: file set, snapshot, Kafka offsets.
+        position: range that a *batch* plan reads, if the plan has it: file set, snapshot, Kafka offsets.
         certainty: certainty of `position`.
         source_index: index into `StreamingQueryProgress.sources` of the source that this dataset belongs to, in a
             streaming plan; several datasets may share one (`subscribe` to two topics).
@@ -145,7 +145,7 @@ class DdlChange:
 
     Attributes:
         dataset: the changed dataset.
-        type, schema, storage, symlinks, description: for a DatasetEvent, as they are afterwards.
+        type, schema, storage, symlinks, description: for a DatasetEvent, values after the change.
         lifecycle: CREATE, DROP, RENAME, ALTER, TRUNCATE.
         previous: for RENAME, the previous dataset; for ALTER, the name of a moved table in the catalog, which becomes a
             RENAME if its former location is known.

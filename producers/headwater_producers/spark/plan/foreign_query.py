@@ -46,9 +46,8 @@ DIALECTS = {
     "databricks": "databricks",
 }
 """sqlglot's dialects by the scheme of a JDBC URL; queries for other schemes are read as general SQL. An unquoted column
-gets the
-database's case: lower in Postgres, upper in Oracle, unchanged in SQL Server. A table keeps the case in which the query
-spells it, like a table that is read without a query."""
+gets the database's case: lower in Postgres, upper in Oracle, unchanged in SQL Server. A table keeps the case in which
+the query spells it, like a table that is read without a query."""
 
 WRITTEN = "written"
 """Key of a table node's name in the query, kept through sqlglot's normalization."""

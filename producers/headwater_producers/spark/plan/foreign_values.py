@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
     from sqlglot.optimizer.scope import Scope
 
-# sqlglot's classes by name, as it need not be installed. Without a rule an expression is DERIVE of its arguments.
+# sqlglot's classes by name, because it may not be installed. Without a rule an expression is DERIVE of its arguments.
 _SAME = ("Alias", "Paren", "Ordered", "Where", "Having", "Qualify")
 _CONSTANTS = ("Literal", "Null", "Boolean", "DataType", "Var")
 _HASHES = ("MD5", "MD5Digest", "SHA", "SHA2")

@@ -6,8 +6,8 @@ the greatest of its steps:
     CONSTANT < COPY < CAST < DERIVE < MASK < HASH < AGGREGATE < EXTERNAL < UNKNOWN
 
 RENAME isn't in it: a renamed column is a COPY whose first and last names differ (renamed twice and back, it is a COPY).
-`masking` is sticky: once a step can't be read back, the chain can't.
-Values computed from a constant are constants, except by a black box.
+`masking` is sticky: once a step can't be read back, the chain can't. Values computed from a constant are constants,
+except by a black box.
 """
 
 from __future__ import annotations

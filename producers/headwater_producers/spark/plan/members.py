@@ -13,15 +13,15 @@ from headwater_producers.spark.plan.column import CONSTANT, ELEMENT, REST, VALUE
 from headwater_producers.spark.plan.structure import members, merge, part
 
 MAX_MEMBERS = 64
-"""Largest number of members: more of them are mostly a list of constants, and each member costs a column."""
+"""Maximum number of members: larger ones are mostly lists of constants, and each member costs a column."""
 
 NOTHING = ValueLineage(CONSTANT, text="null", constants=frozenset())
-"""Missing member, or field."""
+"""Column of a missing member or field."""
 _INTEGERS = frozenset({"byte", "short", "integer", "long"})
 
 
 def array_members(values: Sequence[ValueLineage]) -> dict[str, ValueLineage]:
-    """Return the members of an array of just these elements: from its start, from its end, and beyond."""
+    """Return the members of an array with exactly these elements, by index from its start and its end, and the rest."""
     if len(values) > MAX_MEMBERS:
         return {}
     known = {member_step(ELEMENT, REST): NOTHING}

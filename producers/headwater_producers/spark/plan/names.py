@@ -102,7 +102,7 @@ class PlanNames:
     known: dict[str, str] = field(default_factory=dict)
 
     def shown(self, name: str) -> str:
-        """Return the name as it is reported."""
+        """Return the reported name."""
         if (known := self.known.get(name)) is not None:
             return known
         name = without_keys(name)
@@ -131,13 +131,13 @@ _PLAIN: Final = PlanNames()
 
 
 def shown_name(name: str) -> str:
-    """Return a column's name as the description under way reports it (`reporting`)."""
+    """Return a column's name as reported by the current description (`reporting`)."""
     return (_CURRENT.get() or _PLAIN).shown(name)
 
 
 @contextlib.contextmanager
 def reporting(names: PlanNames) -> Iterator[None]:
-    """Report names within the block in this way."""
+    """Use this reporting of names within the block."""
     token = _CURRENT.set(names)
     try:
         yield
@@ -146,7 +146,7 @@ def reporting(names: PlanNames) -> Iterator[None]:
 
 
 def without_keys(name: str) -> str:
-    """Remove from a name or text the arguments of encryption functions beside the value. Idempotent."""
+    """Remove the arguments of encryption functions, except the value, from a name or text. Idempotent."""
     parts: list[str] = []
     done = 0
     while found := _CIPHER.search(name, done):

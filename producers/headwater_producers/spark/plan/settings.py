@@ -16,7 +16,7 @@ class ClusterIds(Protocol):
     """Lookup of Kafka clusters' ids."""
 
     def id_of(self, session: Any, servers: str, connection: Callable[[], Mapping[str, str]]) -> str | None:
-        """Return the cluster's id; None where it isn't known. Never raises.
+        """Return the cluster's id; None if it isn't known. Never raises.
 
         Args:
             session: a `SparkSession`.
@@ -39,7 +39,7 @@ class PlanSettings:
         max_files: with more files than this, a position has only their count and bytes.
         literals: True to show literals in expression texts. Dates and times are never shown, so that the same job of
             another day has the same lineage.
-        numbers: True to show the numbers in literals. False for plans that are built anew with each micro-batch: the
+        numbers: True to show the numbers in literals. False for plans that are rebuilt with each micro-batch: the
             batch's number, or the minute, would make each a different plan.
         encoded: True if text and bytes of any dataset may be encodings of fields that no schema names, as a topic's
             are.

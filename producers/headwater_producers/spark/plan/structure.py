@@ -89,7 +89,7 @@ def _part_of(direct: DirectSource, step: str) -> DirectSource:
 
 
 def part_type(data_type: DataType, step: str) -> DataType:
-    """Return the type of a part; None where it isn't known."""
+    """Return the type of a part; None if it isn't known."""
     if not isinstance(data_type, dict):
         return None
     if step == ELEMENT:

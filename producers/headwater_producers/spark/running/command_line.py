@@ -18,7 +18,7 @@ class RunRequest:
     """Request to run one script.
 
     Attributes:
-        script: path of the script, as it was given.
+        script: given path of the script.
         arguments: arguments of the script, untouched.
         settings: settings of capture, by name.
         exits_on_wrong_settings: True if settings that turn out wrong with the session end the script, too. Wrong

@@ -20,7 +20,7 @@ def run_script(script: str, source: bytes, arguments: Sequence[str]) -> None:
     """Run a script; return after its last line. Raises the script's own errors.
 
     Args:
-        script: path of the script, as it was given.
+        script: given path of the script.
         source: content of the script.
     """
     path = Path(script)

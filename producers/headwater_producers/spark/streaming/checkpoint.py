@@ -34,7 +34,7 @@ class LoggedBatch:
     """Planned micro-batch.
 
     Attributes:
-        batch_id: Spark's.
+        batch_id: Spark's id of the micro-batch.
         planned_at: time of planning, a moment after the trigger began; None with a continuous trigger.
         watermark: watermark of the micro-batch; None before any event time was seen.
         ends: end offset of each source, its own JSON, parsed; None if a source has none yet.
@@ -146,7 +146,7 @@ class StreamCheckpoint:
         return self.root.path
 
     def watermark_after(self, batch_id: int) -> datetime | None:
-        """Return the watermark that a committed micro-batch set; None where there is none, or no event time so far."""
+        """Return the watermark that a committed micro-batch set; None if there is none, or no event time so far."""
         document = self.root.logged_json(f"commits/{batch_id}") or {}
         return _time(document.get("nextBatchWatermarkMs"))
 

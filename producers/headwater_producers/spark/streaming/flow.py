@@ -4,8 +4,7 @@ A run's START is emitted as soon as its plan can be read, its end when Spark rep
 micro-batch is an interval. A micro-batch of foreachBatch waits until the writes inside it have been reported. They come
 over another queue of Spark than its progress: `settle` emits it when that queue is empty, and `settle_overdue` when
 that took too long. A write that comes even later is emitted by sending its interval again: the two events merge.
-Committed micro-batches that weren't emitted are backfilled from the checkpoint: see
-`backfill`.
+Committed micro-batches that weren't emitted are backfilled from the checkpoint: see `backfill`.
 """
 
 from __future__ import annotations
@@ -168,7 +167,7 @@ class StreamEmitter:
             self.state(run, RunEventType.RUNNING, at)
 
     def inside(self, run: StreamRun, writes: Sequence[Write], at: datetime) -> str | None:
-        """Emit datasets and column lineage of writes inside foreachBatch, as far as they are new.
+        """Emit new datasets and column lineage of writes inside foreachBatch.
 
         Returns:
             The digest of their column lineage.
@@ -203,7 +202,7 @@ class StreamEmitter:
         facets: Mapping[str, str] | None = None,
         publication: PublicationState = PublicationState.UNKNOWN,
     ) -> None:
-        """Emit a change of the run's state, with the datasets seen and the gaps met so far."""
+        """Emit a change of the run's state, with its datasets and gaps so far."""
         run.gaps_emitted = len(run.gaps)
         body = RunEvent(
             type=kind,
@@ -363,7 +362,7 @@ class StreamFlow:
             self._emit_micro_batch(run, progress, at)
 
     def terminated(self, run_id: str, error: RunError | None, at: datetime) -> None:
-        """Record the end of a query: by itself or by being stopped, or with an error.
+        """Record the end of a query: normal or stopped, or with an error.
 
         Reports of the last micro-batch's writes may still be on their way, where it has called a foreachBatch function.
         """

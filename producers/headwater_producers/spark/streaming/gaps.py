@@ -22,7 +22,7 @@ from headwater_schemas.ranges import batches_text
 logger = logging.getLogger(__name__)
 
 GAPS_FACET: Final = "headwater_gaps"
-"""The run facet of a streaming run that has met gaps: `{"gaps": [{"first": 7, "last": 9, "emitted": "never"}]}`."""
+"""Run facet of a streaming run with gaps: `{"gaps": [{"first": 7, "last": 9, "emitted": "never"}]}`."""
 
 # Remembered for `status`, of all queries: a query with gaps all the time would fill the memory.
 _REMEMBERED: Final = 1_000

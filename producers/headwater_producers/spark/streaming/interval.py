@@ -1,6 +1,6 @@
 """Interval entries: one for each executed micro-batch, from its progress as Spark reports it.
 
-An entry is made of the micro-batch's progress, the sources' logs in the checkpoint, the sink's log and the writes
+An entry is built from the micro-batch's progress, the sources' logs in the checkpoint, the sink's log and the writes
 inside foreachBatch.
 
 A progress is read from `StreamingQueryProgress.json` (Spark 3.4 to 4.0). Spark reports a trigger without new data under
@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class StateOperator:
-    """Stateful operator after one micro-batch. Numbers are None where Spark doesn't report them.
+    """Stateful operator after one micro-batch. Numbers are None if Spark doesn't report them.
 
     Attributes:
         name: Spark's: `stateStoreSave`, `dedupe`, `symmetricHashJoin`.
@@ -194,7 +194,7 @@ def observed_quality(
 ) -> Iterator[QualityResult]:
     """Read checks: `df.observe("orders", expr("bool_and(id IS NOT NULL)").alias("has_id"))` ⇒ `orders.has_id`.
 
-    A number beside it named `has_id_value` is the measured value. Other numbers assert nothing.
+    A further number named `has_id_value` is the measured value. Other numbers assert nothing.
 
     Args:
         observed: metrics by name, by the name of their observation.
@@ -240,9 +240,9 @@ class SinkCommits:
 
     Args:
         sink: description of the sink in a progress.
-        query_id: the query's.
+        query_id: Spark's id of the query.
         files: reader of the log.
-        log: log of the sink, where the query's own could be asked.
+        log: log of the sink, if the running query gave access to it.
     """
 
     def __init__(self, sink: str, query_id: str, files: TextFiles, log: StreamLog | None = None) -> None:
@@ -312,8 +312,7 @@ class MicroBatchFacts:
         plan_digest: the PlanEvent with its column lineage.
         rows_out: over all outputs, where the progress doesn't know.
         skipped: True if the sink skipped the micro-batch, because it was written before the query's restart. Then no
-            row was
-            read, and its number of rows is unknown.
+            row was read, and its number of rows is unknown.
     """
 
     outputs: tuple[DatasetUse, ...] = ()
@@ -481,7 +480,7 @@ def micro_batch_facts(
 
     Args:
         description: the query's plan.
-        checkpoint: the query's.
+        checkpoint: checkpoint of the query.
         writes: made inside foreachBatch.
         digest: digest of the micro-batch's column lineage.
         commits: commits in the log of the query's sink.

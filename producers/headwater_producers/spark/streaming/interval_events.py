@@ -375,7 +375,7 @@ class QueryRun:
     """One start of a streaming query: its identity, and its emitted and buffered micro-batches.
 
     Attributes:
-        query_id, run_id, name: Spark's.
+        query_id, run_id, name: Spark's ids and name of the query.
         started_at: time of the start.
         job: its job, from when START was emitted.
         checkpoint: root of the checkpoint; None if unknown.

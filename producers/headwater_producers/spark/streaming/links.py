@@ -84,8 +84,8 @@ class BatchLinks:
         """Return the micro-batch of a call, by its ids from Spark or the caller; None if none was seen.
 
         Args:
-            query_id: Spark's.
-            batch_id: Spark's.
+            query_id: Spark's id of the query.
+            batch_id: Spark's id of the micro-batch.
             run_id: id of the start; None: the last start.
         """
         for _, batch in reversed(self._calls.values()):

@@ -1,6 +1,6 @@
 """Metrics of the streaming queries that run in this process, by their last micro-batches at the time of a scrape.
 
-Nothing is counted on the way of a micro-batch: a scrape looks at the runs. Ended queries have no series, so there are
+Nothing is counted while a micro-batch is processed: a scrape reads the runs. Ended queries have no series, so there are
 as many series as running queries.
 """
 
@@ -38,7 +38,7 @@ class QueryMetrics(Collector):
         registry.register(self)
 
     def watch(self, application: StreamFlow) -> None:
-        """Show the queries of an application, for as long as it lives."""
+        """Show the queries of an application while it exists."""
         self._applications.add(application)
 
     def forget(self, application: StreamFlow) -> None:

@@ -85,9 +85,8 @@ class Rebuilder:
         """Rebuild a committed micro-batch.
 
         The start offset is in the log of the micro-batch before. If that file is gone, the range begins at the last
-        known offsets (for Kafka at the query's first ones) and is an UPPER_BOUND. The event id depends on the end
-        alone: it
-        stays the same.
+        known offsets (for Kafka at the query's first ones) and is an UPPER_BOUND. The event id depends
+        only on the end, so it stays the same.
 
         Raises:
             CheckpointError: its range is unknown.
@@ -204,8 +203,8 @@ def interval_events(
     """Yield events of the entries, in order of their batch ids, with at most `per_event` consecutive ones each.
 
     An event's time is the planning time of its last micro-batch, so repeated reconstructions give equal events, byte
-    for byte; `now` is only used if the checkpoint has no times. There is no run: the checkpoint
-    doesn't record the start of the query that a micro-batch ran in.
+    for byte; `now` is only used if the checkpoint has no times. There is no run: the checkpoint doesn't record the
+    start of the query that a micro-batch ran in.
     """
     for part in consecutive(entries, per_event):
         yield from fitting(part, lambda fits: _event(query, fits, now))

@@ -132,7 +132,7 @@ class RunBatches:
     """Micro-batches of one run: called, pending and emitted ones, and the writes inside foreachBatch.
 
     Attributes:
-        called: micro-batches that were handed to a foreachBatch function.
+        called: micro-batches that were passed to a foreachBatch function.
         writes: writes inside foreachBatch, by micro-batch.
         pending: committed micro-batches whose writes may not all have been reported yet, with the monotonic time at
             which they are emitted anyway.
@@ -197,7 +197,7 @@ class RunDatasets:
     Attributes:
         reads: datasets read.
         written: written datasets, each with its source datasets; None: all that the run reads.
-        schemas_read, schemas_written: digests of their schemas, as they were seen last.
+        schemas_read, schemas_written: last digests of their schemas.
     """
 
     def __init__(self) -> None:

@@ -84,7 +84,7 @@ def altered_v2(command: JvmCommand) -> Change:
 
 
 def _columns_changed_v2(command: JvmCommand) -> Change:
-    """Describe RENAME COLUMN, DROP COLUMNS and REPLACE COLUMNS: the new schema alone shows no renames."""
+    """Describe RENAME COLUMN, DROP COLUMNS and REPLACE COLUMNS: the new schema doesn't show renames."""
     (change,) = altered_v2(command)
     plan, known = (
         command.plan,
@@ -244,7 +244,7 @@ def of_v2(catalog: Any, identifier: Any, context: SessionContext, lifecycle: Lif
 def _of_table(
     catalog: Any, identifier: Any, table: Any | None, context: SessionContext, lifecycle: LifecycleChange
 ) -> DdlChange:
-    """Describe the DDL change of a V2 table as its catalog has it; `table` is None where the catalog has none."""
+    """Describe the DDL change of a V2 table as its catalog has it; `table` is None if the catalog has none."""
     entry = named(context, catalog, identifier, table)
     described = REGISTRY.v2_table(table) if table is not None else None
     return DdlChange(

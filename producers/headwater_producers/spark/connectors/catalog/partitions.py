@@ -52,7 +52,7 @@ def _is_literal(column: ValueLineage) -> bool:
 
 
 def partition_change(plan: Any) -> PartitionChange | None:
-    """Describe the change of partitions by a JVM command of the V1 catalog; None where it changes the whole table."""
+    """Describe the change of partitions by a JVM command of the V1 catalog; None if it changes the whole table."""
     match class_name(plan):
         case "AlterTableAddPartitionCommand":
             specs = plan.partitionSpecsAndLocs()

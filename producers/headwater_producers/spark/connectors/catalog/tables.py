@@ -55,7 +55,7 @@ def named(context: SessionContext, catalog: Any, identifier: Any, table: Any) ->
 
 
 def relation_table(context: SessionContext, relation: Any) -> CatalogEntry | None:
-    """Return the table of a JVM `DataSourceV2Relation`; None where no catalog names it."""
+    """Return the table of a JVM `DataSourceV2Relation`; None if no catalog names it."""
     identifier, catalog = option(relation.identifier()), option(relation.catalog())
     if identifier is None:
         return None
@@ -63,7 +63,7 @@ def relation_table(context: SessionContext, relation: Any) -> CatalogEntry | Non
 
 
 def v1_name(identifier: Any, context: SessionContext) -> NamedTable:
-    """Name a table or view of Spark's own catalog by its JVM `TableIdentifier` alone."""
+    """Name a table or view of Spark's own catalog only from its JVM `TableIdentifier`."""
     return context.table(f"{option(identifier.database()) or 'default'}.{identifier.table()}", None)
 
 

@@ -120,7 +120,7 @@ def unnamed(command: JvmCommand, table: Any, mode: WriteMode, *, part: str | Non
 
 
 def streamed_table(command: JvmCommand) -> CatalogEntry | None:
-    """Return the catalog table that a streaming query with a V2 sink writes; None where its plan doesn't name it."""
+    """Return the catalog table that a streaming query with a V2 sink writes; None if its plan doesn't name it."""
     relation = streamed_relation(command.plan)
     return relation_table(command.context, relation) if relation is not None else None
 

@@ -37,7 +37,7 @@ def cloned_by(plan: Any) -> Any | None:
 
 
 def path_written(command: JvmCommand) -> str | None:
-    """Return the path of the table that a command writes; None where it writes none."""
+    """Return the path of the table that a command writes; None if it writes none."""
     plan = command.plan
     match command.name:
         case "OptimizeTableCommand" | "VacuumTableCommand":
@@ -63,7 +63,7 @@ def path_written(command: JvmCommand) -> str | None:
 
 
 def batches(execution: Any) -> int | None:
-    """Return the number of commits that an executed OPTIMIZE or REORG reports; None where it reports none.
+    """Return the number of commits that an executed OPTIMIZE or REORG reports; None if it reports none.
 
     Delta makes several commits under `spark.databricks.delta.optimize.batchSize`.
     """

@@ -113,7 +113,7 @@ class DeltaCommits:
         return json.loads(str(latest_snapshot(self._run.session, self._path).schema().json()))
 
     def committed(self, columns: Collection[str]) -> CommittedVersion | None:
-        """Return the version that the command has committed; None where it made none, or its commit isn't kept."""
+        """Return the version that the command has committed; None if it made none, or its commit isn't kept."""
         found = self._found()
         if not found:
             return None
@@ -168,7 +168,7 @@ class DeltaCommits:
 
 
 def batch_log(run: CommandRun) -> DeltaCommits | None:
-    """Return the log of the table that a command writes; None where it writes none of Delta's."""
+    """Return the log of the table that a command writes; None if it writes none of Delta's."""
     path = path_written(run.command)
     return DeltaCommits(path, run) if path is not None else None
 

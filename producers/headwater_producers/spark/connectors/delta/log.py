@@ -196,7 +196,7 @@ def delta_files(text: str) -> DeltaFiles:
 
 
 def delta_added(text: str) -> AddedFiles | None:
-    """Return the files that a commit added, by their paths within the table; None where it added none.
+    """Return the files that a commit added, by their paths within the table; None if it added none.
 
     A file of a shallow clone is in the other table, and has a whole URI.
 

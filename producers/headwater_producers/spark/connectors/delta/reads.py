@@ -56,7 +56,7 @@ def version(number: Any) -> Position:
 
 
 def read_version(leaf: JvmLeaf) -> Leaf:
-    """Describe a batch read of a table's files, which are those of a version."""
+    """Describe a batch read of a table's files, which belong to a version."""
     location = kept(leaf.subject, "location")
     if (index := class_name(location)) == _LOG:
         # It has no row of the table, and no column of it.
@@ -132,7 +132,7 @@ def _column(attribute: Attribute, read: PlanInput) -> ValueLineage:
 
 
 def read_range(source: SourceOffsets) -> tuple[RangeRead, ...] | None:
-    """Return the version range of a micro-batch; None where the offset isn't Delta's, or is before all versions."""
+    """Return the version range of a micro-batch; None if the offset isn't Delta's, or is before all versions."""
     to = _bound(source.end) if is_offset(source.end) else None
     if to is None:
         return None

@@ -92,7 +92,7 @@ class DeltaV1Table(V1Table):
 
 
 def generated_columns(context: SessionContext, table: Any, written: Collection[str]) -> GeneratedColumns | None:
-    """Return the generated columns that a JVM `DeltaTableV2` adds to a write; None where it adds none.
+    """Return the generated columns that a JVM `DeltaTableV2` adds to a write; None if it adds none.
 
     Args:
         context: the session's context.

@@ -83,7 +83,7 @@ def sink_files(sink: TextFolder, batch_id: int) -> tuple[LoggedFile, ...] | None
 
 
 def source_files(log: TextFolder, after: int | None, up_to: int) -> FileSet | None:
-    """List the files that a file source took in log batches `(after, up_to]`; None where the log lacks them."""
+    """List the files that a file source took in log batches `(after, up_to]`; None if the log lacks them."""
     taken: list[LoggedFile] = []
     for number in range(0 if after is None else after + 1, up_to + 1):
         text = log.read(f"{number}")

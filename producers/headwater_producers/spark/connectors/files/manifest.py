@@ -4,8 +4,8 @@ Spark's plan counts files and bytes, and doesn't name them. Their names hold the
 
     /out/day=1/part-00000-4f2c9e1a-….c000.snappy.parquet    part-<task>-<id of the write>…
 
-So the folder is listed once the write is over. The files of one id that are as many, and as large together, as the plan
-has counted, and as old as the write, are its own: EXACT. Of several such ids, all of their files are an UPPER_BOUND. If
+So the folder is listed once the write is over. If the files of one id match the plan's counts of files and bytes, and
+the time of the write, they are its files: EXACT. If several ids match, all of their files are an UPPER_BOUND. If
 no file fits, all files of that age are taken, if they can hold the counted bytes: a custom committer may name files
 differently. Otherwise only count and bytes are known.
 
@@ -33,7 +33,7 @@ from headwater_schemas.identity import manifest_digest
 MAX_FOLDERS: Final = 1_000
 """Maximum number of partition folders to list for one write."""
 _REMEMBERED: Final = 1_000
-"""Writes whose files are known to be theirs."""
+"""Maximum number of remembered writes with known files."""
 _SKEW_MS: Final = 60_000
 """Largest difference between the clocks of a remote file system and the driver."""
 
@@ -91,13 +91,13 @@ class Manifests:
     def chosen(
         self, listed: Sequence[ListedPath], counts: Counts, settings: PlanSettings, *, root: str, depth: int
     ) -> CommittedVersion:
-        """Choose a write's own files among those that are as recent as the write.
+        """Choose a write's own files among the files of its time.
 
         Args:
             listed: the files.
             counts: counts of the write's plan.
             settings: limit of the paths that are reported.
-            root: the folder that is written to.
+            root: target folder.
             depth: number of partition folders between the root and a file.
         """
         # Names of partition folders contain values of rows, which literals may have selected.
@@ -176,7 +176,7 @@ class _Folder:
         self.is_local = self.root.startswith("file:")
 
     def files(self, depth: int, since: int) -> list[ListedPath] | None:
-        """List the files in the folders `depth` levels below; None where there are too many folders.
+        """List the files in the folders `depth` levels below; None if there are too many folders.
 
         Args:
             depth: number of partition folders in between.

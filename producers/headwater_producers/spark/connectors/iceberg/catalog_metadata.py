@@ -75,7 +75,7 @@ class CatalogMetadata:
         )
 
     def _operations(self, catalog: str, name: str) -> Any:
-        """Return Iceberg's `TableOperations` of a table; None where the catalog doesn't have it."""
+        """Return Iceberg's `TableOperations` of a table; None if the catalog doesn't have it."""
         tables = self._session._jsparkSession.sessionState().catalogManager().catalog(catalog).icebergCatalog()
         identifier = statics(self._session, f"{_ICEBERG}.catalog.TableIdentifier").parse(name)
         return tables.loadTable(identifier).operations() if tables.tableExists(identifier) else None

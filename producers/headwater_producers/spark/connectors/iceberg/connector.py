@@ -6,8 +6,7 @@ A streaming offset is
 
 A bound of a range is the snapshot and the number of its files that have been read, `8271…:3`; the offset doesn't have
 the total number. Snapshot -1, and the first snapshot with 0 files read, are the table's beginning: None. A query's
-first snapshot
-(`scan_all_files`) has the files of the whole table then. A source's first offset is in a checkpoint's
+first snapshot (`scan_all_files`) has the files of the whole table then. A source's first offset is in a checkpoint's
 `sources/<i>/offsets/0`, as JSON without a version line.
 """
 
@@ -78,7 +77,7 @@ _ALTERS: Final = frozenset(
 )
 """Iceberg's own commands, which have the table's name as in the statement."""
 _REWRITES: Final = "default_cache_iceberg"
-"""Catalog of the tables that Iceberg's own maintenance rewrites: it commits them later, if at all."""
+"""Catalog of the tables that Iceberg's maintenance is rewriting: the commits come later, or never."""
 _OFFSET: Final = frozenset({"version", "snapshot_id", "position", "scan_all_files"})
 # SparkCatalog of Iceberg: a branch, a tag, a snapshot, a time.
 _SELECTOR: Final = re.compile(r"(?P<table>.+)\.(branch|tag|snapshot_id|at_timestamp)_[^.]+")

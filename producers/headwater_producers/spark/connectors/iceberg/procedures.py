@@ -2,8 +2,8 @@
 
 Each snapshot that Spark makes has the application's id, `app-id`. Snapshots of writes also have it as `spark.app.id`;
 snapshots of procedures don't. So the snapshots of a read, written or re-examined table show this application's
-procedures. Tried with Iceberg 1.10: `rewrite_data_files`, `rewrite_manifests`,
-`add_files`, `publish_changes`. `rollback_to_snapshot` and similar procedures make no snapshot.
+procedures. Tried with Iceberg 1.10: `rewrite_data_files`, `rewrite_manifests`, `add_files`, `publish_changes`.
+`rollback_to_snapshot` and similar procedures make no snapshot.
 """
 
 from __future__ import annotations

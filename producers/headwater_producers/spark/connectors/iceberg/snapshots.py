@@ -90,7 +90,7 @@ class IcebergSnapshots:
         self._seen: str | None = None
 
     def written(self, query_id: str, batch_id: int) -> SinkCommit | None:
-        """Return the snapshot that a micro-batch has committed; None where it has expired, or is too far back."""
+        """Return the snapshot that a micro-batch has committed; None if it has expired, or is too far back."""
         if (query_id, batch_id) not in self._found:
             self._look(query_id)
         found = self._found.get((query_id, batch_id))

@@ -32,7 +32,7 @@ class KafkaClusters:
         self._not_before: dict[str, float] = {}
 
     def id_of(self, session: Any, servers: str, connection: Callable[[], Mapping[str, str]]) -> str | None:
-        """Return the cluster's id; None where it isn't known.
+        """Return the cluster's id; None if it isn't known.
 
         Args:
             session: Spark session whose JVM asks.

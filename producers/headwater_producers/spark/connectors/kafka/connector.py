@@ -2,8 +2,7 @@
 
 An offset is `{"topic": {"partition": next offset to read}}`: the last batch's end is the next batch's start. A source's
 first offset is in a checkpoint's `sources/<i>/0`, after a zero byte for compatibility with old versions of Spark. No
-readable log
-has the output of a streaming sink: see `observed_topics.py`.
+readable log has the output of a streaming sink: see `observed_topics.py`.
 """
 
 from __future__ import annotations

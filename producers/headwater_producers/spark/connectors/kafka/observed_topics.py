@@ -7,11 +7,11 @@ Spark doesn't report these offsets.
                     └── [100, 140) ── [140, 165)
 
 The id and the end offsets of each topic are read at a query's start and after each micro-batch. A micro-batch wrote
-after the last answer before it could write, and before the first request after it ended. So
-its range certainly lies between the two: UPPER_BOUND, since others may write to the topic, too. If the range has no
-more offsets than the micro-batch wrote rows, all offsets are its own: EXACT. Without an answer in time nothing is
-claimed. The topic's id is reported if it was equal before and after: the topic wasn't recreated meanwhile. For a topic
-that is read, an answer soon after is enough.
+after the last answer before it could write, and before the first request after it ended. So its range certainly lies
+between the two: UPPER_BOUND, since others may write to the topic, too. If the range has no more offsets than the
+micro-batch wrote rows, all offsets are its own: EXACT. Without an answer in time nothing is claimed. The topic's id is
+reported if it was equal before and after: the topic wasn't recreated meanwhile. For a topic that is read, an answer
+soon after is enough.
 
 A batch write is bounded by an answer before its beginning (`driver.hooks`) and one after its end; a batch read by one
 after its end.

@@ -80,7 +80,7 @@ class KafkaTopicStates:
         return [found.get((self._key(each.topic) or (), each.topic.dataset.name)) for each in asked]
 
     def _key(self, topic: PlanInput | PlanOutput) -> _Key | None:
-        """Return the client configuration for a topic; None where none is possible."""
+        """Return the client configuration for a topic; None if none is possible."""
         if topic.connection not in self._keys:
             try:
                 config = self._config(dict(topic.connection))
@@ -132,7 +132,7 @@ class KafkaTopicStates:
         }
 
     def _config(self, options: Mapping[str, str]) -> dict[str, str] | None:
-        """Return librdkafka's configuration; None where end offsets aren't reliable or the connection is unknown."""
+        """Return librdkafka's configuration; None if end offsets aren't reliable or the connection is unknown."""
         if options.get("acks", "all") not in _ALL_REPLICAS:
             # With acks=0 or 1, acknowledged records may not count as written yet: the visible end offset may lag.
             return None
@@ -215,7 +215,7 @@ def own_connection(settings: CaptureSettings) -> KafkaSettings | None:
 
 
 def translated(options: Mapping[str, str]) -> dict[str, str] | None:
-    """Translate a Java client's connection into librdkafka's options; None where an option has no counterpart."""
+    """Translate a Java client's connection into librdkafka's options; None if an option has no counterpart."""
     out: dict[str, str] = {}
     for name, value in options.items():
         if name in _SAME:

@@ -37,7 +37,7 @@ def aggregate_expression(call: Call) -> ValueLineage:
     by = influences(conditions, Kind.FILTER_DEPENDENCY)
     distinct = bool(call.node.get("isDistinct"))
     text = function.text.replace("(", "(distinct ", 1) if distinct else function.text
-    # A function without a rule is an aggregate of many rows all the same.
+    # A function without a rule is still an aggregate of many rows.
     return influenced(stepped(function, Kind.AGGREGATE, text), by)
 
 

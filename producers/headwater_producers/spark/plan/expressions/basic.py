@@ -23,7 +23,7 @@ from headwater_producers.spark.plan.tree import expression_id
 from headwater_schemas.events import TransformationKind as Kind
 
 COMMON = -1
-"""Variable of a common expression's references, until its `With` is met. Spark's own ids are positive."""
+"""Variable of a common expression's references, until its `With` is read. Spark's own ids are positive."""
 
 _BEFORE_SEED = {"RandStr": 1, "Uniform": 2}
 """Number of arguments before the seed."""
@@ -100,7 +100,7 @@ def no_input(call: Call) -> ValueLineage:
 
 
 def random(call: Call) -> ValueLineage:
-    """Read a random value. The seed, which Spark may choose anew in every run, isn't part of the text."""
+    """Read a random value. The seed, which Spark may choose in every run, isn't part of the text."""
     shown = call.arguments[: _BEFORE_SEED.get(call.node.name, 0)]
     return ValueLineage(CONSTANT, text=f"{function_name(call.node.name)}({', '.join(a.text for a in shown)})")
 
@@ -130,7 +130,7 @@ def common_expression(call: Call) -> ValueLineage:
 
 
 def common_reference(_call: Call) -> ValueLineage:
-    """Read a reference to a definition of the `With` around; Spark's JSON lacks its target, so perhaps any of them."""
+    """Read a reference to a definition of the enclosing `With`; its target isn't in the JSON, so it may be any."""
     return ValueLineage(frozenset({DirectSource(Variable(COMMON), Kind.COPY, whole=True)}), text=_COMMON_TEXT)
 
 

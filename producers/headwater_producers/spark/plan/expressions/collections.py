@@ -168,7 +168,7 @@ def _array(
         element = as_one(element, compared_by)
         picked = picked | compared_by if whole is Kind.CONDITIONAL else picked
     if picked:
-        # The results of the elements are picked likewise: `transform(array_except(a, b), x -> 1)`.
+        # Results for the elements are also selected: `transform(array_except(a, b), x -> 1)`.
         length = influenced(length or combine(call.arguments, Kind.DERIVE, "size"), picked)
     return array_of(element, call.step(Kind.DERIVE), None if items is None else array_members(items), length)
 

@@ -101,7 +101,7 @@ def filter_values(call: Call) -> ValueLineage:
 
 
 def transform_values(call: Call) -> ValueLineage:
-    """Read `transform_values(map, (k, v) -> …)`: the keys stay, and their presence is in the values by key."""
+    """Read `transform_values(map, (k, v) -> …)`: the keys stay, known ones with new values."""
     source, function = call.arguments
     key, length = key_of(source), length_of([source])
     body = influenced(_bound(function, [key, part(source, VALUE)]), length.indirect)

@@ -1,4 +1,4 @@
-"""Black-box operators, which hand rows to code: every column out may come from every column in."""
+"""Black-box operators, which pass rows to code: every output column may come from every input column."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def objects(operator: Operator) -> Relation:
 
 
 def objects_back(operator: Operator) -> Relation:
-    """Read the way back from objects to rows."""
+    """Read the conversion from objects back to rows."""
     output = operator.attributes("serializer")
     return operator.child.with_output(same_for_all(output, _anything(operator, "object")))
 

@@ -30,7 +30,7 @@ def window(operator: Operator) -> Relation:
 
 
 def numbered(operator: Operator) -> Relation:
-    """Read the default index of pandas API on Spark: a row number, beside the child's columns."""
+    """Read the default index of pandas API on Spark: a row number, added to the child's columns."""
     numbers = operator.attributes("sequenceAttr")
     number = ValueLineage(CONSTANT, text="attach_distributed_sequence()")
     return operator.child.with_output(
@@ -67,7 +67,7 @@ def expand(operator: Operator) -> Relation:
 
 
 def _one_of(columns: list[ValueLineage]) -> ValueLineage:
-    # Nulls of a rollup and names of an unpivot: beside a column, the constants add nothing.
+    # Nulls of a rollup and names of an unpivot: next to a column, the constants add nothing.
     varying = [column for column in columns if column.direct != CONSTANT or column.indirect]
     distinct = list({(column.direct, column.indirect): column for column in varying}.values())
     texts = list(dict.fromkeys(column.text for column in (distinct or columns)))

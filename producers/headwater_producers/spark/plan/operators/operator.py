@@ -29,7 +29,7 @@ class RuleReader(Protocol):
     loops: dict[int, list[tuple[int, ...]]]
 
     def read(self, nodes: Nodes, outer: ExpressionScope | None = None) -> Relation:
-        """Return the relation of a plan of its own, such as a subquery's."""
+        """Return the relation of a separate plan, such as a subquery's."""
 
     def scope(self, relation: Relation, outer: ExpressionScope | None) -> ExpressionScope:
         """Return the scope of expressions over `relation`."""

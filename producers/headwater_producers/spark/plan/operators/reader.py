@@ -102,8 +102,8 @@ class PlanReader:
         leaves: lookup of the leaves.
         ctes: common table expressions read so far, by Spark's number.
         loops: attributes of references that wait for their recursion, by its number.
-        inputs: datasets of the leaves, in the order met, each once.
-        problems: parts that weren't understood, in the order met, each once.
+        inputs: datasets of the leaves, in the order of reading, each once.
+        problems: parts that weren't understood, in the order of reading, each once.
     """
 
     def __init__(
@@ -226,7 +226,7 @@ class PlanReader:
 
 
 def _keeps_names(project: dict[str, Any]) -> bool:
-    # `cast(code as int) AS code`, which views put over their columns, and plain columns.
+    # `cast(code as int) AS code`, which views add to their columns, and plain columns.
     for expression in PlanNode("Project", project).trees("projectList"):
         column = expression[-1]
         plain = all(simple_name(step["class"]) in ("Alias", "Cast", "AttributeReference") for step in expression)

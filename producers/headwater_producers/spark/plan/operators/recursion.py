@@ -12,7 +12,7 @@ from headwater_producers.spark.plan.structure import merge, same_sources
 from headwater_schemas.events import TransformationKind as Kind
 
 EXTRA_ROUNDS = 8
-"""Rounds beyond one for each column: a source moves through each column once, and its kind can grow on the way."""
+"""Additional rounds, after one for each column: a source moves through each column once, and its kind may grow."""
 
 
 def loop_reference(operator: Operator) -> Relation:
@@ -27,7 +27,7 @@ def loop_reference(operator: Operator) -> Relation:
 
 
 def union_loop(operator: Operator) -> Relation:
-    """Read the loop: a column comes from the anchor's and the step's, repeated until no round adds a source."""
+    """Read the loop: a column comes from the anchor's and the step's columns; repeated until no round adds a source."""
     anchor, step = operator.children
     references = operator.reader.loops.pop(operator.node.get("id"), [])
     columns, made = anchor.ordered(), step.ordered()
@@ -48,7 +48,7 @@ def union_loop(operator: Operator) -> Relation:
 
 
 def _attributes(operator: Operator, of_anchor: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
-    """Return the anchor's attributes, which since Spark 4.1 have ids of the loop's own."""
+    """Return the anchor's attributes with the loop's own ids, which it has since Spark 4.1."""
     given = operator.node.get("outputAttrIds")
     ids = [int(each["id"]) for each in given] if isinstance(given, list) else []
     if len(ids) != len(of_anchor):

@@ -11,7 +11,7 @@ from headwater_schemas.events import TransformationKind as Kind
 
 
 def passed_on(operator: Operator) -> Relation:
-    """Return the child as it is."""
+    """Return the child unchanged."""
     return operator.children[-1]
 
 
@@ -19,7 +19,7 @@ def filtered(operator: Operator) -> Relation:
     """Read WHERE and HAVING: the condition's columns influence every row.
 
     So do the keys of a window whose rank it filters, as in the first row or the first three: they stay
-    WINDOW_DEPENDENCY, by way of the condition. A condition that filters by no column's values, as this one or
+    WINDOW_DEPENDENCY, through the condition. A condition that filters by no column's values, as this one or
     `rand() < 0.1`, is an influence of the rows.
     """
     conditions = operator.read("condition")
