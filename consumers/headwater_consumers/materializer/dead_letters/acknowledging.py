@@ -1,7 +1,8 @@
 """Acknowledged dead letters: those that somebody has settled.
 
-Kafka keeps it, as the offsets that a group of its own has committed on the topic; the group never has a member. Letters
-from there on wait. The letters themselves stay: accounting and `graph verify` need them.
+Kafka keeps it, as the offsets that a group of its own has committed on the topic; the group never has a member, so a
+running consumer commits them again, lest they expire. Letters from there on wait. The letters themselves stay:
+accounting and `graph verify` need them.
 """
 
 from __future__ import annotations
