@@ -96,7 +96,10 @@ AREAS: Final[dict[str, Area]] = {
         ),
     ),
     "redaction": Area(
-        tuple(f"{_SCHEMAS}/{name}.py" for name in ("redaction", "redacted_values", "secret_shapes", "sql_text")),
+        tuple(
+            f"{_SCHEMAS}/{name}.py"
+            for name in ("redaction", "redacted_values", "secret_names", "secret_shapes", "sql_text")
+        ),
         # Tests of duration take most of the time and don't depend on a changed word.
         (_REDACTED, "tests/unit/schemas/test_redacted_values.py", f"--deselect={_REDACTED}::test_no_text_takes_long"),
     ),

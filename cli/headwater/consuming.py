@@ -6,7 +6,7 @@ import contextlib
 import logging
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -34,9 +34,10 @@ with without("numpy", "pandas"):
     from headwater_consumers.kafka.kafka_source import KafkaSource, SourceConfig
     from headwater_consumers.kafka.lag import LagWatch
     from headwater_consumers.kafka.notices import Notices
+    from headwater_consumers.kafka.offsets import PartitionOffsets
     from headwater_consumers.kafka.source import RecordSource
     from headwater_consumers.materializer.app import ConsumerTarget, assemble
-    from headwater_consumers.materializer.dead_letters.acknowledging import letters_group
+    from headwater_consumers.materializer.dead_letters.acknowledging import Acknowledged, acknowledge, letters_group
     from headwater_consumers.materializer.dead_letters.topic import KafkaDeadLetters
     from headwater_consumers.materializer.metrics import Metrics
     from headwater_consumers.materializer.reporting import ConsumerTotals
@@ -182,17 +183,31 @@ def lag_watched(settings: Settings, registry: CollectorRegistry) -> Iterator[Cal
     Raises:
         ConfigurationError: no client accepts the settings.
     """
-    client, names, group = quiet(client_config(settings.kafka)), settings.topic.names(), settings.materializer.group
-    watched = {"materializer": (group, names.events)}
-    watched["dead_letters"] = (letters_group(group), names.dead_letters)
+    client, names = quiet(client_config(settings.kafka)), settings.topic.names()
+    watched = {"materializer": (settings.materializer.group, names.events)}
     if (topic := settings.materializer.openlineage_topic) is not None:
         watched["bridge"] = (bridge_group(settings), topic)
+
+    def keep(positions: Sequence[PartitionOffsets]) -> None:
+        # The brokers forget what a group without members has committed, unless it is committed again.
+        acknowledge(client, group=settings.materializer.group, letters=Acknowledged(positions))
+
     try:
         with making_clients(str(client["bootstrap.servers"])):
             watches = [
                 LagWatch.of(client, group=group, topic=topic, registry=registry, prefix=f"headwater_{prefix}")
                 for prefix, (group, topic) in watched.items()
             ]
+            watches.append(
+                LagWatch.of(
+                    client,
+                    group=letters_group(settings.materializer.group),
+                    topic=names.dead_letters,
+                    registry=registry,
+                    prefix="headwater_dead_letters",
+                    keep=keep,
+                )
+            )
     except FatalError as error:
         raise _fatal(error) from error
     with contextlib.ExitStack() as stack:

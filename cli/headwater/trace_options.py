@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -98,7 +97,7 @@ _OF_PARTITION = re.compile(r"(?:\d{1,9}|all):", re.ASCII)
 
 def complete_path(path: str) -> str:
     """Make an existing relative path absolute; any other text may be a part of a path, such as `dt=2025-01-31`."""
-    exists = "://" not in path and Path(path).exists()
+    exists = "://" not in path and os.path.exists(path)  # noqa: PTH110 - pathlib raises for a name that is too long
     return os.path.abspath(path) if exists else path  # noqa: PTH100 - resolve() follows links, and Spark doesn't
 
 

@@ -7,7 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from headwater_schemas.redaction import is_secret_name, redact
+from headwater_schemas.redaction import redact
+from headwater_schemas.secret_names import is_secret_name
 
 # Options about location, speed of reads and writes, and compression.
 _NEUTRAL: Final = frozenset(

@@ -22,7 +22,8 @@ from typing import Any, Final, TypeVar, get_args, get_type_hints
 
 import msgspec
 
-from headwater_schemas.redaction import MASK, is_secret_name, redact
+from headwater_schemas.redaction import MASK, redact
+from headwater_schemas.secret_names import is_secret_name
 
 T = TypeVar("T")
 

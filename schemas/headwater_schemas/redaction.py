@@ -9,9 +9,9 @@
     'user=''a'' password=''b c'' x=y'        ⇒ 'user=''a'' password=[redacted] x=y'
     jdbc%3Apostgres%3A%2F%2Fbob%3Ax%40db     ⇒ jdbc:postgres://[redacted]@db
 
-A quoted literal with quotes or escapes in it is judged by its value, as Spark reads it, and a percent-encoded text by
-what it decodes to, twice at most. Secrets without a name are recognised by their shape (`secret_shapes`). Documents and
-events, whose members have names, are walked by `redacted_values`.
+A quoted literal with quotes or escapes in it is judged by its value, as Spark reads it. A percent-encoded text, twice
+at most, text with HTML entities, and Base64 are judged by what they decode to. Secrets without a name are recognised by
+their shape (`secret_shapes`). Documents and events, whose members have names, are walked by `redacted_values`.
 
 Over-redaction is accepted, a leak is not: a value that isn't quoted ends at whitespace, at a bracket that closes, and
 at a comma, semicolon or ampersand behind which another name or a quote begins.
@@ -28,42 +28,17 @@ import binascii
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from html import unescape
 from typing import Final
 from urllib.parse import unquote
 
+from headwater_schemas.secret_names import HINTS, is_secret_name
 from headwater_schemas.secret_shapes import without_shapes
 from headwater_schemas.sql_text import NESTED_QUOTES, arguments, with_literals
 
 MASK: Final = "[redacted]"
 _MASKED: Final = re.escape(MASK)
 
-# Parts of a secret setting's name, once `.`, `_` and `-` are left out: `fs.s3a.secret.key`, `ApiKey`.
-_SECRET_PART: Final = re.compile(
-    r"passw(?:or)?d|jaasconfig|passphrase|passcode|passkey|passwrd|pwd|secret(?!ar|s?manager)|token(?!i[sz])|credential|connectionstring|jsessionid|phpsessid"
-    r"|(?:api|access|account|private|sas|shared|signing|encryption|master|storage|subscription|auth|license|functions?|fernet|hmac|cipher|keystore)key"
-    r"|(?:xgoog|xamz|access)signature|basicauthuserinfo|rediscliauth"
-)
-# Words of a secret setting's name: `db_pass`, `dbPass`, `pw`; not `passengers`.
-_SECRET_WORDS: Final = frozenset({"pass", "pw", "jwt", "otp", "sas", "creds"})
-# A name with such an ending describes a secret but isn't one: `api_key_id`, `tokenType`, `password_changed_at`; not
-# `secret_id`.
-_ABOUT: Final = frozenset(
-    (
-        *("id", "ids", "type", "types", "kind", "name", "names", "class", "provider", "version", "policy", "strength"),
-        *("count", "counts", "rate", "ratio", "length", "len", "size", "enabled", "required", "status"),
-        *("at", "date", "day", "days", "hour", "hours", "time", "expiry", "expires", "expired", "expiration", "ttl"),
-        *("created", "updated", "changed", "rotated", "reset", "resets", "url", "uri", "endpoint", "path", "location"),
-    )
-)
-# `max_tokens`, `prompt_tokens` are numbers.
-_COUNTED: Final = frozenset(("max", "min", "num", "total", "prompt", "completion", "input", "output", "used", "avg"))
-# Parameters in an address's query: `out?sig`, the name of a partition to Spark.
-_IN_QUERY: Final = re.compile(r"[?&](?:sig|signature|auth|key|code)$", re.IGNORECASE)
-_WORD: Final = re.compile(r"[A-Z]++(?![a-z])|[A-Z]?[a-z]++")
-# `dbpass`, `userpass`; not `bypass`.
-_ENDS_IN_PASS: Final = re.compile(
-    r"(?<!by)(?<!com)(?<!tres)(?<!sur)(?<!over)(?<!under)(?<!low)(?<!high)(?<!band)pass\d*$"
-)
 # `TokenCache.scala:12` is a place in a stack trace, `…DelegationTokenExpiredException: text` an error.
 _NO_SETTING: Final = re.compile(r"\.(?:java|scala|kt|py|groovy)$|(?:Exception|Error)$")
 
@@ -96,6 +71,9 @@ _OPENS_TUPLE: Final = re.compile(r"""[(\[]\\*+["']$""")
 _IN_TUPLE: Final = re.compile(r"""\\*+["']\s*+,\s*+(?=\\*+["'])""")
 _AFTER_FLAG: Final = re.compile(r"""(?:["']\s*+,\s*+|\s++)(?!--)""")
 _AFTER_KEYWORD: Final = re.compile(r"""(?:\s++\(?|\()\s*+(?=\\*+["'])""")
+# A line of `spark-defaults.conf`: `spark.my.password hunter2`; not of prose, which has no figure there.
+_PROPERTY: Final = re.compile(r"(?:[\w\-]++\.){2,}+[a-z][\w\-]*+")
+_AFTER_PROPERTY: Final = re.compile(r"[ \t]++(?=[^\s\d]*+\d)(?=[^\sA-Za-z]*+[A-Za-z])(?=\S{6})")
 _PASSWORD: Final = re.compile(
     r"passw(?:or)?d|pass(?:phrase|code)|secret_?access_?key|(?:session|access|security)_?token", re.IGNORECASE
 )
@@ -131,11 +109,16 @@ _MAX_BRACKETED_CHARS: Final = 4_096
 _MOST_DECODED: Final = 2
 _MOST_NESTED_CALLS: Final = 32
 _PERCENT_ENCODED: Final = re.compile(r"%[0-9A-Fa-f]{2}")
+_ENTITY: Final = re.compile(r"&(?:quot|apos|lt|#0?3[49]|#x2[27]);", re.IGNORECASE)
+_BASE64: Final = re.compile(r"(?<![\w+/=\-])[\w+/\-]{16,32768}+={0,2}+(?![\w+/=\-])", re.ASCII)
+_PLAIN: Final = re.compile(r"[\t\n\r\x20-\x7E]++")
 _CALL: Final = re.compile(
     r"(?<!\w)(?:(?P<key>(?:try_)?aes_(?:en|de)crypt|pgp_sym_(?:en|de)crypt\w{0,6}|des_(?:en|de)crypt|(?:en|de)crypt)"
-    r"|(?P<first>(?:en|de)cryptbypassphrase)|(?P<map>map|create_map|named_struct|object_construct))\s{0,8}+\(",
+    r"|(?P<first>(?:en|de)cryptbypassphrase)|(?P<map>map|create_map|named_struct|object_construct)"
+    r"|(?P<other>coalesce|nvl|ifnull|format|format_string|printf))\s{0,8}+\(",
     re.IGNORECASE,
 )
+_LITERAL: Final = re.compile(r"""\s*+\\*+(?:'[^']|"[^"])""")
 _KEY_ARGUMENT: Final = re.compile(r"""['"]|(?<!\w)0[xX][0-9A-Fa-f]""")
 _MODE: Final = re.compile(
     r"""(?:\w{1,10}\s*+=>\s*+)?['"](?:ECB|CBC|GCM|DEFAULT|NONE|PKCS|aes[\w\-]{0,16})['"]""", re.IGNORECASE
@@ -146,11 +129,6 @@ _HARMLESS: Final = re.compile(r"[\w./]{0,15}")
 _USUAL_CHARS: Final = 1_000
 _LONG_CHARS: Final = 32_768
 """A SQL statement is in several events."""
-# Every name of a secret contains one of these, in lower case.
-_HINTS: Final = (
-    *("pass", "pw", "secret", "token", "cred", "key", "connection", "sess", "jwt", "otp", "sas", "signature", "auth"),
-)
-
 _SCHEME: Final = re.compile(r"(?<![A-Za-z0-9+.\-])[A-Za-z][A-Za-z0-9+.\-]{0,30}+:/{1,2}+")
 _RUN: Final = re.compile(r"[^\s\"'<>`]*+")
 _MAX_USER_INFO_CHARS: Final = 1_280
@@ -321,8 +299,20 @@ def _remembered(text: str) -> str:
 
 
 def _redacted(text: str) -> str:
+    if _ENTITY.search(text) and (redacted := _read_once(plain := unescape(text))) != plain:
+        text = redacted
     text = _read_once(text)
-    return _without_encoded(text) if _PERCENT_ENCODED.search(text) else text
+    if _PERCENT_ENCODED.search(text):
+        text = _without_encoded(text)
+    return _BASE64.sub(_without_base64, text)
+
+
+def _without_base64(found: re.Match[str]) -> str:
+    try:
+        text = base64.b64decode(found[0] + "=" * (-len(found[0]) % 4), altchars=b"-_", validate=True).decode("ascii")
+    except ValueError:
+        return found[0]
+    return MASK if _PLAIN.fullmatch(text) and _read_once(text) != text else found[0]
 
 
 def _read_once(text: str) -> str:
@@ -340,7 +330,7 @@ def _by_rules(text: str) -> str:
         text = without_user_info(text)
     if "(" in text:
         text = _without_arguments(text)
-    if any(hint in lowered for hint in _HINTS):
+    if any(hint in lowered for hint in HINTS):
         text = _without_values(_ALIASED.sub(_without_aliased, text))
     return without_shapes(text, lowered, MASK)
 
@@ -398,6 +388,11 @@ def _secret_arguments(text: str, call: re.Match[str], places: Sequence[tuple[int
             key = text[start:end].lstrip("\\")
             if key[:1] in {"'", '"'} and is_secret_name(key.strip("\\'\"")) and text[first:last] != MASK:
                 yield first, last
+        return
+    if call["other"] is not None:  # coalesce(token, 'x'), format('password=%s', 'x')
+        named = text[slice(*places[0])].strip()
+        hides = _without_values(named) != named if "%" in named else is_secret_name(named.strip('`"'))
+        yield from (place for place in places[1:] if hides and _LITERAL.match(text, *place))
         return
     # The value itself may be in clear; a key that is a column isn't a secret.
     for start, end in places if call["first"] is not None else places[1:]:
@@ -474,21 +469,6 @@ def _without_values(text: str) -> str:
     return "".join((*parts, text[done:]))
 
 
-@lru_cache(maxsize=8_192)
-def is_secret_name(name: str) -> bool:
-    """Return True if a setting of this name holds a secret: `fs.s3a.secret.key`, `dbPass`."""
-    words = [word.lower() for word in _WORD.findall(name)]
-    if words[1:] and (
-        (words[-1] in _ABOUT and words[-2:] != ["secret", "id"])
-        or (words[-1] == "tokens" and not _COUNTED.isdisjoint(words))
-    ):
-        return False
-    plain = name.replace(".", "").replace("_", "").replace("-", "").lower()
-    if _SECRET_PART.search(plain) or _ENDS_IN_PASS.search(plain) or _IN_QUERY.search(name):
-        return True
-    return not _SECRET_WORDS.isdisjoint(words)
-
-
 def _value_of(text: str, start: int, end: int, name: str) -> tuple[int, int] | None:
     """Find the value that belongs to a name: start and (exclusive) end index."""
     before = text[max(0, start - 12) : start]
@@ -503,6 +483,7 @@ def _value_of(text: str, start: int, end: int, name: str) -> tuple[int, int] | N
         or (_IN_TUPLE.match(text, end) if _OPENS_TUPLE.search(before) else None)
         or (_AFTER_FLAG.match(text, end) if name.startswith("-") else None)
         or (_AFTER_KEYWORD.match(text, end) if _PASSWORD.search(name) else None)
+        or (_AFTER_PROPERTY.match(text, end) if _PROPERTY.fullmatch(name) else None)
     )
     return None if between is None else (between.end(), _end_of_value(text, between.end()))
 

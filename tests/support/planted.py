@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import html
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -40,7 +42,13 @@ _NAMED = [
     *("DefaultEndpointsProtocol=https;AccountName=x;AccountKey={};EndpointSuffix=y", "SharedAccessSignature={}"),
     *("sqlplus bob/{}@db", "mysql -u root -p{} -h db", "curl -u bob:{} http://db", "redis-cli -a {} ping"),
     *("PlainLoginModule required password={};", "sasl.jaas.config=x required {};", "IDENTIFIED BY {} ACCOUNT LOCK"),
-    *("Map(sasl.password -> {}, a -> b)", "{{user=bob, password={}}}", "<password>{}</password>"),
+    *(
+        "passwort={}",
+        "spark.my.password {}",
+        "Map(sasl.password -> {}, a -> b)",
+        "{{user=bob, password={}}}",
+        "<password>{}</password>",
+    ),
 ]
 _ADDRESSES = [
     *("jdbc:postgresql://h/db?user=a&password={}", "jdbc:postgresql://bob:{}@h/db", "jdbc:oracle:thin:bob/{}@h:1521:x"),
@@ -63,6 +71,7 @@ _QUOTED = [
     *("aes_encrypt(name, '{} x')", "aes_decrypt(unbase64(a), '{} x', 'GCM')", "map('a', 'b', 'password', '{} x')"),
     *("<user password='{} x'/>", "<property name='password' value='{} x'/>", "<entry key='password'>{} x</entry>"),
     *("concat('password=', '{} x')", "'password=' || '{} x'", "'{} x' AS password", "token IN ('{} x')"),
+    *("coalesce(token, '{} x')", "format_string('password=%s', '{} x')"),
     *("sv=1&sig='{}0123456789'", "sig='{}0123456789abc'", "pgp_sym_encrypt(d, '{} x')", "password=SecretStr('{} x')"),
 ]
 _TOKENS = {
@@ -98,10 +107,14 @@ def shapes() -> list[Shape]:
         found.append(Shape(f"'{template}' doubled", "SELECT '" + text.replace("'", "''") + " z' AS a"))
         found.append(Shape(f"'{template}' escaped", "SELECT '" + text.replace("'", "\\'") + " z' AS a"))
         found.append(Shape(f"{template} in JSON", json.dumps({"sql": text})))
+        found.append(Shape(f"{template} with entities", html.escape(text)))
     for template in _ADDRESSES:
         text = template.format(MARKER)
         found.append(Shape(f"{template} percent-encoded", f"/t/note={quote(text, safe='')}"))
         found.append(Shape(f"{template} in SQL", f"SELECT '{text}' AS a, `b`"))
+    for template in (*_ADDRESSES[:6], "password={}"):
+        encoded = base64.b64encode(template.format(MARKER).encode()).decode()
+        found.append(Shape(f"{template} in Base64", f"conf {encoded}", encoded))
     for name, token in _TOKENS.items():
         found.append(Shape(name, token, token))
         found.append(Shape(f"{name} in SQL", f"SELECT '{token}' AS a", token))

@@ -12,6 +12,10 @@ Path: TypeAlias = tuple[str | int, ...]
 """Keys and indexes that lead to a field."""
 
 
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 @dataclass(frozen=True, slots=True)
 class FileProblem:
     """A mistake in a file.
@@ -19,14 +23,21 @@ class FileProblem:
     Attributes:
         file: name of the file.
         line: line in the file, from 1.
-        path: path of the field; empty: the file.
-        message: description of the mistake, and the correction.
+        path: path of the field; empty: the file. Keys of more than 200 characters are cut.
+        message: description of the mistake, and the correction; cut after 1,000 characters.
     """
 
     file: str
     line: int
     path: Path
     message: str
+
+    def __post_init__(self) -> None:
+        """Cut what a file may have of any length: each of a hundred mistakes repeats it."""
+        object.__setattr__(
+            self, "path", tuple(_cut(each, 200) if isinstance(each, str) else each for each in self.path)
+        )
+        object.__setattr__(self, "message", _cut(self.message, 1_000))
 
     @property
     def field(self) -> str:

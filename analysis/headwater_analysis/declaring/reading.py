@@ -386,7 +386,7 @@ def _unknown(loc: tuple[str | int, ...]) -> str:
     if _REST.fullmatch(str(loc[-1])):
         return "belongs to the value before it, which has a comma: put that into quotes"
     known = _keys_at(loc)
-    near = difflib.get_close_matches(str(loc[-1]), known, n=1)
+    near = difflib.get_close_matches(str(loc[-1])[:100], known, n=1)
     meant = f"; did you mean `{near[0]}`?" if near else f"; known are {', '.join(known)}" if known else ""
     return f"no such key{meant}"
 

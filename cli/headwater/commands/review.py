@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -199,7 +200,7 @@ class _Versions:
         if len(scripts) < count:
             raise InputError("One script alone.", fix="Name the old one before it, or its revision: --against main.")
         for script in scripts:
-            if not (script.endswith(_SCRIPT) and Path(script).is_file()):
+            if not (script.endswith(_SCRIPT) and os.path.isfile(script)):  # noqa: PTH113 - as of `complete_path`
                 raise InputError(f"{visible(script)} isn't a script (.py) that is there.")
         known = {} if self.tables is None else tables_of(self.tables)
         graph = None if reader is None else functools.partial(declared_columns, reader)

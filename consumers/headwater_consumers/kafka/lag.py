@@ -24,6 +24,8 @@ from headwater_schemas.errors import TransientError
 
 EVERY_SECONDS = 5.0
 """Interval of the requests to the brokers."""
+KEEP_SECONDS = 3_600.0
+"""Interval in which `keep` is called: often, as seen from any `offsets.retention.minutes`."""
 STALE_SECONDS = 30.0
 """Age up to which the last answer is shown while the brokers give no other."""
 _REQUEST_SECONDS = 5.0
@@ -116,6 +118,7 @@ class LagWatch(AbstractContextManager["LagWatch"]):
         times: reads since when records have been waiting.
         topic: topic to read.
         metrics: shows the answers.
+        keep: called with the answer, at first and then once an hour.
         clock: monotonic seconds.
         now: Unix time, in seconds.
     """
@@ -127,6 +130,7 @@ class LagWatch(AbstractContextManager["LagWatch"]):
         topic: str,
         metrics: LagMetrics,
         *,
+        keep: Callable[[Sequence[PartitionOffsets]], None] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
     ) -> None:
@@ -134,6 +138,8 @@ class LagWatch(AbstractContextManager["LagWatch"]):
         self._times = times
         self._topic = topic
         self._metrics = metrics
+        self._keep = keep
+        self._next_keep = clock()
         self._clock = clock
         self._now = now
         self._answered: float | None = None
@@ -144,7 +150,14 @@ class LagWatch(AbstractContextManager["LagWatch"]):
 
     @classmethod
     def of(
-        cls, client: Mapping[str, Any], *, group: str, topic: str, registry: CollectorRegistry, prefix: str
+        cls,
+        client: Mapping[str, Any],
+        *,
+        group: str,
+        topic: str,
+        registry: CollectorRegistry,
+        prefix: str,
+        keep: Callable[[Sequence[PartitionOffsets]], None] = lambda _: None,
     ) -> LagWatch:
         """Make a watch on real brokers.
 
@@ -154,11 +167,13 @@ class LagWatch(AbstractContextManager["LagWatch"]):
             topic: topic to read.
             registry: metrics registry of the process.
             prefix: prefix of the metrics' names.
+            keep: as of the class.
 
         Raises:
             KafkaException: librdkafka takes no client of the settings.
         """
-        return cls(OffsetReader(client, group=group), PendingTimes(client), topic, LagMetrics(registry, prefix, group))
+        metrics = LagMetrics(registry, prefix, group)
+        return cls(OffsetReader(client, group=group), PendingTimes(client), topic, metrics, keep=keep)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -180,6 +195,9 @@ class LagWatch(AbstractContextManager["LagWatch"]):
         """Ask once, and show the answer."""
         try:
             positions = self._offsets.positions(self._topic, timeout_seconds=_REQUEST_SECONDS)
+            if self._clock() >= self._next_keep:
+                self._next_keep = self._clock() + KEEP_SECONDS
+                self._keep(positions)
             waiting = [each for each in positions if each.pending]
             since = self._times.read(waiting, timeout_seconds=_REQUEST_SECONDS) if waiting else {}
         except (KafkaException, TransientError):

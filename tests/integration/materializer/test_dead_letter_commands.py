@@ -10,15 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from confluent_kafka import Producer
+from prometheus_client import CollectorRegistry
 
+from headwater import consuming as consuming_module
+from headwater.settings import load_settings
 from headwater_consumers.materializer.accounting import account
+from headwater_consumers.materializer.dead_letters.acknowledging import Acknowledged
 from headwater_graph.dump import dump
 from headwater_schemas.avro_schema import AvroSchema, current_schema
 from headwater_schemas.codec import SINGLE_OBJECT_MAGIC
 from support.materializer import events
 from support.materializer.process import consuming, run_until_caught_up
 from support.materializer.worlds import RealWorld
-from support.waiting import patience
+from support.waiting import eventually, patience
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -40,6 +44,27 @@ def waiting_letters(consumer: ConsumerProcess) -> float | None:
     _, text = consumer.get("/metrics")
     found = re.findall(r"^headwater_dead_letters_offset_lag\{.*\} (\S+)$", text, re.MULTILINE)
     return sum(map(float, found)) if found else None
+
+
+def test_a_running_consumer_commits_again_what_is_acknowledged(
+    world: RealWorld, settings: dict[str, str], dlq: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The brokers forget what a group without members has committed some days ago."""
+    world.put(events.GARBAGE)
+    assert run_until_caught_up(settings)["dead_lettered"] == 1
+    dlq("acknowledge", "--yes")
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    again: list[list[int | None]] = []
+
+    def acknowledge(_: Any, *, group: str, letters: Acknowledged) -> None:
+        assert group == settings["HEADWATER_MATERIALIZER_GROUP"]
+        again.append([each.committed for each in letters.offsets()])
+
+    monkeypatch.setattr(consuming_module, "acknowledge", acknowledge)
+    with consuming_module.lag_watched(load_settings(), CollectorRegistry()):
+        eventually(lambda: bool(again))
+    assert sum(committed or 0 for committed in again[0]) == 1
 
 
 def newer_schema() -> AvroSchema:

@@ -24,11 +24,16 @@ if TYPE_CHECKING:
 
     from support.materializer.worlds import RealWorld
 
-pytestmark = [pytest.mark.stack, pytest.mark.nightly, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.stack, pytest.mark.nightly, pytest.mark.timeout(1_200)]
 
 BATCH = "/api/v1/lineage/batch"
 ASKED = [f"/api/v1/{path}" for path in ("jobs?limit=100", "assets?limit=100", "runs?limit=100", "search?q=password")]
 COMMANDS = ["graph dump", "runs list", "dlq list", "search password", "events", "export openlineage"]
+PICTURES = [
+    f"{command} postgres://db:5432/shop.public.orders --limit 1000 --timeout 300 -f {picture}"
+    for command in ("downstream", "impact --type data_incorrect")
+    for picture in ("dot", "mermaid")
+]
 
 
 def values(servers: str, topic: str) -> bytes:
@@ -58,12 +63,12 @@ def test_documents_with_secrets_leave_none(
             places[path] = client.get(path).text
         places["metrics"] = client.get("/metrics").text
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), **settings}
-    for command in COMMANDS:
+    for command in (*COMMANDS, *PICTURES):
         ran = subprocess.run(
             [sys.executable, *PROGRAM, *command.split()],
             capture_output=True,
             env=environment,
-            timeout=patience(120),
+            timeout=patience(300),
             check=False,
         )
         places[command] = ran.stdout + ran.stderr
@@ -73,6 +78,7 @@ def test_documents_with_secrets_leave_none(
     places["events"] = values(settings["HEADWATER_KAFKA_BOOTSTRAP_SERVERS"], world.topics.events)
     assert len(places["graph dump"]) > len(planted)
     assert len(nodes) > len(planted)
+    assert all(places[picture].count(b"\n") > len(planted) for picture in PICTURES)  # type: ignore[arg-type]
     found = leaks(planted, places=places)
     assert not found, "\n".join(found)
     assert world.letters() == []

@@ -31,6 +31,8 @@ def test_a_relative_path_is_completed_where_it_exists(tmp_path: Path, monkeypatc
     assert [complete_path(each) for each in ("dt=1", "../lake/dt=1", "dt=2", whole, "s3://lake/dt=1")] == [
         whole, whole, "dt=2", whole, "s3://lake/dt=1"
     ]  # fmt: skip
+    for odd in ("a" * 5_000, "/a" * 5_000, "a\0b", "\udcff"):
+        assert complete_path(odd) == odd
 
 
 def test_spans_are_sets_of_offsets(subtests: pytest.Subtests) -> None:

@@ -317,6 +317,15 @@ def test_a_file_of_brackets_ends_in_an_error(subtests: pytest.Subtests) -> None:
             assert "nested deeper than 60 levels" in problem or "a key is a plain text here" in problem
 
 
+def test_a_hundred_mistakes_under_a_long_key_are_a_short_answer() -> None:
+    wrong = "".join(f"      x{number}: 1\n" for number in range(100))
+    text = f"set: s\ndatasets:\n- name: d\n  namespace: n\n  columns:\n    ? {'k' * 100_000}\n    :\n{wrong}"
+    with pytest.raises(DeclarationError) as raised:
+        read_set("f.yaml", text)
+    assert len(raised.value.problems) == 100
+    assert all(len(each.field + each.pointer + each.message) < 1_000 for each in raised.value.problems)
+
+
 def test_a_pointer_leads_to_the_field() -> None:
     with pytest.raises(DeclarationError) as raised:
         read('set: x\ndatasets: [{name: a, namespace: n, columns: {"a/b~c": {x: 1}}}]')

@@ -9,7 +9,7 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 from prometheus_client import CollectorRegistry
 
-from headwater_consumers.kafka.lag import EVERY_SECONDS, STALE_SECONDS, LagMetrics, LagWatch
+from headwater_consumers.kafka.lag import EVERY_SECONDS, KEEP_SECONDS, STALE_SECONDS, LagMetrics, LagWatch
 from headwater_consumers.kafka.offsets import PartitionOffsets
 from headwater_consumers.kafka.records import Partition
 from support.materializer.clock import FakeClock
@@ -40,14 +40,21 @@ class Brokers:
 class Watched:
     def __init__(self) -> None:
         self.brokers, self.clock, self.registry = Brokers(), FakeClock(), CollectorRegistry()
+        self.kept: list[list[int | None]] = []
         self.watch = LagWatch(
             self.brokers,
             self.brokers,
             "t",
             LagMetrics(self.registry, "x", "g"),
+            keep=self._keep,
             clock=self.clock,
             now=lambda: 1_000 + self.clock(),
         )
+
+    def _keep(self, positions: Sequence[PartitionOffsets]) -> None:
+        self.kept.append([each.committed for each in positions])
+        if self.brokers.away:
+            raise KafkaException(KafkaError(KafkaError._TRANSPORT))
 
     def look(self, after_seconds: float = 0.0) -> None:
         self.clock.advance(after_seconds)
@@ -104,6 +111,13 @@ def test_a_record_whose_time_isnt_known_has_no_age() -> None:
     watched.brokers.published_ms.clear()
     watched.look()
     assert (watched["offset_lag"], watched["lag_seconds"]) == ([6, 0], [None, 0])
+
+
+def test_offsets_are_kept_at_first_and_then_once_an_hour() -> None:
+    watched = Watched()
+    for _ in range(int(2 * KEEP_SECONDS / EVERY_SECONDS)):
+        watched.look(after_seconds=EVERY_SECONDS)
+    assert watched.kept == [[None, 5]] * 2
 
 
 @pytest.mark.parametrize("away", [False, True])

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import base64
+
 import pytest
 
 from headwater_schemas.quoted_source import SOURCE_LEFT_OUT, without_source
@@ -105,6 +107,35 @@ def test_a_secret_goes(subtests: pytest.Subtests) -> None:
             redacted = redact(text)
             assert SECRET not in redacted
             assert MASK in redacted
+
+
+def test_a_secret_goes_where_its_name_is_encoded_foreign_or_an_argument(subtests: pytest.Subtests) -> None:
+    cases = [
+        f"passwort={SECRET}",
+        f"Kennwort: {SECRET}",
+        f"contraseña={SECRET}",
+        f"mot_de_passe={SECRET}",
+        f"wachtwoord = {SECRET}",
+        f"senha: '{SECRET}'",
+        f"spark.my.password  {SECRET}",
+        f"spark.a 1\nspark.hadoop.fs.s3a.secret.key\t{SECRET}\nspark.b 2",
+        f"coalesce(token, '{SECRET}')",
+        f"SELECT nvl(t.`db_pass`, '{SECRET}') FROM t",
+        f"ifnull(a.password, '{SECRET}')",
+        f"format_string('user=%s password=%s', u, '{SECRET}')",
+        f"printf('token: %s', '{SECRET}')",
+        f"{{&quot;password&quot;: &quot;{SECRET}&quot;}}",
+        f"&lt;password&gt;{SECRET}&lt;/password&gt;",
+        f"OPTIONS (&#39;my.password&#39; &#39;{SECRET}&#39;)",
+    ]
+    for text in cases:
+        with subtests.test(text=text):
+            assert SECRET not in redact(text)
+            assert redact(redact(text)) == redact(text)
+    for text in (f"password={SECRET}", f'{{"password": "{SECRET}"}}', "jdbc:mysql://h/d?password=x", f"bob:{SECRET}@h"):
+        for encode in (base64.b64encode, base64.urlsafe_b64encode):
+            with subtests.test(encoded=text):
+                assert redact(f"conf {encode(text.encode()).decode()}, more") == f"conf {MASK}, more"
 
 
 def test_a_quoted_secret_in_a_literal_goes(subtests: pytest.Subtests) -> None:
@@ -220,6 +251,14 @@ def test_innocent_texts_stay_byte_for_byte(subtests: pytest.Subtests) -> None:
             "tokenEndpoint: https://h/token",
             "PASS=5 WARN=0 ERROR=0",
             "secretary = 'b'",
+        ),
+        # What is nearly a name with its value, or nearly a secret encoded.
+        "SELECT coalesce(token, other), nvl(name, 'x'), ifnull(token, ''), format('%s: %d', 'a', 1) FROM t",
+        *("spark.my.password is missing", "org.apache.hadoop.security.token.TokenIdentifier b1a2c3d4", "desenhar=8"),
+        *(
+            "a &quot;b&quot; &lt;c&gt; &amp; d",
+            "VGhlIHF1aWNrIGJyb3du",
+            "/opt/spark/jars/org/apache/spark/token/Provider2",
         ),
         "SELECT * FROM password_resets r JOIN users u ON r.token = u.token WHERE u.api_key = `b`.`api_key`",
         *("struct<token:string,password:array<struct<pwd:decimal(10,2)>>>", " |-- password: string (nullable = true)"),

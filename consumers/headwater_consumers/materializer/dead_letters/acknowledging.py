@@ -1,7 +1,8 @@
 """Acknowledged dead letters, which somebody has dealt with.
 
-Kafka stores them as committed offsets of a separate group, which never has members. Letters from there on wait. The
-letters themselves stay: accounting and `graph verify` need them.
+Kafka stores them as committed offsets of a separate group, which never has members; so a running consumer commits them
+again before they expire. Letters from there on wait. The letters themselves stay: accounting and `graph verify` need
+them.
 """
 
 from __future__ import annotations

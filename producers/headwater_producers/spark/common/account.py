@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from headwater_schemas.redaction import is_secret_name
+from headwater_schemas.secret_names import is_secret_name
 
 _BY_PROPERTY: Final = (
     "spark.kubernetes.authenticate.driver.serviceAccountName",
