@@ -156,6 +156,7 @@ def test_all_of_it_by_keyboard(page: Page) -> None:
     expect(page.locator("#panel")).to_be_hidden()
 
 
+@pytest.mark.nightly
 def test_what_breaks_the_rules(page: Page, demo_graph: Driver) -> None:
     declared = (
         "datasets: [{name: flights.departed, namespace: 'kafka://embedded', owners: ['team:departures'], "
@@ -177,6 +178,7 @@ def test_what_breaks_the_rules(page: Page, demo_graph: Driver) -> None:
     expect(page.locator(".card", has_text="flights.departed")).to_contain_text("PII, team:departures")
 
 
+@pytest.mark.nightly
 def test_light_and_dark(page: Page) -> None:
     search(page, "enriched")
     drawn(page, 7)
@@ -248,6 +250,7 @@ def test_enter_before_the_answer_means_what_was_typed(page: Page) -> None:
     expect(page.locator("#panel")).to_contain_text("flights.enriched")
 
 
+@pytest.mark.nightly
 def test_owners_of_the_job_are_named_where_a_dataset_has_none(page: Page) -> None:
     search(page, "flights.enriched")
     drawn(page, 7)
@@ -260,6 +263,7 @@ def listed(name: str, namespace: str) -> dict[str, Any]:
     return {"asset": asset | {"type": "TABLE"}, "match": "FILTERS", "owners": [], "tags": [], "gone": False}
 
 
+@pytest.mark.nightly
 def test_cards_tell_datasets_of_one_name_apart_and_all_are_counted(
     chromium: str, served: str, clean_database: Driver
 ) -> None:
@@ -351,6 +355,7 @@ def thousand() -> dict[str, Any]:
     return {"start": nodes[0]["asset"], "nodes": nodes, "edges": edges, "metadata": metadata}
 
 
+@pytest.mark.nightly
 def test_a_name_is_shown_as_it_is_written(chromium: str, served: str, clean_database: Driver) -> None:
     """Characters that would turn a name around, or hide a part of it, are escapes wherever the name stands."""
     answer = thousand()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import settings
+from support.gate import in_gate
 
 MOST_EXAMPLES = 50
 """Bound of the profile "gate"."""
@@ -10,4 +10,4 @@ MOST_EXAMPLES = 50
 
 def examples(many: int) -> int:
     """Number of examples in this run's profile, for `@settings(max_examples=…)`."""
-    return min(many, MOST_EXAMPLES) if settings.get_current_profile_name() == "gate" else many
+    return min(many, MOST_EXAMPLES) if in_gate() else many

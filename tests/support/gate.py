@@ -6,11 +6,17 @@ from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from _pytest.mark import ParameterSet
 
 T = TypeVar("T")
+
+
+def in_gate() -> bool:
+    """True unless this is a nightly run, which asks for more of the same in one test."""
+    return settings.get_current_profile_name() == "gate"
 
 
 def first_in_gate(many: int, cases: Iterable[T]) -> list[ParameterSet]:

@@ -96,6 +96,7 @@ def test_from_offsets_and_from_the_batches_that_read_them(clean_database: Driver
     assert [(hop.depth, hop.step.query_name) for hop in same.hops] == [(0, "first"), (1, "second")]
 
 
+@pytest.mark.nightly
 def test_what_is_known_in_two_ways_counts_once(clean_database: Driver, reader: Reader) -> None:
     """Records that came by an exactly known path, and by one of which only the time is known."""
     first, second = stream("first", "in", "mid"), stream("second", "mid", "out")
@@ -113,6 +114,7 @@ def test_what_is_known_in_two_ways_counts_once(clean_database: Driver, reader: R
     assert found.totals.offsets == 200
 
 
+@pytest.mark.nightly
 def test_micro_batches_that_wrote_nothing_taint_nothing(clean_database: Driver, reader: Reader) -> None:
     idle = Stream("idle", [Entry(0, (kafka_use("in", {0: (0, 0)}, EXACT),), (kafka_use("mid", {0: (0, 0)}, EXACT),))])
     write(clean_database, idle)
@@ -132,6 +134,7 @@ def started(of: Stream, run: int, batch: int) -> LineageEvent:
     return lineage_event(body, job=job, run=start, producer="test", event_time=of.time(batch))
 
 
+@pytest.mark.nightly
 def test_each_start_of_a_streaming_query(clean_database: Driver, reader: Reader) -> None:
     """The first one begins with batch 0, and broke off: what became of batch 4 is in its checkpoint alone."""
     first = stream("first", "in", "mid")
@@ -191,6 +194,7 @@ def test_partitions_that_a_later_version_replaced(clean_database: Driver, reader
     ]
 
 
+@pytest.mark.nightly
 def test_files_of_partitions_that_a_rerun_overwrote(clean_database: Driver, reader: Reader) -> None:
     files = stream("files", "in", "/lake/files", batches=2)
     both = files_use("/lake/days", ["dt=1/part-0", "dt=2/part-0"])
@@ -258,6 +262,7 @@ def test_a_dataset_that_was_dropped_and_a_topic_made_anew(clean_database: Driver
     assert [(s.start, s.end) for part in tainted(found, "out").parts for s in part.offsets] == [(0, 1)]
 
 
+@pytest.mark.nightly
 def test_a_missing_batch_may_have_read_the_bad_records(clean_database: Driver, reader: Reader) -> None:
     """Check that nothing is reported as untainted where something may be tainted."""
     broken = stream("first", "in", "mid")

@@ -112,6 +112,7 @@ def test_what_is_no_reference_gives_no_version(clean_database: Driver, reader: R
     assert run(reader, "r5").business_versions == ()
 
 
+@pytest.mark.nightly
 def test_a_streaming_query_has_what_its_run_read_when_it_began(clean_database: Driver, reader: Reader) -> None:
     body = RunEvent(type=RunEventType.START, query_id="q", inputs=(table(RATES, 41),))
     interval = IntervalEntry(batch_id=0, processing_time=DAY, inputs=(table(SALES, 3),), outputs=(table(REVENUE, 5),))

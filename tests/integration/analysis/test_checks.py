@@ -50,6 +50,7 @@ def estate(clean_database: Driver, reader: Reader) -> Estate:
     return Estate(clean_database, reader)
 
 
+@pytest.mark.nightly
 @BOTH_LAYOUTS
 def test_a_stream_that_wrote_and_reports_no_code_version(estate: Estate) -> None:
     # What it wrote is known by its micro-batches alone.
@@ -65,6 +66,7 @@ def test_a_stream_that_wrote_and_reports_no_code_version(estate: Estate) -> None
     assert estate.subjects("runs-without-code-version") == ["f/read"]
 
 
+@pytest.mark.nightly
 def test_a_run_that_is_open_too_long(estate: Estate) -> None:
     estate.ran(LOAD, reads=[ORDERS], day=29, kind=RunEventType.RUNNING)
     assert estate.subjects("runs-open-too-long") == []
@@ -74,6 +76,7 @@ def test_a_run_that_is_open_too_long(estate: Estate) -> None:
     assert estate.subjects("runs-open-too-long", open_after=timedelta(0)) == []
 
 
+@pytest.mark.nightly
 def test_failed_quality_of_a_batch_write(estate: Estate) -> None:
     bad, good = (QualityResult(assertion="few", passed=passed) for passed in (False, True))
     estate.ran(LOAD, writes=[ORDERS], quality=[good], run="load-0")
@@ -102,6 +105,7 @@ def test_failed_quality_of_a_batch_write(estate: Estate) -> None:
     assert estate.check("failed-quality", exemptions=[exemption("n/orders", rule="failed-quality")]).exempted == 1
 
 
+@pytest.mark.nightly
 def test_drift_of_datasets(estate: Estate) -> None:
     declared = DeclarationEvent(set="s", job=LOAD, inputs=(OTHER,), outputs=(ORDERS,))
     estate.declared(declared)
@@ -122,6 +126,7 @@ def test_drift_of_datasets(estate: Estate) -> None:
     assert since["It is declared to read n/other, and was never observed to."] == DAY + timedelta(days=7)
 
 
+@pytest.mark.nightly
 def test_drift_of_columns(estate: Estate) -> None:
     estate.declared(
         DeclarationEvent(set="s", job=LOAD, inputs=(ORDERS,), outputs=(REPORT,), lineage=lineage(("a", "x")))
@@ -190,6 +195,7 @@ def test_drift_of_what_a_contract_declares(estate: Estate, format_: str) -> None
     assert {each.subject.name for each in estate.check("drift-of-datasets").findings} == {f"{format_}/report"}
 
 
+@pytest.mark.nightly
 def test_drift_of_a_schema(estate: Estate) -> None:
     schema(estate, ORDERS, "a", "b")
     columns = tuple(DeclaredColumn(path=path) for path in ("a", "b"))
@@ -207,6 +213,7 @@ def test_drift_of_a_schema(estate: Estate) -> None:
     assert since == {"n/orders": DAY, "n/report": DAY + timedelta(days=5)}
 
 
+@pytest.mark.nightly
 def test_drift_of_a_type(estate: Estate) -> None:
     columns = (DeclaredColumn(path="a", type="varchar(9)"), DeclaredColumn(path="B", type="bigint"))
     estate.declared(DeclarationEvent(set="c", dataset=ORDERS, owners=(Owner("team:x"),), columns=columns))
@@ -248,6 +255,7 @@ def test_owners_are_those_that_are_declared_else_those_of_events(estate: Estate)
     assert owners == {"f/one": ("of-events",), "f/two": ("declared",), "f/three": ()}
 
 
+@pytest.mark.nightly
 def test_owners_of_a_dataset_are_those_of_all_its_names(estate: Estate) -> None:
     schema(estate, ORDERS, "a")
     schema(estate, OTHER, "a")
@@ -262,6 +270,7 @@ def test_owners_of_a_dataset_are_those_of_all_its_names(estate: Estate) -> None:
     assert found["n/orders"].table == "shop.orders"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("restricted", ["email", "phone"])
 def test_of_several_sensitive_sources_one_is_named_with_its_own_word(estate: Estate, restricted: str) -> None:
     schema(estate, REPORT, "contact")

@@ -161,6 +161,7 @@ def test_what_was_written_under_the_old_name_is_read_under_the_new_one(graph: Gr
     assert graph.holding("src#name") == {"t#full_name": False, "before#label": False, "out#label": False}
 
 
+@pytest.mark.nightly
 def test_a_sensitive_column_is_checked_under_all_its_names(graph: Graph, reader: Reader) -> None:
     sensitive = DeclaredColumn(path="nm", sensitivity=Sensitivity.PII)
     declared = DeclarationEvent(set="s", dataset=DatasetRef("file", "/t"), columns=(sensitive,))
@@ -186,6 +187,7 @@ def test_a_sensitive_column_is_checked_under_all_its_names(graph: Graph, reader:
     ]
 
 
+@pytest.mark.nightly
 def test_a_name_that_was_given_to_another_column_has_none_of_the_first(graph: Graph) -> None:
     graph.of(
         [
@@ -200,6 +202,7 @@ def test_a_name_that_was_given_to_another_column_has_none_of_the_first(graph: Gr
     assert graph.down("src#b") == {"t#nm", "out#nm"}
 
 
+@pytest.mark.nightly
 def test_nested_fields_have_new_paths_with_their_struct(graph: Graph) -> None:
     facet = '{"renamed":[{"previous":"addr","path":"address"},{"previous":"s.a","path":"s.b"}]}'
     graph.of(
@@ -214,6 +217,7 @@ def test_nested_fields_have_new_paths_with_their_struct(graph: Graph) -> None:
     assert graph.down("src#zip") == {"t#address.zip", "out#zip"}
 
 
+@pytest.mark.nightly
 def test_a_column_that_was_dropped_and_added_is_another_one(graph: Graph) -> None:
     graph.of(
         [

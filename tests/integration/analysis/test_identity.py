@@ -56,6 +56,7 @@ from headwater_schemas.events import (
 )
 from headwater_schemas.identity import declaration_digest
 from support.analysis.chains import BEGIN, Entry, Stream, files_use, ran
+from support.gate import first_in_gate
 from support.graph.estate import version
 from support.graph.plans import operators, scans
 from support.graph.writing import store
@@ -174,6 +175,7 @@ def test_a_topic_by_two_lists_of_brokers_is_one(graph: Graph) -> None:
     assert len(drawn.edges) == 2
 
 
+@pytest.mark.nightly
 def test_a_job_reads_a_dataset_once_whatever_names_it_met_it_by(graph: Graph) -> None:
     out = file("/out")
     graph.of(
@@ -226,6 +228,7 @@ def respelled(again: int = 900) -> list[LineageEvent]:
     return [*topic(HERE, THERE), *first.events(), *second.events()]
 
 
+@pytest.mark.nightly
 def test_micro_batches_that_a_restart_spells_otherwise_are_no_conflicts(graph: Graph) -> None:
     graph.of(*respelled())
     listed = intervals(graph.reader, job="copy").items
@@ -265,6 +268,7 @@ def test_a_gap_between_two_spellings_of_a_topic_is_found(graph: Graph) -> None:
     assert broken_chains(graph.reader) == ["Query copy is broken in 1 places: 1 partitions with a gap."]
 
 
+@pytest.mark.nightly
 def test_a_checkpoint_that_was_set_back_is_one_under_any_spelling(graph: Graph) -> None:
     again = Stream("copy", [Entry(2, (offsets(HERE, 600, 700),), (files_use("/out", ["part-2"]),), run=2, emitted=2)])
     graph.of(*respelled(), *again.events())
@@ -317,7 +321,7 @@ def column_plan(job: str, source: tuple[DatasetRef, str], target: tuple[DatasetR
     return build.lineage_event(plan, job=JobRef("jobs", job), producer="test", event_time=BEGIN)
 
 
-@pytest.mark.parametrize("path", ["value", "Value"])
+@pytest.mark.parametrize("path", first_in_gate(1, ["value", "Value"]))
 def test_columns_go_on_under_another_name(graph: Graph, path: str) -> None:
     """Columns keep their lineage under the dataset's other name, in whatever case the other engine writes them."""
     schema = SchemaDefinition((SchemaField(path="value", type="string"),))
@@ -342,6 +346,7 @@ def test_columns_go_on_under_another_name(graph: Graph, path: str) -> None:
     assert not any("b2:9092" in spelled for spelled in found)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("first", [HERE, THERE])
 def test_what_a_job_does_under_another_name_it_still_does(graph: Graph, first: DatasetRef) -> None:
     second = THERE if first is HERE else HERE
@@ -367,6 +372,7 @@ def test_names_of_catalogs_and_paths_find_the_table(graph: Graph) -> None:
     assert [hit.asset.spelling for hit in search(graph.reader, "db.t").items] == ["file:/w/t"]
 
 
+@pytest.mark.nightly
 def test_what_a_catalog_calls_a_table_is_shown_beside_its_path(
     graph: Graph, settings_of_stack: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -465,7 +471,7 @@ def test_a_rename_cuts_nothing(graph: Graph) -> None:
     assert [part.kind for each in tainted for part in each.parts] == [PartKind.UNKNOWN] * 2
 
 
-@pytest.mark.parametrize("asked", ["/w/a", "/w/b"])
+@pytest.mark.parametrize("asked", first_in_gate(1, ["/w/a", "/w/b"]))
 def test_a_trace_goes_on_across_a_rename(graph: Graph, asked: str) -> None:
     graph.of(
         one("make", file("/in"), version(file("/w/a"), 1), 0),
@@ -490,6 +496,7 @@ def reading(**consumers: str) -> list[LineageEvent]:
     return [build.lineage_event(body, producer="test", event_time=BEGIN) for body in bodies]
 
 
+@pytest.mark.nightly
 def test_consumers_of_an_older_name_are_notified(graph: Graph) -> None:
     graph.of(
         one("make", file("/in"), file("/w/a"), 0),
@@ -505,6 +512,7 @@ def test_consumers_of_an_older_name_are_notified(graph: Graph) -> None:
     assert [each.name for each in blast(graph.reader, BadRun("make 0"), depth=None).consumers] == notified
 
 
+@pytest.mark.nightly
 def test_a_name_that_is_used_again_is_another_dataset(graph: Graph) -> None:
     graph.of(
         one("make", file("/in"), file("/w/a"), 0),

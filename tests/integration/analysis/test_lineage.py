@@ -20,7 +20,7 @@ from headwater_analysis.reader import Reader
 from headwater_schemas.identity import micros
 from support.analysis.dense_events import hold_dense
 from support.analysis.naive_lineage import Hop, NaiveGraph, reach
-from support.gate import first_in_gate
+from support.gate import first_in_gate, in_gate
 from support.graph.colliding import START
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ def graph(request: pytest.FixtureRequest, neo4j_driver: Driver, reader: Reader) 
 
 
 def some(keys: list[str]) -> list[str]:
-    """A few of them, the same every time: a question takes some hundredths of a second."""
-    return keys[::4]
+    """A few of them, the same ones each time: a question takes some hundredths of a second."""
+    return keys[:: 12 if in_gate() else 4]
 
 
 def stamp(time: datetime | None) -> int | None:
@@ -80,7 +80,7 @@ def test_datasets(graph: Graph, direction: LineageDirection) -> None:
     for as_of in TIMES:
         for since in (None, START + timedelta(seconds=2)):
             hops = naive.dataset_hops(stamp(as_of), stamp(since))
-            for start in naive.labelled("Dataset"):
+            for start in naive.labelled("Dataset")[:: 3 if in_gate() else 1]:
                 for depth in (1, 2, None):
                     question = LineageQuestion(start, direction, depth=depth, as_of=as_of, since=since, limit=1_000)
                     answer = lineage(reader, question)
@@ -90,7 +90,7 @@ def test_datasets(graph: Graph, direction: LineageDirection) -> None:
                     assert answer.truncated == (len(everything) > len(expected))
                     check_shape(answer, hops)
                     compared += len(expected)
-    assert compared > 60
+    assert compared > 20
 
 
 @pytest.mark.parametrize("direction", BOTH)
@@ -120,7 +120,7 @@ def test_columns(graph: Graph, direction: LineageDirection) -> None:
                     assert found(apart) == {key: way for key, way in expected.items() if way[0] is wanted}
                 compared += len(expected)
                 both |= {is_direct for is_direct, _ in expected.values()}
-    assert compared > 60
+    assert compared > 20
     assert both == {True, False}
 
 
@@ -184,6 +184,7 @@ def test_what_filters_leave_out_is_passed_through(graph: Graph) -> None:
     assert shown
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("direction", BOTH)
 def test_columns_have_the_tags_of_their_own_and_of_the_whole_dataset(graph: Graph, direction: LineageDirection) -> None:
     naive, reader = graph

@@ -33,6 +33,7 @@ from headwater_schemas.events import (
 from headwater_schemas.identity import plan_digest
 from headwater_schemas.reasons import EXPAND, too_large, unknown_operator
 from support.analysis.declared_graph import declare
+from support.gate import first_in_gate
 from support.graph.emptying import delete_nodes
 
 if TYPE_CHECKING:
@@ -132,6 +133,7 @@ SPREADS: list[tuple[str, str, Verdict]] = [
 ]
 
 
+@pytest.mark.nightly
 def test_a_mark_of_tests_spreads(subtests: pytest.Subtests, clean_database: Driver, reader: Reader) -> None:
     """raw and orders go into t1, which goes into shown."""
     for marked, spread, verdict in SPREADS:
@@ -199,21 +201,18 @@ HELD: list[tuple[str, str, set[str]]] = [
 ]
 
 
-def test_a_mark_spreads_as_it_is_declared_to(subtests: pytest.Subtests, clean_database: Driver, reader: Reader) -> None:
-    for marked, spread, held in HELD:
-        with subtests.test(marked=marked, spread=spread):
-            delete_nodes(clean_database)
-            mark = f"{{mark: legal-hold, spread: {spread}, reason: Case 11}}"
-            declare(clean_database, f"datasets: [{{name: {marked}, marks: [{mark}]}}]", more=CHAIN)
-            found = {name: asked(reader, name) for name in ("source", "orders", "totals")}
-            assert {name for name, each in found.items() if each.marks} == held
-            for name in held:
-                (one,) = found[name].marks
-                assert (one.of.name, one.spread, one.reason) == (
-                    marked,
-                    "NONE" if name == marked else spread,
-                    "Case 11",
-                )
+@pytest.mark.parametrize("case", first_in_gate(3, HELD))
+def test_a_mark_spreads_as_it_is_declared_to(
+    clean_database: Driver, reader: Reader, case: tuple[str, str, set[str]]
+) -> None:
+    marked, spread, held = case
+    mark = f"{{mark: legal-hold, spread: {spread}, reason: Case 11}}"
+    declare(clean_database, f"datasets: [{{name: {marked}, marks: [{mark}]}}]", more=CHAIN)
+    found = {name: asked(reader, name) for name in ("source", "orders", "totals")}
+    assert {name for name, each in found.items() if each.marks} == held
+    for name in held:
+        (one,) = found[name].marks
+        assert (one.of.name, one.spread, one.reason) == (marked, "NONE" if name == marked else spread, "Case 11")
 
 
 def test_a_mark_of_a_version_holds_that_version_and_the_whole(clean_database: Driver, reader: Reader) -> None:
@@ -251,40 +250,38 @@ OPERATOR = unknown_operator("Fancy")
 
 
 INCOMPLETE: list[tuple[str | None, str, str, str | None]] = [
-    # Its inputs may not all be known.
+    # Of the gate. Its inputs may not all be known; an operator that isn't known may read by itself; it touches what is
+    # asked about; what it reads is known, and that isn't it.
     ("a", "b", "what a LogicalRDD reads isn't known", "1 job has unknown inputs and may read it, too: n/other."),
+    ("a", "b", OPERATOR, "1 job has unknown inputs and may read it, too: n/other."),
+    ("a", "orders", OPERATOR, "1 job touches it or what is made from it, with incomplete column lineage"),
+    ("a", "b", EXPAND, None),
+    # Of the nightly run.
     ("a", "b", f"{OPERATOR}; what a Scan reads isn't known", "1 job has unknown inputs"),
     (None, "b", EXPAND, "1 job has unknown inputs"),
-    # An operator that isn't known may read by itself, so that nobody knows what.
-    ("a", "b", OPERATOR, "1 job has unknown inputs and may read it, too: n/other."),
     ("a", "b", f"{EXPAND}; {OPERATOR}", "1 job has unknown inputs"),
-    # It touches what is asked about, or what is made from it.
-    ("a", "orders", OPERATOR, "1 job touches it or what is made from it, with incomplete column lineage"),
     ("a", "totals", OPERATOR, "1 job touches it or what is made from it"),
     ("totals", "b", OPERATOR, "1 job touches it or what is made from it"),
-    # What it reads is known, and that isn't it.
-    ("a", "b", EXPAND, None),
     ("source", "b", f"{EXPAND}; {too_large(9)}", None),
 ]
 
 
+@pytest.mark.parametrize("case", first_in_gate(4, INCOMPLETE))
 def test_incomplete_lineage_is_no_yes_where_it_may_hide_a_reader(
-    subtests: pytest.Subtests, clean_database: Driver, reader: Reader
+    clean_database: Driver, reader: Reader, case: tuple[str | None, str, str, str | None]
 ) -> None:
-    for reads, writes, reason, unknown in INCOMPLETE:
-        with subtests.test(reads=reads, writes=writes, reason=reason):
-            delete_nodes(clean_database)
-            other = ran("other", [use(reads)] if reads else [], [use(writes)], 1, incomplete=reason)
-            declare(clean_database, "", more=[*CHAIN, *other])
-            found = asked(reader)
-            assert found.verdict is (YES if unknown is None else UNKNOWN)
-            assert asked(reader, incomplete=True).verdict is YES
-            if unknown is None:
-                known = "what is read there is known, and this isn't among it"
-                assert found.notes == (f"1 job has incomplete column lineage; {known}: n/other.",)
-            else:
-                assert found.notes == ()
-                assert found.unknown[0].startswith(unknown)
+    reads, writes, reason, unknown = case
+    other = ran("other", [use(reads)] if reads else [], [use(writes)], 1, incomplete=reason)
+    declare(clean_database, "", more=[*CHAIN, *other])
+    found = asked(reader)
+    assert found.verdict is (YES if unknown is None else UNKNOWN)
+    assert asked(reader, incomplete=True).verdict is YES
+    if unknown is None:
+        known = "what is read there is known, and this isn't among it"
+        assert found.notes == (f"1 job has incomplete column lineage; {known}: n/other.",)
+    else:
+        assert found.notes == ()
+        assert found.unknown[0].startswith(unknown)
 
 
 @pytest.mark.parametrize(("day", "verdict"), [(10, UNKNOWN), (9, YES)])

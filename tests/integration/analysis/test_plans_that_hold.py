@@ -56,6 +56,7 @@ def sources(history: History) -> list[str]:
     )
 
 
+@pytest.mark.nightly
 def test_what_the_column_is_made_of(subtests: pytest.Subtests, histories: Driver, reader: Reader) -> None:
     for history in HISTORIES:
         with subtests.test(history.name):
@@ -94,6 +95,7 @@ def test_what_breaks_it(subtests: pytest.Subtests, histories: Driver, reader: Re
                     assert impact.notes, source
 
 
+@pytest.mark.nightly
 def test_the_difference_from_before_everything(subtests: pytest.Subtests, histories: Driver, reader: Reader) -> None:
     for history in HISTORIES:
         with subtests.test(history.name):

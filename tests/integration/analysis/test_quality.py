@@ -184,6 +184,7 @@ def test_what_a_later_report_of_a_run_leaves_out_stands(estate: Reader, neo4j_dr
     assert asked(estate, quality=True)["orders"][0] == ("suite", "suite-3", 1, [])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["runs", "batches"])
 def test_runs_and_segments_come_off_an_index_in_its_order(estate: Reader, neo4j_driver: Driver, name: str) -> None:
     given = {"datasets": ["k"], "until": DAY, "looked_at": 20, "back": 1024}

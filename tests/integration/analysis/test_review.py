@@ -338,6 +338,7 @@ def test_a_topic_is_reviewed_by_its_value(fill: Callable[..., None], reader: Rea
     assert severities(whole) == {"REMOVED value.id": "BREAKING", "REMOVED value.price": "NONE"}
 
 
+@pytest.mark.nightly
 def test_the_scripts_for_ci(fill: Callable[..., None], settings_of_stack: None, tmp_path: Path) -> None:
     """GitHub's and GitLab's, with the real command."""
     fill(SHOP)
@@ -356,6 +357,7 @@ def test_the_scripts_for_ci(fill: Callable[..., None], settings_of_stack: None, 
     assert finding["location"]["path"] == "schemas/orders.sql"
 
 
+@pytest.mark.nightly
 def test_what_a_job_does_to_a_leaf_concerns_its_declared_consumers(fill: Callable[..., None], reader: Reader) -> None:
     """Nothing is downstream of `copy` but a consumer: of the dataset, or of one of its columns."""
     schema = read_schema("new", "note string")

@@ -97,6 +97,7 @@ def test_a_script_with_arguments_a_main_guard_and_modules_of_its_own(
     assert "(amount >= 3)" in output["differences"][0]["text"]
 
 
+@pytest.mark.nightly
 def test_nothing_is_written_or_reached(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import socket
 

@@ -177,6 +177,7 @@ def contexts(clean_database: Driver) -> None:
     store(clean_database, [of_context(number) for number in range(3)])
 
 
+@pytest.mark.nightly
 def test_runs_of_one_context(subtests: pytest.Subtests, reader: Reader, contexts: None) -> None:
     for only, expected in FILTERS:
         for question in (

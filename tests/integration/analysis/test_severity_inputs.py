@@ -27,8 +27,8 @@ from headwater_schemas.events import (
 from headwater_schemas.identity import plan_digest
 from support.analysis.declared_graph import declare
 from support.analysis.written import plan, table
+from support.gate import first_in_gate, named_in_gate
 from support.graph.colliding import PRODUCER, START
-from support.graph.emptying import delete_nodes
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -125,21 +125,24 @@ DECLARED = {
 }
 
 
-def test_what_is_declared_raises(subtests: pytest.Subtests, clean_database: Driver, reader: Reader) -> None:
-    for name, (change, declared, to, because) in DECLARED.items():
-        with subtests.test(name):
-            delete_nodes(clean_database)
-            declare(clean_database, "", more=EVENTS)
-            before = {each: item.severity for each, item in items(reader, change).items()}
-            declare(clean_database, declared, revision=2)
-            after = items(reader, change)
-            raised = to if isinstance(to, dict) else {"report": to}
-            assert {each: item.severity for each, item in after.items()} == {**before, **raised}
-            for each in raised:
-                decision = after[each].decision
-                assert (decision.by_rule, decision.because) == (before[each], (because,))
-                assert decision.text == f"raised from {before[each]} to {raised[each]}: {because}"
-            assert all(item.decision.raised_by is None for each, item in after.items() if each not in raised)
+RAISES = {"criticality of the dataset", "a consumer's deadline", "sensitivity of the column"}
+"""In the gate: of a dataset, a consumer and a column. Each rule: tests/unit/analysis/test_impact_raises.py."""
+
+
+@pytest.mark.parametrize("name", named_in_gate(RAISES, DECLARED, str))
+def test_what_is_declared_raises(clean_database: Driver, reader: Reader, name: str) -> None:
+    change, declared, to, because = DECLARED[name]
+    declare(clean_database, "", more=EVENTS)
+    before = {each: item.severity for each, item in items(reader, change).items()}
+    declare(clean_database, declared, revision=2)
+    after = items(reader, change)
+    raised = to if isinstance(to, dict) else {"report": to}
+    assert {each: item.severity for each, item in after.items()} == {**before, **raised}
+    for each in raised:
+        decision = after[each].decision
+        assert (decision.by_rule, decision.because) == (before[each], (because,))
+        assert decision.text == f"raised from {before[each]} to {raised[each]}: {because}"
+    assert all(item.decision.raised_by is None for each, item in after.items() if each not in raised)
 
 
 NEARLY = {
@@ -153,14 +156,11 @@ NEARLY = {
 }
 
 
-def test_what_is_declared_of_another_does_not(
-    subtests: pytest.Subtests, clean_database: Driver, reader: Reader
-) -> None:
-    for name, (change, declared) in NEARLY.items():
-        with subtests.test(name):
-            delete_nodes(clean_database)
-            declare(clean_database, declared, more=EVENTS)
-            assert all(item.decision.raised_by is None for item in items(reader, change).values())
+@pytest.mark.parametrize("name", named_in_gate({"sensitivity of another column"}, NEARLY, str))
+def test_what_is_declared_of_another_does_not(clean_database: Driver, reader: Reader, name: str) -> None:
+    change, declared = NEARLY[name]
+    declare(clean_database, declared, more=EVENTS)
+    assert all(item.decision.raised_by is None for item in items(reader, change).values())
 
 
 def test_a_withdrawn_declaration_raises_nothing(clean_database: Driver, reader: Reader) -> None:
@@ -186,7 +186,7 @@ def test_what_the_latest_run_published(
     assert found["report"].decision.inputs.publication == (last or PublicationState.PUBLISHED)
 
 
-@pytest.mark.parametrize("days", [(1, 2), (2, 1)])
+@pytest.mark.parametrize("days", first_in_gate(1, [(1, 2), (2, 1)]))
 def test_the_latest_run_under_any_name_of_the_dataset(
     clean_database: Driver, reader: Reader, days: tuple[int, int]
 ) -> None:

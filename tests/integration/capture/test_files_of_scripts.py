@@ -111,6 +111,7 @@ def names(part: Part) -> set[str]:
     return {file.removeprefix("file:") for file in part.files}
 
 
+@pytest.mark.nightly
 def test_rows_go_on_exactly_through_parquet_csv_json_orc_and_a_stream(reader: Reader, home: FilePath) -> None:
     first = in_folder(home / "a")[0]
     found = trace(reader, Path(f"file:{first}"), depth=None)
@@ -126,6 +127,7 @@ def test_rows_go_on_exactly_through_parquet_csv_json_orc_and_a_stream(reader: Re
         assert names(part) == {str(file) for file in in_folder(home / folder)}
 
 
+@pytest.mark.nightly
 def test_what_was_appended_later_is_no_origin(reader: Reader, home: FilePath) -> None:
     first, *_, last = in_folder(home / "a")
     [origin] = trace(reader, Path(f"file:{last}"), direction=TraceDirection.BACKWARD).hops
@@ -139,6 +141,7 @@ def test_what_was_appended_later_is_no_origin(reader: Reader, home: FilePath) ->
     assert len(names(read)) == 2, "as many as the first write made"
 
 
+@pytest.mark.nightly
 def test_of_partitions_only_the_files_of_the_one_that_was_read_go_on(reader: Reader, home: FilePath) -> None:
     monday = in_folder(home / "days" / "day=1")
     [hop] = trace(reader, Path(f"file:{monday[0]}"), depth=None).hops

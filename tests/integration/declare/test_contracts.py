@@ -87,6 +87,7 @@ def test_contracts_of_datasets(
     assert "No dataset is called" in str(headwater("export", "contract", "no.such", status=3))
 
 
+@pytest.mark.nightly
 def test_what_other_sets_declare_is_reported(
     followed_demo: dict[str, str], headwater: Command, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

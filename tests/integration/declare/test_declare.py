@@ -134,6 +134,7 @@ def test_what_is_not_in_the_graph_in_time(
     assert "Set 's' is on the topic, but after 0.5 s the graph has about 0 of its 2 events" in error["message"]
 
 
+@pytest.mark.nightly
 def test_an_older_revision_is_refused(followed: dict[str, str], headwater: Command, tmp_path: Path) -> None:
     file = tmp_path / "s.yaml"
     file.write_text("set: s\nnamespace: n\nrevision: 7\ndatasets: [{name: d}]\n")
@@ -156,6 +157,7 @@ def test_a_set_that_is_not_there_can_not_be_withdrawn(
     assert not neo4j_driver.execute_query("MATCH (s:HwDeclarationSet) RETURN s").records
 
 
+@pytest.mark.nightly
 def test_names_without_a_namespace_are_looked_up(
     followed_demo: dict[str, str], headwater: Command, neo4j_driver: Driver, tmp_path: Path
 ) -> None:

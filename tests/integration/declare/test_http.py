@@ -94,6 +94,7 @@ def test_while_kafka_hangs_it_is_503_and_sent_again_it_is_there_once(
     assert neo4j_driver.execute_query("MATCH (x:HwDeclaration) RETURN count(x) AS n").records[0]["n"] == 2
 
 
+@pytest.mark.nightly
 def test_it_opens_to_nobody_without_a_token(settings: dict[str, str]) -> None:
     host = {"HEADWATER_SERVE_HOST": "0.0.0.0", "HEADWATER_SERVE_ALLOWED_HOSTS": "lineage.example"}
     given = {**settings, **SERVE, **host, "HEADWATER_SERVE_DECLARE_TOKEN": ""}

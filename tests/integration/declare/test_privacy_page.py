@@ -17,6 +17,7 @@ pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
 ROOT = Path(__file__).parents[3]
 
 
+@pytest.mark.nightly
 def test_the_examples(
     followed_demo: dict[str, str], headwater: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

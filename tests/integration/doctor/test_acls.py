@@ -49,6 +49,7 @@ def found(bootstrap: str, user: str) -> dict[tuple[str, str], DoctorFinding]:
     return {(each.check, each.subject): each for each in access.judge(seen, NAMES)}
 
 
+@pytest.mark.nightly
 def test_acls(broker: str) -> None:
     # A user that may do all, and a cluster that allows nothing to everybody.
     of_admin = found(broker, "admin")

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.stack
 EVENTS = 400
 
 
+@pytest.mark.nightly
 def test_rows_are_gone_without_the_garbage_collector(graph: Driver, writer: GraphWriter) -> None:
     """A batch's rows are some 30 containers an event; what the driver itself leaves in cycles is no more with more."""
     events = list(Mixture(1).take(2 * EVENTS))

@@ -120,8 +120,8 @@ def started(sink: str | None) -> LineageEvent:
     [
         ('{"name": "kafka", "callback": false}', {IN.name, OUT.name}),
         # It may have written in this micro-batch and not in that one; and so may a sink that nobody reported.
-        ('{"name": "foreachBatch", "callback": true}', {IN.name}),
-        (None, {IN.name}),
+        pytest.param('{"name": "foreachBatch", "callback": true}', {IN.name}, marks=pytest.mark.nightly),
+        pytest.param(None, {IN.name}, marks=pytest.mark.nightly),
     ],
 )
 def test_an_output_is_emitted_where_the_sink_writes_each_micro_batch(

@@ -66,6 +66,7 @@ def test_every_kind_of_bad_record_is_dead_lettered_and_the_good_ones_around_it_a
     assert (figures.acknowledged, figures.applied, figures.dead_lettered) == (17, 9, 8)
 
 
+@pytest.mark.nightly
 def test_a_good_event_as_large_as_the_topic_allows_is_applied(world: RealWorld, settings: dict[str, str]) -> None:
     value = events.large_good(DEFAULT_MAX_MESSAGE_BYTES - 1_000)
     assert DEFAULT_MAX_MESSAGE_BYTES - 2_000 < len(value) < DEFAULT_MAX_MESSAGE_BYTES
@@ -74,6 +75,7 @@ def test_a_good_event_as_large_as_the_topic_allows_is_applied(world: RealWorld, 
     assert (totals["applied"], totals["dead_lettered"]) == (1, 0)
 
 
+@pytest.mark.nightly
 def test_of_many_inputs_and_outputs_comes_a_bounded_number_of_relationships(
     world: RealWorld, settings: dict[str, str], neo4j_driver: Driver
 ) -> None:
@@ -124,18 +126,14 @@ def test_a_broker_that_is_not_there_is_waited_for(world: RealWorld, settings: di
         assert consumer.stderr.count(f"Kafka at {NOWHERE}") < 4, "once a minute, not once an attempt"
 
 
-def test_an_unknown_setting_ends_it_naming_the_nearest(settings: dict[str, str]) -> None:
-    with consuming({**settings, "HEADWATER_MATERIALIZER_GRUOP": "x"}) as consumer:
-        assert consumer.wait() == 2
-        assert "HEADWATER_MATERIALIZER_GROUP" in consumer.stderr
-
-
+@pytest.mark.nightly
 def test_a_port_that_is_taken_ends_it_with_the_settings_name(world: RealWorld, settings: dict[str, str]) -> None:
     with consuming(settings) as first, consuming(settings, "--port", str(first.port)) as second:
         assert second.wait() == 2
         assert "HEADWATER_MATERIALIZER_HTTP_PORT" in second.stderr
 
 
+@pytest.mark.nightly
 def test_a_flood_of_garbage_stops_it_with_the_reason_and_keeps_what_was_good(
     world: RealWorld, settings: dict[str, str]
 ) -> None:

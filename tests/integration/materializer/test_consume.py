@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_consumers.materializer.accounting import account
+from support.gate import first_in_gate
 from support.materializer import events
 from support.materializer.process import consuming, run_until_caught_up
 from support.materializer.worlds import RealWorld
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", first_in_gate(1, [signal.SIGTERM, signal.SIGINT]))
 def test_a_signal_drains_commits_and_exits_0(
     world: RealWorld, settings: dict[str, str], number: signal.Signals
 ) -> None:

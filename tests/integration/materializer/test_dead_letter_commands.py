@@ -128,6 +128,7 @@ def test_what_a_schema_made_good_is_replayed_and_what_is_still_bad_comes_back(
     assert (figures.acknowledged, figures.applied, figures.dead_lettered) == (6, 3, 3)
 
 
+@pytest.mark.nightly
 def test_a_replay_of_a_record_as_large_as_the_topic_takes(
     world: RealWorld, settings: dict[str, str], dlq: Command
 ) -> None:
@@ -157,6 +158,7 @@ def test_a_record_that_is_skipped_is_a_letter_and_comes_back_by_a_replay(
     assert neo4j_driver.execute_query("MATCH (r:HwRun) RETURN count(r)").records[0][0] == 3
 
 
+@pytest.mark.nightly
 def test_brokers_that_are_away_are_exit_status_4(dlq: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWATER_KAFKA_BOOTSTRAP_SERVERS", "127.0.0.1:9")
     assert "HEADWATER_KAFKA_BOOTSTRAP_SERVERS" in dlq("list", status=4)["error"]["fix"]

@@ -119,6 +119,7 @@ def test_a_record_that_is_neither_applied_nor_dead_lettered_is_found(
     assert lost["unaccounted"] == [f"{world.topics.events}[0]@20"]
 
 
+@pytest.mark.nightly
 def test_a_good_event_that_was_dead_lettered_is_found_until_it_is_replayed(
     filled: None, world: RealWorld, settings: dict[str, str], graph: Command, neo4j_driver: Driver
 ) -> None:
@@ -148,6 +149,7 @@ def test_a_good_event_that_was_dead_lettered_is_found_until_it_is_replayed(
     assert replayed["good_letters"] == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "change",
     first_in_gate(
@@ -168,6 +170,7 @@ def test_what_later_merges_depend_on_is_compared_too(
     assert graph("dump", "--internal")["sha256"] != graph("dump")["sha256"]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "change",
     first_in_gate(
@@ -213,6 +216,7 @@ def test_a_micro_batch_in_the_bytes_of_a_segment_is_compared_with_what_was_emitt
     assert graph("dump", "--internal")["sha256"] != graph("dump")["sha256"]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "change", first_in_gate(1, ["SET s._head = s._last", "REMOVE s._head", "SET s._tail = s._head"])
 )
@@ -241,6 +245,7 @@ def test_a_rebuilt_graph_is_the_same_byte_for_byte(
     assert neo4j_driver.execute_query("MATCH (n:Neighbour) RETURN count(n)").records[0][0] == 1
 
 
+@pytest.mark.nightly
 def test_a_rebuild_doesnt_begin_under_a_running_consumer_or_without_a_yes(
     filled: None, settings: dict[str, str], graph: Command, neo4j_driver: Driver
 ) -> None:
@@ -266,6 +271,7 @@ def test_a_graph_of_another_version_is_made_anew_by_a_migration_and_one_of_this_
     assert list(dump(neo4j_driver)) == before
 
 
+@pytest.mark.nightly
 def test_a_graph_of_another_version_is_refused_by_name(
     filled: None, settings: dict[str, str], graph: Command, neo4j_driver: Driver
 ) -> None:
@@ -280,6 +286,7 @@ def test_a_graph_of_another_version_is_refused_by_name(
         assert consumer.process.wait(patience(60)) == 6
 
 
+@pytest.mark.nightly
 def test_what_others_keep_in_the_database_is_no_part_of_it(
     filled: None, settings: dict[str, str], graph: Command, neo4j_driver: Driver, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -312,6 +319,7 @@ def test_what_others_keep_in_the_database_is_no_part_of_it(
         assert "HwJob have the same `key`" in consumer.stderr
 
 
+@pytest.mark.nightly
 def test_what_can_not_be_fetched_is_a_dead_letter_by_its_coordinates_and_the_partition_goes_on(
     world: RealWorld, settings: dict[str, str], graph: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,6 +12,7 @@ from support.sasl_broker import USER, sasl_broker
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
 
 
+@pytest.mark.nightly
 def test_a_wrong_sasl_password_ends_it_at_once_with_the_settings_name(settings: dict[str, str], tmp_path: Path) -> None:
     secret = "not-the-password-at-all"
     with sasl_broker(tmp_path) as servers:

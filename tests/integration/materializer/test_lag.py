@@ -58,6 +58,7 @@ def test_it_rises_while_the_consumer_is_paused_and_tells_since_when_records_wait
     watch._times.close()
 
 
+@pytest.mark.nightly
 def test_it_rises_while_neo4j_is_away_and_while_all_workers_hang(world: RealWorld, settings: dict[str, str]) -> None:
     def lag(consumer: ConsumerProcess) -> float:
         return consumer.metric("offset_lag")

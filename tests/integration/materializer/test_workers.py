@@ -73,6 +73,7 @@ def test_they_share_the_partitions_and_one_endpoint(
     assert runs_in(neo4j_driver) == 100
 
 
+@pytest.mark.nightly
 def test_one_that_is_killed_is_replaced(world: RealWorld, settings: dict[str, str], neo4j_driver: Driver) -> None:
     with consuming(settings, "--workers", "2") as consumer:
         consumer.until(lambda: consumer.metric("partitions_assigned") == 2, "shares")
@@ -112,6 +113,7 @@ def test_they_end_with_their_supervisor(world: RealWorld, settings: dict[str, st
         until_gone(ids)
 
 
+@pytest.mark.nightly
 def test_a_port_that_is_taken(world: RealWorld, settings: dict[str, str]) -> None:
     with consuming(settings) as one:
         port = one.port

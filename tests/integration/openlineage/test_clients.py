@@ -15,6 +15,7 @@ from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, R
 from openlineage.client.facet_v2 import column_lineage_dataset, parent_run, schema_dataset, sql_job
 
 from headwater_benchmarks.processes import PROGRAM, serving
+from support.gate import first_in_gate
 from support.materializer.process import run_until_caught_up
 from support.openlineage import PRODUCER
 from support.stack import StackUnderTest
@@ -169,7 +170,7 @@ WAYS: dict[str, Callable[[dict[str, str], str, Path], tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", first_in_gate(1, WAYS))
 def test_every_transport_ends_in_the_same_graph(
     way: str,
     stack: StackUnderTest,

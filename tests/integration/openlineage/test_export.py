@@ -89,6 +89,7 @@ def test_around_a_dataset_and_of_a_span_of_time(of_the_demo: dict[str, str]) -> 
     assert (len(early), len(late)) == (sum(each < middle for each in times), sum(each >= middle for each in times))
 
 
+@pytest.mark.nightly
 def test_an_unknown_dataset_and_a_span_that_ends_first(of_the_demo: dict[str, str]) -> None:
     assert "daily_report" in export(of_the_demo, "daily_repor", status=3).stderr
     assert "--until" in export(of_the_demo, "--since", "now", "--until", "1h", status=2).stderr

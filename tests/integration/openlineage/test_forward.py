@@ -41,6 +41,7 @@ def forwarding(settings: dict[str, str], world: RealWorld) -> dict[str, str]:
     return {name: value for name, value in settings.items() if "NEO4J" not in name}
 
 
+@pytest.mark.nightly
 def test_to_a_collector_that_goes_away_refuses_and_comes_back(forwarding: dict[str, str], tmp_path: Path) -> None:
     with collecting() as server:
         server.answers.extend([(201, {}), (503, {"Retry-After": "1"}), (0, {}), (0, {}), (422, {})])
@@ -84,23 +85,6 @@ def test_compressed_and_in_parallel_each_document_arrives_once(forwarding: dict[
     assert process.document["delivered"] == len(bodies) == len({body["run"]["runId"] for body in bodies})
     # Whatever was refused before another post failed was posted, and taken, with the batch's second attempt.
     assert process.document["refused"] == COUNT - len(bodies) <= 1
-
-
-def test_a_refused_token_ends_it_and_nothing_is_committed(forwarding: dict[str, str], tmp_path: Path) -> None:
-    with collecting() as server:
-        server.answers.append((401, {}))
-        process = ForwardProcess(forwarding, tmp_path / "one", "--to", server.url)
-        try:
-            assert process.wait(patience(60)) == 6
-        finally:
-            process.end()
-        assert "HEADWATER_FORWARD_TOKEN" in process.document["error"]["fix"]
-        again = ForwardProcess(forwarding, tmp_path / "two", "--to", server.url, "--until-caught-up")
-        try:
-            assert again.wait(patience(60)) == 0, again.stderr
-        finally:
-            again.end()
-        assert len(server.bodies) == COUNT
 
 
 def test_to_a_topic_and_from_there_into_the_same_graph(

@@ -80,6 +80,7 @@ def test_what_was_put_while_kafka_was_away_arrives_at_the_next_start(
     assert not (tmp_path / "outbox").exists()
 
 
+@pytest.mark.nightly
 def test_a_broker_that_falls_silent_is_waited_for(stack: StackUnderTest, topic_prefix: str, tmp_path: Path) -> None:
     with outbox(tmp_path / "outbox", stack.bootstrap_servers, topic_prefix) as box:
         box.put(event("before"))

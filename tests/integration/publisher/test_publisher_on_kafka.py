@@ -122,6 +122,7 @@ def test_it_makes_the_topics_as_they_should_be(make: Make, stack: StackUnderTest
     assert schema.value() == current_schema().text.encode()
 
 
+@pytest.mark.nightly
 def test_a_message_that_the_topic_does_not_take_fails_and_the_others_go(
     make: Make, stack: StackUnderTest, names: TopicNames
 ) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from headwater.commands.run import bootstrap_file
+from support.gate import first_in_gate, named_in_gate
 from support.waiting import patience
 
 HEADWATER = str(Path(sys.executable).with_name("headwater"))
@@ -72,7 +73,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("name", named_in_gate({"who am i", "an uncaught exception", "SIGTERM"}, SCRIPTS, str))
 def test_a_script_can_not_tell_the_difference(folder: Path, name: str) -> None:
     (folder / "jobs" / "job.py").write_bytes(SCRIPTS[name].encode("latin-1"))
     expected = outcome(folder, sys.executable)
@@ -87,19 +88,18 @@ def test_the_command_becomes_the_script(folder: Path) -> None:
     assert warned == "", "no session is made, so nobody misses a Kafka"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "status", "message"),
-    [
-        (["missing.py"], 2, "can't open missing.py: No such file or directory"),
-        ([], 2, "No script was named"),
-        (["--set", "job_nam=x", "jobs/job.py"], 6, "did you mean job_name?"),
-        (["--set", "job_name", "jobs/job.py"], 2, "--set takes name=value"),
-        (["--set", "capture_queue_size=many", "jobs/job.py"], 6, "capture_queue_size, from --set: Input should be"),
-    ],
-)
-def test_what_is_wrong_is_reported_before_the_script_runs(
-    folder: Path, arguments: list[str], status: int, message: str
-) -> None:
+WRONG = [
+    (["--set", "job_nam=x", "jobs/job.py"], 6, "did you mean job_name?"),
+    (["missing.py"], 2, "can't open missing.py: No such file or directory"),
+    ([], 2, "No script was named"),
+    (["--set", "job_name", "jobs/job.py"], 2, "--set takes name=value"),
+    (["--set", "capture_queue_size=many", "jobs/job.py"], 6, "capture_queue_size, from --set: Input should be"),
+]
+
+
+@pytest.mark.parametrize("case", first_in_gate(2, WRONG))
+def test_what_is_wrong_is_reported_before_the_script_runs(folder: Path, case: tuple[list[str], int, str]) -> None:
+    arguments, status, message = case
     (folder / "jobs" / "job.py").write_text("print('ran')")
     done = subprocess.run(
         [HEADWATER, "run", *arguments], cwd=folder, capture_output=True, text=True, timeout=patience(100), check=False

@@ -63,6 +63,7 @@ def test_half_sent_heads_end_in_time_and_others_are_answered() -> None:
         assert len(server.stderr) - logged < 2_000
 
 
+@pytest.mark.nightly
 def test_half_sent_bodies_keep_no_question_waiting() -> None:
     with serving(SETTINGS | {"HEADWATER_SERVE_BODY_TIMEOUT_SECONDS": "3"}) as server:
         url = server.url()
@@ -102,6 +103,7 @@ def test_a_process_out_of_files_waits_for_some_and_logs_little() -> None:
         assert server.stderr.count("out of system resource") <= 40
 
 
+@pytest.mark.nightly
 def test_what_is_no_http_is_logged_a_few_times() -> None:
     with serving(SETTINGS) as server:
         url = server.url()

@@ -180,6 +180,7 @@ def test_neo4j_ends_a_question_at_its_time_limit(
     eventually(lambda: running(clean_database) == 0, expecting="Neo4j has ended the questions")
 
 
+@pytest.mark.nightly
 def test_a_question_that_is_given_up_ends_by_the_time_limit(
     graph: Graph, clean_database: Driver, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,7 @@ from headwater_graph.fold import fold
 from headwater_graph.write import GraphWriter
 from headwater_schemas.events import JobEvent, JobRef
 from headwater_schemas.events.build import lineage_event
+from support.gate import first_in_gate
 from support.serve_process import environment
 from support.stack import StackUnderTest
 from support.waiting import eventually, patience
@@ -31,7 +32,7 @@ pytestmark = [pytest.mark.stack, pytest.mark.timeout(180)]
 NOWHERE = "bolt://127.0.0.1:9"
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", first_in_gate(1, [signal.SIGTERM, signal.SIGINT]))
 def test_it_answers_until_it_is_stopped(stack: StackUnderTest, demo_graph: Driver, number: signal.Signals) -> None:
     with serving(environment(stack)) as server:
         with httpx.Client(base_url=server.url(), trust_env=False, timeout=patience(60)) as client:
@@ -44,6 +45,7 @@ def test_it_answers_until_it_is_stopped(stack: StackUnderTest, demo_graph: Drive
         assert "Traceback" not in server.stderr
 
 
+@pytest.mark.nightly
 def test_a_port_that_is_taken_ends_it_with_the_settings_name(stack: StackUnderTest) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
@@ -59,12 +61,6 @@ def test_wrong_credentials_end_it_at_once(stack: StackUnderTest) -> None:
         assert "HEADWATER_NEO4J_PASSWORD" in server.stderr
         assert "not-the-password" not in server.stderr
         assert "Lineage on" not in server.stderr
-
-
-def test_a_setting_of_no_sense_is_named(stack: StackUnderTest) -> None:
-    with serving(environment(stack, serve__threads="0")) as server:
-        assert server.wait() == 2
-        assert "HEADWATER_SERVE_THREADS" in server.stderr
 
 
 @pytest.mark.nightly
@@ -88,6 +84,7 @@ def test_impacts_are_judged_by_the_policy_it_was_given(
     assert reasons[0].replace(reason, "so says the house") == reasons[1]
 
 
+@pytest.mark.nightly
 def test_a_policy_that_makes_no_sense_ends_it_with_its_name(stack: StackUnderTest, tmp_path: Path) -> None:
     policy = tmp_path / "house.toml"
     policy.write_text('[[rule]]\nseverity = "DREADFUL"\n')

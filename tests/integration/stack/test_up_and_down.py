@@ -237,6 +237,7 @@ def test_data_survives_and_nothing_is_left_behind(headwater: Headwater, tmp_path
     assert not headwater.data_dir.exists()
 
 
+@pytest.mark.nightly
 @pytest.mark.timeout(300)
 def test_an_interrupted_up_leaves_nothing_running(headwater: Headwater) -> None:
     with headwater.start("up") as up:

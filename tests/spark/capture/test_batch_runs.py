@@ -12,6 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812  the name every PySpark pro
 from headwater_producers.spark import attach
 from headwater_schemas.events import ColumnEdge, DatasetRef, RunEventType, TransformationKind
 from support.capture import Captured, RecordingSink
+from support.gate import first_in_gate
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -56,6 +57,7 @@ def test_a_write_emits_what_it_read(captured: Captured, tmp_path: Path) -> None:
     assert end.plan_digest in plans
 
 
+@pytest.mark.nightly
 def test_rows_that_spark_samples_to_sort_them_are_not_counted_twice(captured: Captured, tmp_path: Path) -> None:
     spark = captured.spark
     spark.range(0, 100, 1, 4).write.parquet(str(tmp_path / "in"))
@@ -117,7 +119,7 @@ def test_literals_are_kept_to_the_job_where_that_is_asked_for(spark: SparkSessio
         assert any("SESAME" in str(event) for event in sink.events) is not hidden
 
 
-@pytest.mark.parametrize("literals", [True, False])
+@pytest.mark.parametrize("literals", first_in_gate(1, [False, True]))
 def test_a_key_is_in_no_name_and_the_lineage_of_writer_and_reader_meets(
     spark: SparkSession, tmp_path: Path, literals: bool
 ) -> None:
@@ -138,6 +140,7 @@ def test_a_key_is_in_no_name_and_the_lineage_of_writer_and_reader_meets(
     assert len(written) == 2
 
 
+@pytest.mark.nightly
 def test_names_that_spark_made_have_no_literals_where_that_is_asked_for(spark: SparkSession, tmp_path: Path) -> None:
     people = spark.range(3).selectExpr("cast(id AS string) AS name", "id AS x", "'SESAME' AS c")
     people.write.parquet(str(tmp_path / "in"))
@@ -263,6 +266,7 @@ def test_a_failed_write_emits_what_its_finished_tasks_had_read(captured: Capture
     ]
 
 
+@pytest.mark.nightly
 def test_a_batch_write_to_kafka_that_can_not_be_reached_fails_as_a_run(captured: Captured) -> None:
     rows = captured.spark.sql("SELECT 'v' AS value")
     writer = rows.write.format("kafka").option("topic", "t").option("kafka.bootstrap.servers", "127.0.0.1:1")

@@ -112,6 +112,7 @@ def test_retry_leaves_to_the_next_start_what_kafka_has_not_got(
     }
 
 
+@pytest.mark.nightly
 def test_warn_lets_go_and_says_so(
     spark: SparkSession, tmp_path: Path, dead_broker: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -128,6 +129,7 @@ def test_warn_lets_go_and_says_so(
     assert "not delivered yet" in caplog.text
 
 
+@pytest.mark.nightly
 def test_fail_job_is_content_with_the_outbox(spark: SparkSession, tmp_path: Path, dead_broker: str) -> None:
     with attach(
         spark,
@@ -251,6 +253,7 @@ def test_fail_closed_fails_the_query_when_its_lineage_is_lost(spark: SparkSessio
         capture.close()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("how", ["refused", "kafka is away"])
 def test_fail_closed_stops_a_query_with_another_sink_and_reports_the_overrun(
     spark: SparkSession, tmp_path: Path, dead_broker: str, how: str, caplog: pytest.LogCaptureFixture

@@ -58,6 +58,7 @@ def test_the_writes_inside_are_the_intervals_outputs(captured: Captured, tmp_pat
     assert {entry.plan_digest for entry in sink.entries()} == {plan.digest}
 
 
+@pytest.mark.nightly
 def test_whatever_thread_or_session_writes(captured: Captured, tmp_path: Path, run: Any) -> None:
     def func(frame: DataFrame, batch_id: int) -> None:
         def beside() -> None:
@@ -101,6 +102,7 @@ def test_what_is_made_of_the_batchs_number_makes_no_new_plan(captured: Captured,
     assert {entry.plan_digest for entry in captured.sink.entries()} == {plan.digest}
 
 
+@pytest.mark.nightly
 def test_an_rdd_of_the_batch_is_the_batchs_too(captured: Captured, tmp_path: Path, run: Any) -> None:
     def func(frame: DataFrame, batch_id: int) -> None:
         frame.foreachPartition(lambda rows: None)
@@ -113,6 +115,7 @@ def test_an_rdd_of_the_batch_is_the_batchs_too(captured: Captured, tmp_path: Pat
     assert {lineage.incomplete_reason for lineage in plans} == {"what code makes of an RDD's rows isn't known"}
 
 
+@pytest.mark.nightly
 def test_writes_to_one_dataset_add_up(captured: Captured, tmp_path: Path, run: Any) -> None:
     def func(frame: DataFrame, batch_id: int) -> None:
         for _ in range(2):
@@ -122,6 +125,7 @@ def test_writes_to_one_dataset_add_up(captured: Captured, tmp_path: Path, run: A
     assert outputs(captured) == [{"twice": 4 * n} for n in (1, 2, 3)]
 
 
+@pytest.mark.nightly
 def test_what_code_does_with_its_own_rdds_is_the_batchs(captured: Captured, tmp_path: Path, run: Any) -> None:
     def func(frame: DataFrame, batch_id: int) -> None:
         rows = [row.k for row in frame.collect()]

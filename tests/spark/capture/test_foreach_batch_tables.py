@@ -94,6 +94,7 @@ def newest(frame: DataFrame) -> DataFrame:
     return frame.withColumn("n", F.row_number().over(by_key)).where("n = 1").drop("n")
 
 
+@pytest.mark.nightly
 def test_upserts_belong_to_their_batch_whichever_way_they_are_made(tables: Captured, tmp_path: Path, run: Any) -> None:
     outer = tables.spark
 

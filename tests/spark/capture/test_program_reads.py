@@ -55,6 +55,7 @@ def test_rows_that_the_program_hands_over_may_be_of_what_it_read(
             assert sink.jobs() == {"job", f"job.after{number}"}, "what only reads is no run"
 
 
+@pytest.mark.nightly
 def test_other_writes_of_such_rows(
     subtests: pytest.Subtests, captured: Captured, customers: Callable[[], DataFrame], tmp_path: Path
 ) -> None:
@@ -105,6 +106,7 @@ def test_rows_that_a_temporary_view_names(
     assert not complete
 
 
+@pytest.mark.nightly
 def test_what_functions_may_use_is_read(captured: Captured, customers: Callable[[], DataFrame], tmp_path: Path) -> None:
     """`udf(lambda id: mails[id])`: the plan of the write has nothing of the customers."""
     spark = captured.spark

@@ -40,6 +40,7 @@ def run(captured: Captured, folder: Path, sink: str, count: int) -> RoundTrips:
 
 # Of a sink of Spark's newer kind each micro-batch is also a query of its own, which looks like the program's `collect`
 # until the root of its plan is asked for.
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("sink", "listeners", "asked_of_a_plan"),
     [

@@ -99,6 +99,7 @@ def test_a_heartbeat_says_when_the_next_is_due_and_the_application_has_one(beati
     assert '"seconds": 0.5' in beat.run_facets[HEARTBEAT]
 
 
+@pytest.mark.nightly
 def test_a_write_that_fails_while_it_runs_ends_as_the_run_that_was_announced(beating: Captured, tmp_path: Path) -> None:
     sink, gate = beating.sink, Gate(tmp_path / "gate")
     frame = beating.spark.range(3).withColumn("held", held(gate, fails=True))
@@ -115,6 +116,7 @@ def test_a_write_that_fails_while_it_runs_ends_as_the_run_that_was_announced(bea
     assert len({event.run.run_id for event in sink.runs("job.out") if event.run}) == 1
 
 
+@pytest.mark.nightly
 def test_a_table_that_is_made_of_a_query_is_one_run(beating: Captured, tmp_path: Path) -> None:
     """Spark runs a write within the command, and reports both."""
     sink, gate = beating.sink, Gate(tmp_path / "gate")
@@ -133,6 +135,7 @@ def test_a_table_that_is_made_of_a_query_is_one_run(beating: Captured, tmp_path:
         beating.spark.sql("DROP TABLE slowly_made")
 
 
+@pytest.mark.nightly
 def test_a_query_that_only_reads_is_neither_announced_nor_read(
     beating: Captured, tmp_path: Path, plans_read: list[int]
 ) -> None:

@@ -121,6 +121,7 @@ class Script:
         return [json.loads(line) for line in (self.folder / "events").read_text().splitlines()]
 
 
+@pytest.mark.nightly
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     ("ending", "code", "application", "query", "error"),

@@ -68,6 +68,7 @@ def run(folder: Path, ending: str, **settings: str) -> subprocess.CompletedProce
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.timeout(300)
 def test_fail_job_is_an_exit_code_and_the_data_stays(tmp_path: Path) -> None:
     ended = run(tmp_path, "last line", HEADWATER_EMISSION_POLICY="fail_job", HEADWATER_OUTBOX_ENABLED="false")

@@ -20,6 +20,7 @@ __all__ = ["active_lake", "lake"]
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("active_lake"), pytest.mark.timeout(600)]
 
 
+@pytest.mark.nightly
 def test_rows_of_a_micro_batch_that_delta_skips_are_unknown(lake: SparkSession, tmp_path: Path) -> None:
     three_files(tmp_path / "in")
     sink = RecordingSink()

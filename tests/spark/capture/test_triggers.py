@@ -115,6 +115,7 @@ def test_a_continuous_query_names_its_topic(captured: Captured, tmp_path: Path) 
     assert [use.dataset.name for use in start.run_event.inputs] == ["rate"]
 
 
+@pytest.mark.nightly
 def test_rate(captured: Captured, tmp_path: Path) -> None:
     frame = captured.spark.readStream.format("rate").option("rowsPerSecond", 20).load()
     writer = frame.writeStream.format("noop").queryName("rate").option("checkpointLocation", str(tmp_path / "cp"))

@@ -85,6 +85,7 @@ def test_the_policy_chooses_among_watermarks(captured: Captured, tmp_path: Path,
     assert sorted(delays) == [3_600_000, 7_200_000]
 
 
+@pytest.mark.nightly
 def test_streams_that_are_joined(captured: Captured, tmp_path: Path) -> None:
     drop(tmp_path / "left", 1, (1, "10:00"), (2, "10:30"))
     drop(tmp_path / "right", 1, (1, "10:05"))

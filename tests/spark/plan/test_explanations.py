@@ -64,6 +64,7 @@ def test_a_frame_without_columns_has_no_outputs(tables: SparkSession) -> None:
     assert emitted.complete
 
 
+@pytest.mark.nightly
 def test_a_thousand_columns(tables: SparkSession) -> None:
     emitted = explain_lineage(tables.table("people").select(*((F.col("id") + n).alias(f"c{n}") for n in range(1_000))))
     assert [output.path for output in emitted.outputs] == [f"c{n}" for n in range(1_000)]

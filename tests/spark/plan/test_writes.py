@@ -224,6 +224,7 @@ def test_the_size_of_a_plan_is_known_before_it_is_made(spark: SparkSession, fiel
     assert actual / 2 < estimated_bytes(plan, enough=1 << 30) < actual * 2
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("type_of_each", ["BIGINT", "STRUCT<a: INT, b: STRUCT<latitude: DOUBLE, longitude: DOUBLE>>"])
 def test_the_size_of_a_plan_of_many_columns_too(spark: SparkSession, type_of_each: str) -> None:
     frame = spark.createDataFrame([], ", ".join(f"column_{number} {type_of_each}" for number in range(200)))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(240)]
 
 
-@pytest.fixture(params=["rest", "hive", "memory"])
+@pytest.fixture(params=["rest", pytest.param("hive", marks=pytest.mark.nightly), "memory"])
 def catalog(request: pytest.FixtureRequest, spark: SparkSession, tmp_path: Path) -> Iterator[str]:
     """Name of an Iceberg catalog with the namespace `shop`; another one's server is down."""
     name = f"left_{request.param}"

@@ -10,6 +10,7 @@ import pytest
 from headwater_schemas.events import LifecycleChange
 from headwater_schemas.facets import COLUMNS_FACET
 from spark.sources.watching import Watched
+from support.gate import first_in_gate
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,7 +47,7 @@ def value(spark: SparkSession, table: str, expression: str) -> object:
     return spark.sql(f"SELECT {expression} FROM {table}").collect()[0][0]
 
 
-@pytest.mark.parametrize("table", ["columns_mapped", "ice.db.columns_mapped"])
+@pytest.mark.parametrize("table", first_in_gate(1, ["ice.db.columns_mapped", "columns_mapped"]))
 def test_what_is_renamed_and_dropped(watched: Watched, table: str) -> None:
     spark = watched.spark
     spark.sql(f"CREATE TABLE {table} ({COLUMNS}) USING {f'delta {MAPPED}' if table == 'columns_mapped' else 'iceberg'}")

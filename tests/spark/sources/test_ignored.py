@@ -62,6 +62,7 @@ def test_only_the_first_is_emitted(watched: Watched, tmp_path: Path, name: str) 
     assert [short(e.dataset_event.dataset.name) for e in second if e.dataset_event is not None] == []
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("announced_writes")
 def test_one_that_was_announced_ends_as_a_run_that_wrote_nothing(watched: Watched, tmp_path: Path) -> None:
     """OPTIMIZE of partitions that aren't there: it takes as long as its condition, and finds nothing to do."""

@@ -76,6 +76,7 @@ def test_a_table_of_iceberg_too(watched: Watched, tmp_path: Path) -> None:
     assert written(watched) == [moved.dataset]
 
 
+@pytest.mark.nightly
 def test_a_table_of_a_rest_catalog_too(watched: Watched, tmp_path: Path) -> None:
     with rest_catalog(watched.spark, str(tmp_path / "warehouse")) as uri:
         moved_in(

@@ -15,6 +15,7 @@ from headwater_producers.spark.plan import WriteMode
 from headwater_schemas.events import Certainty, LineageEvent
 from spark.sources.cases import Step, sql
 from spark.sources.watching import Watched, short
+from support.gate import named_in_gate
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
@@ -97,13 +98,24 @@ SOME: dict[str, tuple[str, Step]] = {
 }
 
 
-@pytest.mark.parametrize("name", ALL)
+IN_GATE = {
+    "a static partition",
+    "a partition's folder",
+    "the writer's option",
+    "the session, by SQL",
+    "Delta, replaceWhere",
+    "Delta, the session, by the writer",
+}
+"""Each way to choose partitions once. The nightly run has the others."""
+
+
+@pytest.mark.parametrize("name", named_in_gate({"cut", "delta_cut"}, ALL, str))
 def test_all_that_was_there_is_gone(watched: Watched, folder: Path, name: str) -> None:
     ALL[name](watched.spark, folder)
     assert emitted(watched.new_events()) == [(name, "OVERWRITE")]
 
 
-@pytest.mark.parametrize("title", SOME)
+@pytest.mark.parametrize("title", named_in_gate(IN_GATE, SOME, str))
 def test_other_partitions_stay(watched: Watched, folder: Path, title: str) -> None:
     name, step = SOME[title]
     try:
@@ -116,6 +128,7 @@ def test_other_partitions_stay(watched: Watched, folder: Path, title: str) -> No
     assert [e.dataset_event.lifecycle for e in new_events if e.dataset_event and e.dataset_event.lifecycle] == []
 
 
+@pytest.mark.nightly
 def test_partitions_that_a_condition_empties_in_part(watched: Watched, folder: Path) -> None:
     """Rows that it leaves of a partition are there still: no partition counts as overwritten."""
     where = "city = 'm1' AND id > 0"
@@ -133,7 +146,6 @@ def test_the_partitions_that_a_query_reads(watched: Watched, folder: Path, subte
     days.write.partitionBy("day").saveAsTable("days_table")
     watched.new_events()
     cases = [
-        ("days", "SELECT id FROM read_days WHERE day = 26", ["day=26"], 1),
         ("days_table", "SELECT id FROM days_table WHERE day = 26", ["day=26"], 1),
         (
             "days",
@@ -141,7 +153,6 @@ def test_the_partitions_that_a_query_reads(watched: Watched, folder: Path, subte
             ["day=24", "day=26"],
             2,
         ),
-        ("days", "SELECT id FROM read_days WHERE id = 3", ["day=24", "day=25", "day=26"], 3),
         ("days", "SELECT id FROM read_days WHERE day = 26 AND id > (SELECT avg(id) FROM read_days)", None, 3),
         ("delta-days", "SELECT id FROM read_delta_days WHERE day = 26", ["day=26"], None),
     ]
@@ -178,11 +189,6 @@ def test_a_look_at_a_running_write_settles_nothing(watched: Watched, folder: Pat
     finally:
         spark.conf.unset(MODE)
     watched.new_events()
-
-
-def test_a_delta_path_that_is_replaced_as_a_whole(watched: Watched, folder: Path) -> None:
-    writer(watched.spark).format("delta").save(str(folder / "delta-two"))
-    assert emitted(watched.new_events()) == [("delta-two", "OVERWRITE")]
 
 
 def partitions(events: list[LineageEvent], facet: str, *, read: bool = False) -> list[str] | None:

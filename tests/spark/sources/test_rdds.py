@@ -13,8 +13,20 @@ from spark.sources.cases import Case
 from spark.sources.families import RDDS
 from spark.sources.golden import check
 from spark.sources.watching import Watched, emitted
+from support.gate import named_in_gate
 
 pytestmark = pytest.mark.spark
+
+IN_GATE = {
+    "localCheckpoint()",
+    "createDataFrame(frame.rdd.map(…))",
+    "createDataFrame(frame.collect()), createDataFrame(frame.toPandas())",
+    "createDataFrame(sc.textFile(…))",
+    "foreachPartition()",
+    "rdd.saveAsTextFile()",
+    "foreachPartition() that fails",
+}
+"""Each way from frames to RDDs and back, once. The nightly run has the others."""
 
 
 @pytest.fixture(scope="module")
@@ -22,6 +34,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("rdds")
 
 
-@pytest.mark.parametrize("case", [pytest.param(case, id=case.title) for case in RDDS.cases])
+@pytest.mark.parametrize("case", named_in_gate(IN_GATE, RDDS.cases, lambda case: case.title))
 def test_what_is_emitted(watched: Watched, folder: Path, case: Case) -> None:
     check(RDDS.name, case.title, emitted(watched, folder, RDDS, case))

@@ -22,14 +22,44 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("sources")
 
 
-def in_gate(family: Family) -> bool:
-    return family.name != "Maintenance"
+NIGHTLY = {
+    "Delta: CREATE OR REPLACE TABLE",
+    "Delta: writeTo().createOrReplace()",
+    "Delta: writeTo().replace()",
+    "Delta: saveAsTable()",
+    "Delta: INSERT INTO … REPLACE WHERE",
+    "Delta: ALTER TABLE ADD COLUMNS",
+    "Delta: CREATE TABLE LIKE",
+    "Delta: ALTER TABLE ADD CONSTRAINT, COMMENT ON TABLE",
+    "Delta: MERGE that adds a column",
+    "Delta: DELETE that meets no row",
+    "Delta: table_changes(), readChangeFeed",
+    "Iceberg: CREATE OR REPLACE TABLE",
+    "Iceberg: CREATE OR REPLACE TABLE AS",
+    "Iceberg: writeTo().createOrReplace()",
+    "Iceberg: writeTo().replace()",
+    "Iceberg: INSERT INTO … REPLACE WHERE",
+    "Iceberg: UPDATE, merge-on-read",
+    "Iceberg: DELETE, merge-on-read",
+    "Partitions: Delta, replaceWhere",
+    "Partitions: Delta, DELETE of a partition",
+    "Partitions: MSCK REPAIR TABLE",
+}
+"""Further spellings of what a case of the gate writes: no case of the gate depends on them."""
+
+
+def in_gate(family: Family, case: Case) -> bool:
+    return family.name != "Maintenance" and f"{family.name}: {case.title}" not in NIGHTLY
+
+
+def test_the_nightly_cases_are_there() -> None:
+    assert {f"{family.name}: {case.title}" for family in LAKE for case in family.cases} > NIGHTLY
 
 
 @pytest.mark.parametrize(
     ("family", "case"),
     [
-        pytest.param(f, c, id=f"{f.name}: {c.title}", marks=() if in_gate(f) else pytest.mark.nightly)
+        pytest.param(f, c, id=f"{f.name}: {c.title}", marks=() if in_gate(f, c) else pytest.mark.nightly)
         for f in LAKE
         for c in f.cases
     ],

@@ -49,8 +49,25 @@ ONE_BY_ONE: dict[str, Any] = {
 PREFIX = f"s{uuid.uuid4().hex[:6]}"
 NUMBERS = itertools.count()
 GOLDEN = Path(__file__).parent / "golden"
+NIGHTLY = {
+    "Kafka, `subscribePattern`; a topic that comes later",
+    "Kafka, `assign` of two partitions out of three",
+    "Kafka, a topic that vanishes (`failOnDataLoss=false`)",
+    "Delta, `maxFilesPerTrigger`: parts of a version",
+    "Delta, `startingVersion=2`",
+    "Iceberg, `streaming-max-files-per-micro-batch`: parts of a snapshot",
+    "a Python data source, `simpleStreamReader`",
+    "six folders, united",
+    "one folder, united with itself",
+    "Kafka, the topic by a column of known values",
+    "json files, partitioned",
+    "Delta, a path",
+    "Delta, output mode complete",
+    "a table of parquet files, `toTable`",
+}
+"""Further ways to read or write what a case of the gate reads or writes."""
 CASES = [
-    pytest.param(family, case, id=f"{family}: {case.title}")
+    pytest.param(family, case, id=f"{family}: {case.title}", marks=pytest.mark.nightly if case.title in NIGHTLY else ())
     for family, cases in (("sources", SOURCES), ("sinks", SINKS))
     for case in cases
 ]

@@ -284,7 +284,8 @@ class RealWorld:
 
     def source(self) -> KafkaSource:
         source = KafkaSource(
-            SourceConfig(self.client, self.topics.events, self.group),
+            # Members notice within a heartbeat that partitions move: by default three seconds, each time.
+            SourceConfig({**self.client, "heartbeat.interval.ms": 300}, self.topics.events, self.group),
             clock=time.monotonic,
             notices=Notices(lambda _: None, time.monotonic),
         )

@@ -137,7 +137,7 @@ def test_a_script_that_writes_nothing_is_unknown() -> None:
 
 
 def test_a_comment_is_no_longer_than_a_comment_may_be_and_keeps_the_worst() -> None:
-    columns = {f"{'|<x>' * 60}{number}": str(number) for number in range(5_000)}
+    columns = {f"{'|<x>' * 60}{number}": str(number) for number in range(1_000)}
     gone = [f"/lake/{'@[x](y)' * 20}{number}" for number in range(100)]
     same = [output(f"/lake/{number}", **columns) for number in range(3)]
     other = [output(f"/lake/{number}", "other", **dict.fromkeys(columns, "other")) for number in range(3)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -122,25 +123,27 @@ def test_a_set_is_answered_201_once_it_is_acknowledged() -> None:
 
 
 def test_yaml_and_json_make_the_same_events(subtests: pytest.Subtests) -> None:
-    for media in ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"]:
-        with subtests.test(media=media), door() as (client, sink):
-            assert client.post(PATH, json=SET).status_code == 201
-            ids = [event.event_id for event in sink.taken]
-            sink.taken.clear()
-            packed = gzip.compress(TEXT.encode())
-            headers = {"Content-Type": f"{media}; charset=utf-8", "Content-Encoding": "gzip"}
-            assert client.post(PATH, content=packed, headers=headers).status_code == 201
-            assert [event.event_id for event in sink.taken] == ids
+    packed = gzip.compress(TEXT.encode())
+    with door() as (client, sink):
+        assert client.post(PATH, json=SET).status_code == 201
+        ids = [event.event_id for event in sink.taken]
+        for media in ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"]:
+            with subtests.test(media=media):
+                sink.taken.clear()
+                headers = {"Content-Type": f"{media}; charset=utf-8", "Content-Encoding": "gzip"}
+                assert client.post(PATH, content=packed, headers=headers).status_code == 201
+                assert [event.event_id for event in sink.taken] == ids
 
 
 def test_nothing_is_published_where_it_is_not_asked(subtests: pytest.Subtests) -> None:
-    for mode, changes in [("diff", 2), ("DIFF", 2), ("check", 0)]:
-        with subtests.test(mode=mode), door() as (client, sink):
-            answer = post(client, mode=mode)
-            found = answer.json()
-            assert (answer.status_code, found["published"], found["in_graph"]) == (200, 0, False), answer.text
-            assert (found["declarations"], len(found["changes"])) == (2, changes)
-            assert not sink.taken
+    with door() as (client, sink):
+        for mode, changes in [("diff", 2), ("DIFF", 2), ("check", 0)]:
+            with subtests.test(mode=mode):
+                answer = post(client, mode=mode)
+                found = answer.json()
+                assert (answer.status_code, found["published"], found["in_graph"]) == (200, 0, False), answer.text
+                assert (found["declarations"], len(found["changes"])) == (2, changes)
+                assert not sink.taken
 
 
 def test_to_look_for_mistakes_needs_no_graph() -> None:
@@ -201,9 +204,9 @@ def test_a_mistake_is_400_with_its_line_and_pointer(subtests: pytest.Subtests) -
         ("[" * 100_000, [("/" + "/".join("0" * 61), "line 1: nested deeper than 60 levels")]),
         (CONTRACT.replace("name: d", "tags: []"), [("/schema/0/name", "line 6: is missing")]),
     ]
-    for text, errors in cases:
-        with subtests.test(text=text), door() as (client, sink):
-            for mode in ("publish", "check"):
+    with door() as (client, sink):
+        for (text, errors), mode in itertools.product(cases, ("publish", "check")):
+            with subtests.test(text=text, mode=mode):
                 answer = post(client, text, mode=mode)
                 document = answer.json()
                 assert (answer.status_code, document["type"]) == (400, "urn:headwater:declaration"), answer.text
@@ -211,7 +214,7 @@ def test_a_mistake_is_400_with_its_line_and_pointer(subtests: pytest.Subtests) -
                 assert [one["field"] for one in document["errors"]] == [pointer for pointer, _ in errors]
                 for one, (_, message) in zip(document["errors"], errors, strict=True):
                     assert one["message"].startswith(message)
-            assert not sink.taken
+                assert not sink.taken
 
 
 def test_what_is_not_text_is_400() -> None:
@@ -261,10 +264,11 @@ def test_a_sender_needs_one_of_its_own_tokens(subtests: pytest.Subtests) -> None
         ("Bearer one", 201),
         ("bearer two", 201),
     ]
-    for authorization, status in cases:
-        with subtests.test(authorization=authorization):
-            headers = YAML if authorization is None else {**YAML, "Authorization": authorization}
-            with door(declare_token="one, two", intake=True, intake_token="of-events") as (client, sink):
+    with door(declare_token="one, two", intake=True, intake_token="of-events") as (client, sink):
+        for authorization, status in cases:
+            with subtests.test(authorization=authorization):
+                sink.taken.clear()
+                headers = YAML if authorization is None else {**YAML, "Authorization": authorization}
                 answer = post(client, headers=headers)
                 assert (answer.status_code, bool(sink.taken)) == (status, status == 201)
                 if status == 401:
@@ -309,10 +313,11 @@ def test_other_requests_are_refused(subtests: pytest.Subtests) -> None:
         (YAML, {"mode": "delete"}, 422),
         (YAML, {"wait": "-1"}, 422),
     ]
-    for headers, query, status in cases:
-        with subtests.test(headers=headers, query=query), door() as (client, sink):
-            assert post(client, headers=headers, **query).status_code == status
-            assert not sink.taken
+    with door() as (client, sink):
+        for headers, query, status in cases:
+            with subtests.test(headers=headers, query=query):
+                assert post(client, headers=headers, **query).status_code == status
+                assert not sink.taken
 
 
 def test_a_body_that_is_too_large_is_413() -> None:
@@ -327,7 +332,7 @@ def test_a_body_that_is_too_large_is_413() -> None:
 
 def test_a_large_set_holds_nobody_else_up(subtests: pytest.Subtests) -> None:
     """Each step that takes long runs in a thread."""
-    rows = [{"name": f"d{number}", "owners": ["x"]} for number in range(3_000)]
+    rows = [{"name": f"d{number}", "owners": ["x"]} for number in range(30)]
     for owner, step in [(routes, "_read"), (routes, "next_revision"), (FakeSink, "send"), (routes, "result")]:
         with subtests.test(step=step), door() as (client, sink), ThreadPoolExecutor(1) as pool:
             with held_back(owner, step) as begun:
@@ -336,7 +341,7 @@ def test_a_large_set_holds_nobody_else_up(subtests: pytest.Subtests) -> None:
                 assert client.get("/livez").status_code == 200
                 assert not posted.done()
             assert posted.result(patience(60)).status_code == 201
-            assert len(sink.taken) == 3_002
+            assert len(sink.taken) == 32
 
 
 def test_it_says_whether_kafka_takes_them() -> None:

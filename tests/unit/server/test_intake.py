@@ -104,10 +104,11 @@ def test_a_sender_needs_one_of_the_tokens(subtests: pytest.Subtests) -> None:
         ("Bearer secret-1", 201),
         ("bearer secret-2", 201),
     ]
-    for authorization, status in cases:
-        with subtests.test(authorization=authorization):
-            headers = {} if authorization is None else {"Authorization": authorization}
-            with door(intake_token="secret-1, secret-2") as (client, sink):
+    with door(intake_token="secret-1, secret-2") as (client, sink):
+        for authorization, status in cases:
+            with subtests.test(authorization=authorization):
+                sink.taken.clear()
+                headers = {} if authorization is None else {"Authorization": authorization}
                 answer = client.post(ONE, json=run_event(), headers=headers)
                 assert answer.status_code == status
                 assert bool(sink.taken) == (status == 201)
@@ -143,19 +144,21 @@ def test_what_is_no_event_is_refused_with_its_pointer(subtests: pytest.Subtests)
         (run_data(run={}), "/run/runId"),
         (run_data(run={"runId": True}), "/run/runId"),
     ]
-    for body, pointer in cases:
-        with subtests.test(body=body), door() as (client, sink):
-            answer = client.post(ONE, content=body, headers=JSON)
-            document = answer.json()
-            assert (answer.status_code, document["type"]) == (400, "urn:headwater:event"), answer.text
-            assert answer.headers["content-type"] == "application/problem+json"
-            assert document["errors"][0]["field"] == pointer
-            assert document["errors"][0]["message"]
-            assert not sink.taken
-            assert metric(client, "intake_accepted_total") == 0
-            kind = "not_an_event" if pointer.startswith("/run") else "not_json"
-            assert f'headwater_serve_intake_refused_total{{reason="{kind}"}} 1.0' in client.get("/metrics").text
-            assert client.post(ONE, json=run_event()).status_code == 201
+    with door() as (client, sink):
+        for body, pointer in cases:
+            with subtests.test(body=body):
+                answer = client.post(ONE, content=body, headers=JSON)
+                document = answer.json()
+                assert (answer.status_code, document["type"]) == (400, "urn:headwater:event"), answer.text
+                assert answer.headers["content-type"] == "application/problem+json"
+                assert document["errors"][0]["field"] == pointer
+                assert document["errors"][0]["message"]
+                assert not sink.taken
+        assert metric(client, "intake_accepted_total") == 0
+        for kind, count in (("not_an_event", 2), ("not_json", 8)):
+            refused = f'headwater_serve_intake_refused_total{{reason="{kind}"}} {count}.0'
+            assert refused in client.get("/metrics").text
+        assert client.post(ONE, json=run_event()).status_code == 201
 
 
 def test_an_event_that_is_not_to_the_letter_is_taken_with_notes_or_refused_if_strict() -> None:
@@ -306,18 +309,19 @@ def test_a_body_that_is_too_large_is_413() -> None:
 
 
 def test_gzip_is_unpacked(subtests: pytest.Subtests) -> None:
-    for members in [1, 3]:
-        with subtests.test(members=members):
-            body = run_data()
-            cut = len(body) // members + 1
-            packed = b"".join(gzip.compress(body[at : at + cut]) for at in range(0, len(body), cut))
-            with door() as (client, sink):
+    body = run_data()
+    with door() as (client, sink):
+        for members in [1, 3]:
+            with subtests.test(members=members):
+                sink.taken.clear()
+                cut = len(body) // members + 1
+                packed = b"".join(gzip.compress(body[at : at + cut]) for at in range(0, len(body), cut))
                 answer = client.post(ONE, content=packed, headers={**JSON, "Content-Encoding": "gzip"})
                 assert answer.status_code == 201, answer.text
                 assert run_id(1) in ids(sink)
-                many = gzip.compress(json.dumps([run_event(number) for number in range(500)]).encode())
-                answer = client.post(BATCH, content=many, headers={**JSON, "Content-Encoding": "gzip"})
-                assert (answer.status_code, answer.json()["accepted"]) == (201, 500)
+        many = gzip.compress(json.dumps([run_event(number) for number in range(500)]).encode())
+        answer = client.post(BATCH, content=many, headers={**JSON, "Content-Encoding": "gzip"})
+        assert (answer.status_code, answer.json()["accepted"]) == (201, 500)
 
 
 class CountingMember:
@@ -352,11 +356,12 @@ def test_what_unpacks_to_more_than_it_may_is_413_and_takes_no_memory(monkeypatch
 
 
 def test_what_isnt_gzip_is_refused(subtests: pytest.Subtests) -> None:
-    for body in [b"no gzip", gzip.compress(run_data())[:-10], b""]:
-        with subtests.test(body=body), door() as (client, sink):
-            answer = client.post(ONE, content=body, headers={**JSON, "Content-Encoding": "gzip"})
-            assert (answer.status_code, answer.json()["type"]) == (415, "urn:headwater:media-type")
-            assert not sink.taken
+    with door() as (client, sink):
+        for body in [b"no gzip", gzip.compress(run_data())[:-10], b""]:
+            with subtests.test(body=body):
+                answer = client.post(ONE, content=body, headers={**JSON, "Content-Encoding": "gzip"})
+                assert (answer.status_code, answer.json()["type"]) == (415, "urn:headwater:media-type")
+                assert not sink.taken
 
 
 def test_other_media_sites_and_hosts_are_refused(subtests: pytest.Subtests) -> None:
@@ -369,10 +374,12 @@ def test_other_media_sites_and_hosts_are_refused(subtests: pytest.Subtests) -> N
         (ONE, {**JSON, "Host": "elsewhere.example"}, 421),
         (f"{ONE}?x=1", JSON, 422),
     ]
-    for path, headers, status in cases:
-        with subtests.test(path=path, headers=headers), door() as (client, sink):
-            assert client.post(path, content=run_data(), headers=headers).status_code == status
-            assert bool(sink.taken) == (status == 201)
+    with door() as (client, sink):
+        for path, headers, status in cases:
+            with subtests.test(path=path, headers=headers):
+                sink.taken.clear()
+                assert client.post(path, content=run_data(), headers=headers).status_code == status
+                assert bool(sink.taken) == (status == 201)
 
 
 def test_a_client_that_stalls_is_cut_off() -> None:
@@ -393,7 +400,7 @@ def test_a_client_that_stalls_is_cut_off() -> None:
 
 def test_a_large_event_holds_nobody_else_up(subtests: pytest.Subtests) -> None:
     """Splitting, decoding and sending run in a thread."""
-    large = [run_event(number, padding=["x"] * 20_000) for number in range(40)]
+    large = [run_event(number, padding=["x"] * 2_000) for number in range(40)]
     for owner, step in [(routes, "_split"), (request, "receive"), (FakeSink, "send")]:
         with subtests.test(step=step), door() as (client, sink), ThreadPoolExecutor(1) as pool:
             with held_back(owner, step) as begun:
@@ -407,10 +414,11 @@ def test_a_large_event_holds_nobody_else_up(subtests: pytest.Subtests) -> None:
 
 def test_no_spelling_of_the_path_gets_around_the_token(subtests: pytest.Subtests) -> None:
     cases = ["/api/v1/line%61ge", "/api/v1/lineage/", "/api//v1/lineage", "/api/v1/lineage%2Fbatch"]
-    for path in cases:
-        with subtests.test(path=path), door(intake_token="secret") as (client, sink):
-            assert client.post(path, json=run_event()).status_code in {401, 404}
-            assert not sink.taken
+    with door(intake_token="secret") as (client, sink):
+        for path in cases:
+            with subtests.test(path=path):
+                assert client.post(path, json=run_event()).status_code in {401, 404}
+                assert not sink.taken
 
 
 def test_get_is_no_way_to_send() -> None:

@@ -50,12 +50,13 @@ def test_another_sites_name_is_refused(subtests: pytest.Subtests) -> None:
         ({"host": "0.0.0.0", "allowed_hosts": "lineage.example, other"}, "elsewhere.example", 421),
         ({"allowed_hosts": "*"}, "elsewhere.example", 200),
     ]
-    for settings, host, status in cases:
-        with subtests.test(settings=settings, host=host):
-            with client_of(fake_graph(**settings)) as client:
-                answer = client.get("/livez", headers={"Host": host})
-            assert answer.status_code == status
-            assert (answer.headers["content-type"] == "application/problem+json") == (status == 421)
+    for settings, of_one_server in itertools.groupby(cases, key=lambda case: case[0]):
+        with client_of(fake_graph(**settings)) as client:
+            for _, host, status in of_one_server:
+                with subtests.test(settings=settings, host=host):
+                    answer = client.get("/livez", headers={"Host": host})
+                    assert answer.status_code == status
+                    assert (answer.headers["content-type"] == "application/problem+json") == (status == 421)
 
 
 def test_a_body_that_is_too_large_is_refused() -> None:
