@@ -165,7 +165,7 @@ def prepare(session, channel, scratch, empty):
 sources = SimpleNamespace(identities={}, missing={}, compared=set())
 import builtins
 builtins.sources = sources
-module.isolate, module.make_session, module.prepare = (lambda _: True), (lambda _: Session()), prepare
+module.isolate, module.make_session, module.prepare = (lambda *_: True), (lambda _: Session()), prepare
 module.main()
 """
 
