@@ -27,7 +27,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 
 LONGEST_WORD = 64
 """Maximum length of a word in characters; a longer word is cut."""
@@ -154,6 +154,8 @@ def dataset_title(name: str) -> str:
 
 
 _URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?://([^/]*))?(.*)", re.DOTALL)
+_MOST_FOLDERS = 100
+"""Folders of a path, from its root, that are looked at for partitions."""
 _SCHEMES = {"s3a": "s3", "s3n": "s3", "abfs": "abfss", "wasb": "wasbs"}
 
 
@@ -191,7 +193,7 @@ def is_within(path: str, place: str) -> bool:
 
 def _places(path: str) -> Iterator[str]:
     yield path
-    for slash in reversed([match.start() for match in re.finditer("/", path)]):
+    for slash in reversed([match.start() for match in islice(re.finditer("/", path), _MOST_FOLDERS)]):
         folder = path[:slash]
         if "=" in folder.rpartition("/")[2]:
             yield folder

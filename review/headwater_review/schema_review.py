@@ -166,6 +166,7 @@ class _Reviewing:
         self._tx, self._question, self._policy = tx, question, policy
         self._dataset = resolve_dataset(tx, question.dataset)
         self._graph = SharedGraph(StoredGraph(tx))
+        self._hits: dict[tuple[ChangeStart, tuple[ChangeType, SchemaChange]], ImpactSpread] = {}
         self._starts = StartColumns(tx.tenant, self._dataset, columns_of(tx, self._dataset))
         self._notes = list(notice(tx, self._dataset.asset))
         self._at = self._part()
@@ -185,8 +186,9 @@ class _Reviewing:
             for number, (difference, change) in enumerate(zip(differences, changes, strict=True))
         ]
         reviewed.sort(key=lambda each: each.severity.rank)
-        hits = [each.hit for each in spreads.values()]
-        touched = {node for each in spreads.values() for node in (*each.beginning.start.nodes, *each.hit.worst)}
+        hits = list({id(each.hit): each.hit for each in spreads.values()}.values())
+        touched = {node for each in spreads.values() for node in each.beginning.start.nodes}
+        touched |= {node for hit in hits for node in hit.worst}
         unseen = {
             key for hit in hits for key, job in hit.jobs.items() if Cause.UNSEEN in job.causes
         } | self._unseen_readers
@@ -260,16 +262,21 @@ class _Reviewing:
         for change, starts in starts_by_change.items():
             self._spread(_together(starts), change)
         found: dict[int, _Spread] = {}
+        listed: dict[int, list[int]] = {}
         for number, beginning in begun.items():
             hit = self._spread(beginning.start, _given(changes[number]))
-            nodes = [node for *_, node in hit.ordered()[:MOST_ITEMS]]
-            details = ImpactDetails(hit, nodes, self._policy, beginning, MOST_JOBS)
+            if id(hit) not in listed:
+                listed[id(hit)] = [node for *_, node in hit.ordered()[:MOST_ITEMS]]
+            details = ImpactDetails(hit, listed[id(hit)], self._policy, beginning, MOST_JOBS)
             found[number] = _Spread(beginning, hit, details)
         return found
 
     def _spread(self, start: ChangeStart, change: tuple[ChangeType, SchemaChange]) -> ImpactSpread:
-        graph: ImpactGraph = self._graph
-        return spread(graph, start, *change, self._policy, depth=None)
+        """Impact of a change at a start. Columns by the thousand that are added begin at one: the dataset."""
+        if (known := self._hits.get((start, change))) is None:
+            graph: ImpactGraph = self._graph
+            known = self._hits[start, change] = spread(graph, start, *change, self._policy, depth=None)
+        return known
 
     def _reviewed(
         self,

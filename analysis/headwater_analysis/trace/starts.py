@@ -109,6 +109,8 @@ def parse_offsets(topic: str, text: str, topic_id: str | None = None) -> Offsets
     return Offsets(topic, None if partition == "all" else int(partition), found.start, end, topic_id)
 
 
+_MOST_PATH = 8_192
+"""Longest path that is looked for, in characters: its folders are, too, each with what leads to it."""
 Start = Offsets | Times | Path | VersionOf
 Starts = Start | Sequence[Offsets | Times]
 """Start of a trace: one part, or several parts of topics."""
@@ -210,8 +212,6 @@ def parts_of_start(context: Context, start: Starts) -> list[Part]:
     if isinstance(start, Sequence):
         return list(join(part for each in start for part in parts_of_start(context, each)))
     if isinstance(start, Path):
-        if not start.path.strip():
-            raise QuestionError("Name a file or partition by its path.", field="path")
         return _path_parts(context, start.path)
     found = resolve_dataset(context.tx, start.topic if isinstance(start, Offsets | Times) else start.dataset)
     context.notes |= dict.fromkeys(notice(context.tx, found.asset))
@@ -267,6 +267,10 @@ def _version_is_known(context: Context, part: Part) -> bool:
 
 
 def _path_parts(context: Context, path: str) -> list[Part]:
+    if not path.strip():
+        raise QuestionError("Name a file or partition by its path.", field="path")
+    if len(path) > _MOST_PATH:
+        raise QuestionError(f"A path has {_MOST_PATH:,} characters at most.", field="path")
     place = canonical_path(path)
     found = _listed_parts(context, path, place, produced=context.backward) + _versions_with(context, path, place)
     if found:

@@ -15,7 +15,11 @@ import pytest
 from headwater.cli import main
 from headwater_analysis.errors import NotFoundError, QuestionError
 from headwater_analysis.impact import ImpactChange, ImpactPage, SchemaChange, Severity, analyze
+from headwater_analysis.impact.graph import ImpactGraph
+from headwater_analysis.impact.moves import ChangeStart
+from headwater_analysis.impact.spread import ImpactSpread, spread
 from headwater_analysis.reader import Reader, Transaction
+from headwater_review import schema_review
 from headwater_review.compare import DifferenceKind, SchemaDifference
 from headwater_review.jobs.job_review import review_job
 from headwater_review.jobs.version import version_of
@@ -103,6 +107,21 @@ def test_all_differences_at_once(fill: Callable[..., None], reader: Reader) -> N
     removed = found.differences[0]
     assert removed.difference.similar == "remark"
     assert [item.asset.spelling for item in removed.items] == ["w/copy#note", "w/copy"]
+
+
+def test_added_columns_spread_once(fill: Callable[..., None], reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of 20,000 kept an impact of its own, of the whole dataset: gigabytes."""
+    fill(SHOP)
+    spreads: list[ChangeStart] = []
+
+    def counted(graph: ImpactGraph, start: ChangeStart, *change: Any, **depth: Any) -> ImpactSpread:
+        spreads.append(start)
+        return spread(graph, start, *change, **depth)
+
+    monkeypatch.setattr(schema_review, "spread", counted)
+    found = reviewed(reader, ", ".join([*FIELDS, *(f"c{number} int" for number in range(300))]))
+    assert sum(total.total for total in found.totals) == 300
+    assert len(spreads) <= 2
 
 
 def test_a_declared_rename_breaks_as_well(fill: Callable[..., None], reader: Reader) -> None:

@@ -6,13 +6,17 @@ import itertools
 import random
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 import typer
 
 from headwater.options import parse_hops
 from headwater.trace_options import complete_path, parse_duration, parse_records
+from headwater_analysis.errors import QuestionError
 from headwater_analysis.trace import Offsets, Times
+from headwater_analysis.trace import Path as PathStart
+from headwater_analysis.trace.starts import parts_of_start
 from headwater_graph.facts.spans import Spans, difference, flat, intersection, union
 from headwater_graph.words import canonical_path, path_mark, path_marks
 from headwater_schemas.ranges import MOST_OFFSET
@@ -33,6 +37,17 @@ def test_a_relative_path_is_completed_where_it_exists(tmp_path: Path, monkeypatc
     ]  # fmt: skip
     for odd in ("a" * 5_000, "/a" * 5_000, "a\0b", "\udcff"):
         assert complete_path(odd) == odd
+
+
+def test_only_the_first_folders_of_a_path_are_marked() -> None:
+    """300,000 of them in an event of 1 MB took a worker minutes."""
+    assert len(path_marks(["/" + "a=1/" * 300 + "part-0"])) == 100
+
+
+def test_a_path_of_any_length_is_not_looked_for() -> None:
+    """Its 4,096 folders alone would be 17 MB of names, and 60,000 were 4 GB."""
+    with pytest.raises(QuestionError, match="8,192 characters"):
+        parts_of_start(cast("Any", None), PathStart("/a" * 4_097))
 
 
 def test_spans_are_sets_of_offsets(subtests: pytest.Subtests) -> None:
