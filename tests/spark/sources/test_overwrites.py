@@ -153,6 +153,7 @@ def test_the_partitions_that_a_query_reads(watched: Watched, folder: Path, subte
             ["day=24", "day=26"],
             2,
         ),
+        ("days", "SELECT id FROM read_days WHERE id = 3", ["day=24", "day=25", "day=26"], 3),
         ("days", "SELECT id FROM read_days WHERE day = 26 AND id > (SELECT avg(id) FROM read_days)", None, 3),
         ("delta-days", "SELECT id FROM read_delta_days WHERE day = 26", ["day=26"], None),
     ]
