@@ -35,6 +35,7 @@ from support.waiting import factor, patience
 
 if TYPE_CHECKING:
     from neo4j import Driver
+    from xdist.remote import Producer
 
     from support.materializer.worlds import RealWorld
 
@@ -69,9 +70,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config) -> FromBothEnds | None:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FromBothEnds | None:
     """Hand out files from both ends of the order, as `--dist loadfile` asks for."""
-    return FromBothEnds(config) if config.getoption("dist") == "loadfile" else None
+    return FromBothEnds(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
