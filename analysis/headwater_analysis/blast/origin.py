@@ -43,6 +43,7 @@ def run_origin(context: Context, run_id: str) -> Hop:
 
     Raises:
         NotFoundError: there is no such run, or it wrote nothing.
+        AmbiguousError: it wrote nothing itself, but started runs; with the last five of them.
     """
     row = context.tx.row("blast/run", key=resolve_run(context.tx, run_id).key)
     if row is None:
@@ -51,6 +52,11 @@ def run_origin(context: Context, run_id: str) -> Hop:
     if row["query"] is not None:
         return _streaming(context, run, row["query"])
     outputs = joined([(run, use) for use in run.writes()], context.datasets)
+    if not outputs and row["children_total"]:
+        raise AmbiguousError(
+            f"The run {run_id!r} wrote nothing itself, but started {row['children_total']:,} runs.",
+            candidates=row["children"],
+        )
     if not outputs:
         raise NotFoundError(f"The run {run_id!r} wrote nothing that is known.")
     return Hop(

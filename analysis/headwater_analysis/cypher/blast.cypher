@@ -19,12 +19,14 @@ MATCH (q:HwQuery)
 WHERE q.tenant = $given.tenant AND any(prefix IN $given.prefixes WHERE q.query_id STARTS WITH prefix)
 RETURN q.key AS key, q.query_id AS query_id ORDER BY query_id LIMIT $given.limit
 
-// run: A run by its id, with its inputs and outputs
+// run: A run by its id, with its inputs and outputs, and the last runs that it started
 MATCH (r:HwRun {key: $given.key})
 RETURN 0 AS n, 'Run' AS label, r {.*} AS properties,
   head([(r)-[:OF]->(j:HwJob) | j {.key, .namespace, .name, .processing_type}]) AS job,
   [(r)-[u:CONSUMED|PRODUCED]->(d:HwDataset) | [type(u), d.key, u {.*}]] AS uses,
-  head([(r)-[:IN_QUERY]->(q:HwQuery) | q.key]) AS query
+  head([(r)-[:IN_QUERY]->(q:HwQuery) | q.key]) AS query,
+  COUNT { (r)<-[:CHILD_OF]-(:HwRun) } AS children_total,
+  COLLECT { MATCH (r)<-[:CHILD_OF]-(c:HwRun) RETURN c.run_id ORDER BY c.started_at DESC, c.key LIMIT 5 } AS children
 
 // writing_queries: Streaming queries that write some datasets, with their job
 UNWIND $given.datasets AS dataset

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from headwater_analysis.blast import BadBatches, BadRun, Blast, Offsets, Tainted, blast
-from headwater_analysis.errors import NotFoundError, QuestionError
+from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
 from headwater_analysis.reader import Reader
 from headwater_analysis.trace import PartKind
 from headwater_schemas.events import (
@@ -22,6 +22,7 @@ from headwater_schemas.events import (
     JobRef,
     LifecycleChange,
     LineageEvent,
+    ParentRun,
     Position,
     ProcessingType,
     RunEvent,
@@ -283,7 +284,12 @@ def test_a_missing_batch_may_have_read_the_bad_records(clean_database: Driver, r
 
 
 def test_what_can_not_be_asked(clean_database: Driver, reader: Reader) -> None:
-    write(clean_database, stream("first", "in", "mid"))
+    application = ParentRun("app 0", JobRef("jobs", "app"))
+    runs = [ran("app", [], [], 0), *(ran("report", [], [REPORT], at, parent=application) for at in (10, 20))]
+    write(clean_database, stream("first", "in", "mid"), events=runs)
+    with pytest.raises(AmbiguousError, match="wrote nothing itself, but started 2 runs") as several:
+        blast(reader, BadRun("app 0"))
+    assert several.value.candidates == ("report 20", "report 10")
     with pytest.raises(NotFoundError, match="No run has the id"):
         blast(reader, BadRun("nothing"))
     with pytest.raises(NotFoundError, match="No streaming query"):
