@@ -110,7 +110,8 @@ _MOST_DECODED: Final = 2
 _MOST_NESTED_CALLS: Final = 32
 _PERCENT_ENCODED: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 _ENTITY: Final = re.compile(r"&(?:quot|apos|lt|#0?3[49]|#x2[27]);", re.IGNORECASE)
-_BASE64: Final = re.compile(r"(?<![\w+/=\-])[\w+/\-]{16,32768}+={0,2}+(?![\w+/=\-])", re.ASCII)
+_BASE64: Final = re.compile(r"(?<![\w+/=\-])[\w+/\-]{16,32768}+(?:={1,2}+(?![\w+=\-])|(?![\w+/=\-]))", re.ASCII)
+_QUOTE_ENTITY: Final = re.compile(r"&(?:quot|apos|#0?3[49]|#x2[27]);", re.IGNORECASE)
 _PLAIN: Final = re.compile(r"[\t\n\r\x20-\x7E]++")
 _CALL: Final = re.compile(
     r"(?<!\w)(?:(?P<key>(?:try_)?aes_(?:en|de)crypt|pgp_sym_(?:en|de)crypt\w{0,6}|des_(?:en|de)crypt|(?:en|de)crypt)"
@@ -299,12 +300,21 @@ def _remembered(text: str) -> str:
 
 
 def _redacted(text: str) -> str:
-    if _ENTITY.search(text) and (redacted := _read_once(plain := unescape(text))) != plain:
-        text = redacted
-    text = _read_once(text)
+    text = _with_entities(text)
     if _PERCENT_ENCODED.search(text):
         text = _without_encoded(text)
     return _BASE64.sub(_without_base64, text)
+
+
+def _with_entities(text: str) -> str:
+    """Redact text that may have HTML entities: it is decoded if the decoded text has a secret."""
+    if _ENTITY.search(text):
+        # A quote that ends no literal around it.
+        quote = '"' if "'" in text else "'"
+        plain = unescape(_QUOTE_ENTITY.sub(quote, text))
+        if (redacted := _read_once(plain)) != plain:
+            return redacted
+    return _read_once(text)
 
 
 def _without_base64(found: re.Match[str]) -> str:
@@ -345,7 +355,7 @@ def _without_encoded(text: str) -> str:
         decoded = unquote(before := decoded)
         if decoded == before:
             break
-        if (redacted := _read_once(decoded)) != decoded:
+        if (redacted := _with_entities(decoded)) != decoded:
             return redacted
     return text
 

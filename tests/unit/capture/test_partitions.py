@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headwater_producers.spark.connectors.delta.log import delta_files, files_of_version
 from headwater_producers.spark.events.datasets import change_body
+from headwater_producers.spark.events.partitions import input_facets
 from headwater_producers.spark.events.writes import Counts, Write, join_outputs
 from headwater_producers.spark.jvm.files import TextFolder
 from headwater_producers.spark.plan import DdlChange, PlanDescription, PlanOutput, SourceKind, WriteMode
@@ -37,7 +38,11 @@ def test_a_folder_is_named_as_spark_names_it_and_read_back(subtests: pytest.Subt
 
 
 def test_one_with_a_secret_is_redacted_before_it_is_escaped() -> None:
-    assert partition_path((("SELECT 'password", "' || 'Zq7 x' AS a"),)) == "SELECT 'password=' || [redacted] AS a"
+    partition = (("SELECT 'password", "' || 'Zq7 x' AS a"), ("day", "1"))
+    assert partition_path(partition) == "SELECT 'password=' || [redacted] AS a/day=1"
+    [facet] = input_facets([partition]).values()
+    [named] = json.loads(facet)["inputCondition"]["partitions"]
+    assert named["dimensions"] == {"SELECT 'password": "[redacted]", "day": "1"}
 
 
 def test_a_path_that_is_no_partition() -> None:

@@ -127,6 +127,9 @@ def test_a_secret_goes_where_its_name_is_encoded_foreign_or_an_argument(subtests
         f"{{&quot;password&quot;: &quot;{SECRET}&quot;}}",
         f"&lt;password&gt;{SECRET}&lt;/password&gt;",
         f"OPTIONS (&#39;my.password&#39; &#39;{SECRET}&#39;)",
+        f"'IDENTIFIED BY &#x27;{SECRET} x&#x27;'",
+        f"'&#x27;{SECRET} x&#x27; AS password'",
+        f"/t/day=pgp_sym_encrypt(d, &%23x27;{SECRET} x&%23x27;)/part-0",
     ]
     for text in cases:
         with subtests.test(text=text):
@@ -135,7 +138,9 @@ def test_a_secret_goes_where_its_name_is_encoded_foreign_or_an_argument(subtests
     for text in (f"password={SECRET}", f'{{"password": "{SECRET}"}}', "jdbc:mysql://h/d?password=x", f"bob:{SECRET}@h"):
         for encode in (base64.b64encode, base64.urlsafe_b64encode):
             with subtests.test(encoded=text):
-                assert redact(f"conf {encode(text.encode()).decode()}, more") == f"conf {MASK}, more"
+                encoded = encode(text.encode()).decode()
+                assert redact(f"conf {encoded}, more") == f"conf {MASK}, more"
+                assert "=" not in encoded or redact(f"/t/conf {encoded}/part-0") == f"/t/conf {MASK}/part-0"
 
 
 def test_a_quoted_secret_in_a_literal_goes(subtests: pytest.Subtests) -> None:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from headwater_producers.spark.plan import PlanOutput, WriteMode
 from headwater_producers.spark.plan.partition import MAX_PARTITIONS, Partition, PartitionChange, partition_path
+from headwater_schemas.redaction import MASK, redact
 
 PARTITIONS: Final = "headwater_partitions"
 """Dataset facet of partitions. For an output: `columns`, `count` (number of partitions that got rows, if known) and,
@@ -48,10 +49,24 @@ def output_facets(
         facets[PARTITIONS]["overwritten"] = emptied
     named = partitions or ([output.partition] if output.partition else [])
     if named:
-        facets[_SUBSET] = _subset([{"identifier": partition_path(each), "dimensions": dict(each)} for each in named])
+        facets[_SUBSET] = _subset(
+            [{"identifier": partition_path(each), "dimensions": _dimensions(each)} for each in named]
+        )
     if output.branch is not None:
         facets[BRANCH] = {"name": output.branch}
     return {name: json.dumps(facet) for name, facet in facets.items()}
+
+
+def _named(partitions: Iterable[Partition]) -> list[dict[str, Any]]:
+    return [{"identifier": partition_path(each), "dimensions": _dimensions(each)} for each in partitions]
+
+
+def _dimensions(partition: Partition) -> dict[str, str | None]:
+    """Values by column. One that only together with its column's name is seen to be a secret is masked."""
+    return {
+        name: value if value is None or redact(plain := f"{name}={value}") == plain else MASK
+        for name, value in partition
+    }
 
 
 def _overwritten(
@@ -69,8 +84,7 @@ def input_facets(partitions: Sequence[Partition]) -> dict[str, str]:
     """Build the facet of an input with the partitions that were read; empty if unknown."""
     if not partitions:
         return {}
-    named = [{"identifier": partition_path(each), "dimensions": dict(each)} for each in partitions]
-    return {_SUBSET: json.dumps({"inputCondition": {"type": "partition", "partitions": named}})}
+    return {_SUBSET: json.dumps({"inputCondition": {"type": "partition", "partitions": _named(partitions)}})}
 
 
 def joined_facets(earlier: Mapping[str, str], later: Mapping[str, str]) -> dict[str, str]:
