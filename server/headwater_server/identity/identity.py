@@ -1,0 +1,82 @@
+"""`Identity`: who asks, in which tenant, and the scopes that the credential gives."""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+IDENTITY = "headwater.identity"
+"""Key of the identity in a request's ASGI scope."""
+
+
+class Scope(StrEnum):
+    """Actions that a credential can allow. Each route needs one."""
+
+    READ = "read"
+    """Ask questions."""
+    EXPRESSIONS = "expressions"
+    """See expressions, SQL, file paths and error texts in answers."""
+    WRITE = "write"
+    """Send lineage events."""
+    DECLARE = "declare"
+    """Send declarations."""
+    INCIDENTS = "incidents"
+    """Open and change incidents."""
+    OPERATE = "operate"
+    """Read metrics and the audit."""
+    ADMINISTER = "administer"
+    """See which rule decides for others."""
+
+
+class Source(StrEnum):
+    """How an identity was established."""
+
+    ANONYMOUS = "anonymous"
+    TOKEN = "token"
+    OIDC = "oidc"
+    SESSION = "session"
+    PROXY = "proxy"
+    CERTIFICATE = "certificate"
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who asks.
+
+    Attributes:
+        source: how it was established.
+        subject: name that is unique within the source: a token's name, an OIDC `sub`, a certificate's subject.
+        tenant: the only tenant whose graph it may ask; None: the server's.
+        groups: groups of the subject, from its provider or its token.
+        scopes: what the credential allows; policies can only take from it.
+        expires: end of the credential; None: it has none.
+    """
+
+    source: Source
+    subject: str
+    tenant: str | None = None
+    groups: frozenset[str] = frozenset()
+    scopes: frozenset[Scope] = frozenset()
+    expires: datetime | None = None
+
+    @property
+    def name(self) -> str:
+        """Unique name among all sources: `token:ci`, `oidc:248289761001`."""
+        return f"{self.source}:{self.subject}"
+
+
+ANONYMOUS = Identity(Source.ANONYMOUS, "", scopes=frozenset(Scope))
+"""Everybody, where nothing is configured: only on a loopback address, or by an explicit switch."""
+
+
+def identity_of(scope: MutableMapping[str, Any]) -> Identity:
+    """Return the identity of a request.
+
+    Raises:
+        KeyError: no middleware established one: a defect, never a default.
+    """
+    found: Identity = scope[IDENTITY]
+    return found
