@@ -207,6 +207,11 @@ COMMANDS: dict[str, Command] = {
         "Retention of the micro-batches of streaming queries.",
         extra="materializer",
     ),
+    "token": Command(
+        "headwater.commands.token",
+        _OPERATE,
+        "API tokens of `headwater serve`: create, list and revoke them, without a restart.",
+    ),
     "bench": Command(
         "headwater_benchmarks.commands.bench",
         _MEASURE,

@@ -108,7 +108,7 @@ def document(routes: Sequence[BaseRoute]) -> dict[str, Any]:
     return _with_short_names(whole)
 
 
-_ANSWERS_TO_NONE = frozenset({"intake", "declarations", "service"})
+_ANSWERS_TO_NONE = frozenset({"intake", "declarations", "identity", "service"})
 """Areas whose answers aren't of the graph."""
 _STATE = {
     "$ref": "#/components/schemas/GraphState",

@@ -19,6 +19,7 @@ from headwater_analysis.errors import GraphUnreachableError, TimeLimitError
 from headwater_server.app import create_app
 from headwater_server.asking import Graph
 from headwater_server.connections import RESERVED, Connections, connection_class
+from headwater_server.identity import SERVER
 from headwater_server.settings import ServeSettings
 
 log = logging.getLogger("headwater.serve")
@@ -80,7 +81,7 @@ class HttpServer:
                 doing so until a setting is changed.
         """
         try:
-            self._graph.reader().read(lambda tx: tx.rows("service/ping"), timeout_seconds=_CHECK_SECONDS)
+            self._graph.reader(SERVER).read(lambda tx: tx.rows("service/ping"), timeout_seconds=_CHECK_SECONDS)
         except (GraphUnreachableError, TimeLimitError):
             return False
         return True

@@ -3,6 +3,15 @@
 `middleware.identify` calls it once for each request; everything behind reads `identity_of(scope)`.
 """
 
-from headwater_server.identity.identity import ANONYMOUS, Identity, Scope, Source, identity_of
+from headwater_server.identity.identity import (
+    ANONYMOUS,
+    ANONYMOUS_READER,
+    NOBODY,
+    SERVER,
+    Identity,
+    Scope,
+    Source,
+    identity_of,
+)
 
-__all__ = ["ANONYMOUS", "Identity", "Scope", "Source", "identity_of"]
+__all__ = ["ANONYMOUS", "ANONYMOUS_READER", "NOBODY", "SERVER", "Identity", "Scope", "Source", "identity_of"]

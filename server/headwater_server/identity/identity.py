@@ -34,8 +34,10 @@ class Scope(StrEnum):
 class Source(StrEnum):
     """How an identity was established."""
 
+    SERVER = "server"
+    """The server itself, which checks its graph; never a request."""
     ANONYMOUS = "anonymous"
-    TOKEN = "token"
+    TOKEN = "token"  # noqa: S105 - the name of a way
     OIDC = "oidc"
     SESSION = "session"
     PROXY = "proxy"
@@ -68,8 +70,17 @@ class Identity:
         return f"{self.source}:{self.subject}"
 
 
+SERVER = Identity(Source.SERVER, "", scopes=frozenset(Scope))
+"""The server itself: health, and the rules that it checks in the background."""
+
 ANONYMOUS = Identity(Source.ANONYMOUS, "", scopes=frozenset(Scope))
-"""Everybody, where nothing is configured: only on a loopback address, or by an explicit switch."""
+"""Everybody, where no way to log in is configured: only on a loopback address."""
+
+ANONYMOUS_READER = Identity(Source.ANONYMOUS, "", scopes=frozenset({Scope.READ, Scope.EXPRESSIONS, Scope.OPERATE}))
+"""Everybody without a credential, where `serve.allow_anonymous_reads` is set."""
+
+NOBODY = Identity(Source.ANONYMOUS, "")
+"""Whoever asks for what is open to all: its credential isn't looked at."""
 
 
 def identity_of(scope: MutableMapping[str, Any]) -> Identity:
