@@ -31,6 +31,7 @@ from headwater_server.page import page_routes
 from headwater_server.parameters import query_names
 from headwater_server.routes import ROUTERS, intake, review
 from headwater_server.scoped import Access, ScopedRoute
+from headwater_server.tls import ServerTls
 
 # Of answers that are smaller, gzip saves less than a packet.
 _GZIP_FROM_BYTES = 1_024
@@ -38,12 +39,13 @@ _GZIP_FROM_BYTES = 1_024
 _GZIP_LEVEL = 5
 
 
-def create_app(graph: Graph, authentication: Authentication | None = None) -> FastAPI:
+def create_app(graph: Graph, authentication: Authentication | None = None, tls: ServerTls | None = None) -> FastAPI:
     """ASGI app of the API and the page over one graph.
 
     Args:
         graph: to ask.
         authentication: ways to log in; None: those of the settings.
+        tls: TLS of the server, for the metrics.
 
     Raises:
         AuthenticationSettingsError: settings of a way to log in contradict each other.
@@ -112,7 +114,7 @@ def create_app(graph: Graph, authentication: Authentication | None = None) -> Fa
         app.router.routes.extend(router.routes)
     app.state.graph = graph
     app.state.metrics = metrics
-    app.state.authentication = authentication
+    app.state.authentication, app.state.tls = authentication, tls
     app.state.probing = CapacityLimiter(1)
     # Of large bodies, and of declarations: more at a time wouldn't be faster, and hold more memory.
     app.state.decoding, app.state.declaring = CapacityLimiter(1), CapacityLimiter(1)

@@ -110,7 +110,7 @@ class IntakeMetrics:
 
 
 class AuthenticationMetrics:
-    """Metrics of log-in: refused requests, and the tokens file.
+    """Metrics of log-in: refused requests, and the files of tokens and certificates.
 
     Args:
         registry: of the server.
@@ -131,6 +131,12 @@ class AuthenticationMetrics:
             registry=registry,
         )
 
+        self._tls_files = Gauge(
+            f"{_PREFIX}_tls_files_up",
+            "1 while the certificates in use are those of the files, and where there is no TLS.",
+            registry=registry,
+        )
+
     def refused(self, fault: CredentialFault) -> None:
         """Count a refused request."""
         self._refused.labels(fault.value).inc()
@@ -138,6 +144,10 @@ class AuthenticationMetrics:
     def tokens_file_up(self, *, up: bool) -> None:
         """The file of API tokens can be read, or can't."""
         self._tokens_file.set(up)
+
+    def tls_files_up(self, *, up: bool) -> None:
+        """The certificates of the files are in use, or older ones are."""
+        self._tls_files.set(up)
 
 
 class CheckMetrics:

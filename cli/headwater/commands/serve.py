@@ -43,6 +43,7 @@ from headwater_server.identity.tokens import TokensFileError
 from headwater_server.middleware.intake import DECLARATIONS, ONE
 from headwater_server.server import HttpServer
 from headwater_server.settings import ServeSettings
+from headwater_server.tls import ServerTls, TlsFilesError, configured_tls
 
 _MINUTE_SECONDS = 60
 # A sender waits for it. Events that come at the same time still share a request to the broker.
@@ -55,6 +56,7 @@ log = logging.getLogger("headwater.serve")
 
 
 def command(
+    *,
     host: Annotated[str | None, typer.Option(help="The address to listen on.")] = None,
     port: Annotated[int | None, typer.Option(help="The port; 0 takes a free one and logs which.")] = None,
     tenant: TenantOption = None,
@@ -68,6 +70,13 @@ def command(
     allow_anonymous_reads: Annotated[
         bool | None,
         typer.Option("--allow-anonymous-reads", help="Let everybody who reaches it read the graph, without log-in."),
+    ] = None,
+    tls_certificate: Annotated[
+        str | None, typer.Option(help="The file (PEM) of the server's certificate and chain, for HTTPS.")
+    ] = None,
+    tls_key: Annotated[str | None, typer.Option(help="The file (PEM) of the certificate's key.")] = None,
+    tls_client_ca: Annotated[
+        str | None, typer.Option(help="The file (PEM) of authorities whose client certificates log in.")
     ] = None,
     policy: Annotated[
         str | None, typer.Option(help="A policy file (TOML) for impacts, instead of the one that comes with Headwater.")
@@ -86,12 +95,15 @@ def command(
         "serve.port": port,
         "serve.allowed_hosts": None if allowed_host is None else ",".join(allowed_host),
         "serve.allow_anonymous_reads": allow_anonymous_reads,
+        "serve.tls_certificate": tls_certificate,
+        "serve.tls_key": tls_key,
+        "serve.tls_client_ca": tls_client_ca,
         "serve.policy": policy,
         "analysis.tenant": tenant,
         "log.format": log_format,
     }
     settings = connected_settings(flags, neo4j=True, silently=True)  # the log has it
-    authentication = _authentication(settings.serve)
+    authentication, tls = _access(settings.serve)
     _check_names(settings.serve)
     try:
         judged_by = None if settings.serve.policy is None else load_policy(Path(settings.serve.policy))
@@ -120,7 +132,7 @@ def command(
             kept(topic_ends(settings.kafka)),
             KafkaArrivals(settings.kafka, follows_names=False),
         )
-        server = HttpServer(graph, create_app(graph, authentication))
+        server = HttpServer(graph, create_app(graph, authentication, tls), tls)
     except OSError as error:
         driver.close()
         if publisher is not None:
@@ -242,20 +254,21 @@ class RepeatLimit(logging.Filter):
         return True
 
 
-def _authentication(serve: ServeSettings) -> Authentication:
-    """Ways to log in, by the settings.
+def _access(serve: ServeSettings) -> tuple[Authentication, ServerTls | None]:
+    """Ways to log in, and TLS, by the settings.
 
     Raises:
         ConfigurationError: they contradict each other, or everybody could ask, or nobody could send.
     """
     try:
         authentication = configured_authentication(serve)
-    except AuthenticationSettingsError as error:
+        tls = configured_tls(serve, authentication)
+    except (AuthenticationSettingsError, TlsFilesError) as error:
         raise ConfigurationError(str(error), fix=error.fix) from error
     except TokensFileError as error:
         raise ConfigurationError(str(error), fix="Mend the file of HEADWATER_SERVE_TOKENS_FILE.") from error
     if authentication.configured:
-        return authentication
+        return authentication, tls
     if serve.allow_anonymous_reads and (serve.intake or serve.declare):
         raise ConfigurationError(
             "Events or declarations are accepted from nobody: there is no way to log in, and "
@@ -269,7 +282,7 @@ def _authentication(serve: ServeSettings) -> Authentication:
             fix="Set HEADWATER_SERVE_TOKENS_FILE and create a token with `headwater token create`, or set another way "
             "to log in; --allow-anonymous-reads lets everybody read.",
         )
-    return authentication
+    return authentication, tls
 
 
 def _check_names(serve: ServeSettings) -> None:

@@ -15,6 +15,7 @@ from headwater_server.identity import SERVER, Scope
 from headwater_server.identity.authentication import Authentication
 from headwater_server.metrics import ServeMetrics
 from headwater_server.scoped import Access, api_route
+from headwater_server.tls import ServerTls
 
 _open = APIRouter(tags=["service"], route_class=api_route(Access.OPEN))
 _operating = APIRouter(tags=["service"], route_class=api_route(Scope.OPERATE))
@@ -89,6 +90,8 @@ async def metrics(request: Request) -> Response:
     exposed.intake.kafka_up(up=bool(_kafka_reachable(graph)))
     authentication: Authentication = request.app.state.authentication
     exposed.authentication.tokens_file_up(up=authentication.tokens is None or authentication.tokens.check())
+    tls: ServerTls | None = request.app.state.tls
+    exposed.authentication.tls_files_up(up=tls is None or tls.check())
     return Response(generate_latest(exposed.registry), media_type=CONTENT_TYPE_LATEST, headers=_NOT_KEPT)
 
 
