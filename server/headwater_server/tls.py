@@ -8,7 +8,8 @@ yet:
 - there are at most 128 at a time, 32 of them from one client. One more ends the oldest. Else anybody could take all
   files of the process by opening connections and sending nothing.
 
-Sessions aren't resumed where client certificates are asked for: a resumed one would skip the check of the certificate.
+A resumed session has the certificate of its first handshake. The certificate's end is checked with each request, and a
+new client CA comes with a new context, which resumes no session of the one before.
 """
 
 from __future__ import annotations
@@ -136,8 +137,6 @@ class ServerTls:
         context.verify_mode = ssl.CERT_REQUIRED if self._required else ssl.CERT_OPTIONAL
         # An intermediate authority alone can be the one that is trusted.
         context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
-        context.options |= ssl.OP_NO_TICKET
-        context.num_tickets = 0
         return context
 
 
@@ -168,7 +167,7 @@ def _no_password() -> NoReturn:
 
 def _reason(error: Exception) -> str:
     if isinstance(error, ssl.SSLError):
-        return (error.reason or str(error)).replace("_", " ").lower()
+        return (error.reason or "not PEM, or it isn't there").replace("_", " ").lower()
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
