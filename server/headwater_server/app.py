@@ -15,16 +15,17 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from headwater_server.access import anonymous_identity, configured_authentication
 from headwater_server.asking import BELOW, Graph
 from headwater_server.checking import BackgroundChecks
 from headwater_server.documented import document
 from headwater_server.handlers import add_handlers
-from headwater_server.identity.authentication import Authentication, configured_authentication
+from headwater_server.identity.authentication import Authentication
 from headwater_server.metrics import ServeMetrics
 from headwater_server.middleware.answers import Codings, Head, SecurityHeaders
 from headwater_server.middleware.bodies import Bodies, Media
 from headwater_server.middleware.hosts import Hosts, Sites
-from headwater_server.middleware.identify import Identify, anonymous_identity
+from headwater_server.middleware.identify import Identify
 from headwater_server.middleware.intake import IntakeGate
 from headwater_server.middleware.requests import Admission, Measure, Paths, Unforeseen
 from headwater_server.page import page_routes
@@ -48,7 +49,7 @@ def create_app(graph: Graph, authentication: Authentication | None = None, tls: 
         tls: TLS of the server, for the metrics.
 
     Raises:
-        AuthenticationSettingsError: settings of a way to log in contradict each other.
+        AccessSettingsError: settings of a way to log in contradict each other.
         TokensFileError: the tokens file is broken.
     """
     metrics = ServeMetrics()

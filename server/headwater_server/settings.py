@@ -4,42 +4,14 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 
-from headwater_server.identity.identity import Scope
+from headwater_server.identity.lists import items, networks_in, scopes_in
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 _TOKEN_OF_HTTP = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-
-Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
-
-
-def items(text: str) -> list[str]:
-    """`a, b` ⇒ `a`, `b`; empty items don't count."""
-    return [item.strip() for item in text.split(",") if item.strip()]
-
-
-def scopes_in(text: str) -> frozenset[Scope]:
-    """Scopes in a list separated by commas.
-
-    Raises:
-        ValueError: one is unknown.
-    """
-    try:
-        return frozenset(map(Scope, items(text)))
-    except ValueError:
-        raise ValueError(f"scopes are {', '.join(Scope)}") from None
-
-
-def networks_in(text: str) -> tuple[Network, ...]:
-    """Networks in a list separated by commas; an address is a network of one.
-
-    Raises:
-        ValueError: one is no network.
-    """
-    return tuple(ipaddress.ip_network(item) for item in items(text))
 
 
 def _scope_list(text: str) -> str:

@@ -27,8 +27,6 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from headwater_server.connections import Connection, Connections, network_of
-from headwater_server.identity.authentication import Authentication
-from headwater_server.settings import ServeSettings
 
 log = logging.getLogger("headwater.serve")
 
@@ -138,26 +136,6 @@ class ServerTls:
         # An intermediate authority alone can be the one that is trusted.
         context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
         return context
-
-
-def configured_tls(serve: ServeSettings, authentication: Authentication) -> ServerTls | None:
-    """TLS of the server, by the settings; None: plain HTTP.
-
-    Client certificates are optional, unless they are the only way to ask anything.
-
-    Raises:
-        TlsFilesError: the files can't be used, or one is missing.
-    """
-    if serve.tls_certificate is None:
-        if serve.tls_key is not None or serve.tls_client_ca is not None:
-            raise TlsFilesError(
-                "A TLS key or a client CA is set, and no certificate of the server.",
-                "Set HEADWATER_SERVE_TLS_CERTIFICATE.",
-            )
-        return None
-    key, client_ca = (None if name is None else Path(name) for name in (serve.tls_key, serve.tls_client_ca))
-    required = authentication.only_certificates and not serve.allow_anonymous_reads
-    return ServerTls(Path(serve.tls_certificate), key, client_ca, required=required)
 
 
 def _no_password() -> NoReturn:

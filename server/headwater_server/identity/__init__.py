@@ -1,4 +1,4 @@
-"""Who asks: from a request to an `Identity`, by API token, OIDC, session, a proxy's headers, or client certificate.
+"""Identity of a request: by API token, OIDC, session, a proxy's headers, or client certificate.
 
 `middleware.identify` calls it once for each request; everything behind reads `identity_of(scope)`.
 """

@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
 from starlette.datastructures import Headers
 from starlette.types import Scope as AsgiScope
@@ -25,25 +24,12 @@ from starlette.types import Scope as AsgiScope
 from headwater_server.identity.certificates import PEER_CERTIFICATE, identity_in
 from headwater_server.identity.credentials import BearerVerifier, CredentialError, CredentialFault, SessionStore
 from headwater_server.identity.identity import Identity, Scope
-from headwater_server.identity.proxy import LEAST_SECRET_CHARS, TrustedProxy
+from headwater_server.identity.proxy import TrustedProxy
 from headwater_server.identity.tokens import PREFIX, TokenVerifier
-from headwater_server.settings import ServeSettings, items, networks_in, scopes_in
 
 
 def _utc_now() -> datetime:
     return datetime.now(UTC)
-
-
-class AuthenticationSettingsError(Exception):
-    """Settings of a way to log in contradict each other.
-
-    Attributes:
-        fix: advice, as an imperative sentence.
-    """
-
-    def __init__(self, message: str, fix: str) -> None:
-        super().__init__(message)
-        self.fix = fix
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,40 +144,3 @@ def _bearer(headers: Headers) -> str | None:
     if len(found) > 1:
         raise CredentialError(CredentialFault.SEVERAL, "The request has more than one bearer token.")
     return found[0] if found else None
-
-
-def configured_authentication(serve: ServeSettings) -> Authentication:
-    """Ways to log in, by the settings.
-
-    Raises:
-        AuthenticationSettingsError: settings contradict each other.
-        TokensFileError: the tokens file is broken.
-    """
-    return Authentication(
-        tokens=None if serve.tokens_file is None else TokenVerifier(Path(serve.tokens_file)),
-        proxy=_proxy(serve),
-        certificate_scopes=None if serve.tls_client_ca is None else scopes_in(serve.tls_client_scopes),
-    )
-
-
-def _proxy(serve: ServeSettings) -> TrustedProxy | None:
-    networks, secrets = networks_in(serve.proxy_networks), items(serve.proxy_secret.get_secret_value())
-    if not networks and not secrets:
-        return None
-    if not networks:
-        raise AuthenticationSettingsError(
-            "HEADWATER_SERVE_PROXY_SECRET is set, and no network that the proxy's requests come from.",
-            "Set HEADWATER_SERVE_PROXY_NETWORKS: 10.0.0.7, or 10.0.0.0/28.",
-        )
-    if not secrets or min(map(len, secrets)) < LEAST_SECRET_CHARS:
-        raise AuthenticationSettingsError(
-            f"A proxy that names users needs a secret of at least {LEAST_SECRET_CHARS} characters.",
-            "Set HEADWATER_SERVE_PROXY_SECRET to 64 random characters, and have the proxy send them.",
-        )
-    return TrustedProxy(
-        networks,
-        tuple(secret.encode() for secret in secrets),
-        serve.proxy_user_header,
-        serve.proxy_groups_header,
-        scopes_in(serve.proxy_scopes),
-    )

@@ -32,7 +32,7 @@ class Scope(StrEnum):
 
 
 class Source(StrEnum):
-    """How an identity was established."""
+    """Ways in which an identity is established."""
 
     SERVER = "server"
     """The server itself, which checks its graph; never a request."""
@@ -46,7 +46,7 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who asks.
+    """Identity of an asker.
 
     Attributes:
         source: how it was established.

@@ -15,7 +15,7 @@ from starlette.types import Scope as AsgiScope
 
 from headwater_server.identity.credentials import CredentialError, CredentialFault
 from headwater_server.identity.identity import Identity, Scope, Source
-from headwater_server.settings import Network, items
+from headwater_server.identity.lists import Network, items
 
 SECRET_HEADER = "X-Headwater-Proxy-Secret"  # noqa: S105 - the name of a header
 LEAST_SECRET_CHARS = 16

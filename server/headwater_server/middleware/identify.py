@@ -13,7 +13,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as AsgiScope
 
-from headwater_server.identity import ANONYMOUS, ANONYMOUS_READER, NOBODY, Identity, Scope, Source
+from headwater_server.identity import NOBODY, Identity, Scope, Source
 from headwater_server.identity.authentication import Authentication
 from headwater_server.identity.credentials import CredentialError, CredentialFault, ProviderUnavailableError
 from headwater_server.identity.identity import IDENTITY
@@ -21,7 +21,6 @@ from headwater_server.metrics import AuthenticationMetrics
 from headwater_server.middleware.bodies import CLOSE, has_body
 from headwater_server.problems import ProblemType, problem
 from headwater_server.scoped import Access, Needs, access_of
-from headwater_server.settings import ServeSettings
 
 _MISSING = (
     "This server has to know who asks. Send `Authorization: Bearer …` with an API token, or log in in another way that "
@@ -104,13 +103,6 @@ class Identify:
             if scope["method"] in {"GET", "HEAD", "POST"}:
                 self._needs[key] = found
         return found
-
-
-def anonymous_identity(serve: ServeSettings, authentication: Authentication) -> Identity | None:
-    """Identity of requests without a credential; None: these are refused."""
-    if serve.allow_anonymous_reads:
-        return ANONYMOUS_READER
-    return ANONYMOUS if serve.loopback and not authentication.configured else None
 
 
 def _check(identity: Identity, needs: Needs) -> None:

@@ -15,14 +15,16 @@ from fastapi.routing import APIRoute
 from starlette.datastructures import Headers
 from starlette.routing import Route
 
+from headwater_server.access import AccessSettingsError, configured_authentication
 from headwater_server.app import create_app
 from headwater_server.identity import Identity, Scope, Source
-from headwater_server.identity.authentication import Authentication, configured_authentication
+from headwater_server.identity.authentication import Authentication
 from headwater_server.identity.credentials import CredentialError, CredentialFault, ProviderUnavailableError
+from headwater_server.identity.lists import networks_in
 from headwater_server.identity.proxy import SECRET_HEADER, TrustedProxy
 from headwater_server.identity.tokens import TokenVerifier, create_token, revoke_token
 from headwater_server.scoped import Access, ScopedRoute, access_of, api_route, needs_of
-from headwater_server.settings import ServeSettings, networks_in
+from headwater_server.settings import ServeSettings
 from support.api import FakeGraph, client_of, fake_graph
 from support.openlineage import FakeSink, run_event
 from support.waiting import patience
@@ -398,7 +400,7 @@ def test_settings_that_contradict_each_other_are_refused(subtests: pytest.Subtes
         ({"proxy_networks": "10.0.0.1", "proxy_secret": f"{PROXY_SECRET},short"}, "secret"),
         ({"proxy_secret": PROXY_SECRET}, "network"),
     ]:
-        with subtests.test(given=given), pytest.raises(Exception, match=match) as error:
+        with subtests.test(given=given), pytest.raises(AccessSettingsError, match=match) as error:
             configured_authentication(ServeSettings.model_validate(given))
         assert PROXY_SECRET not in str(error.value)
     for given in (

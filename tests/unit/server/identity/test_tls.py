@@ -20,15 +20,15 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 
+from headwater_server.access import AccessSettingsError, configured_authentication, configured_tls
 from headwater_server.app import create_app
 from headwater_server.identity import Scope
-from headwater_server.identity.authentication import configured_authentication
 from headwater_server.identity.certificates import identity_in
 from headwater_server.identity.credentials import CredentialError
 from headwater_server.identity.tokens import create_token
 from headwater_server.server import HttpServer
 from headwater_server.settings import ServeSettings
-from headwater_server.tls import ServerTls, TlsFilesError, configured_tls
+from headwater_server.tls import ServerTls, TlsFilesError
 from support.api import fake_graph
 from support.certificates import Certificate, certificate
 from support.waiting import eventually, patience
@@ -347,7 +347,7 @@ def test_files_that_cannot_be_used_are_refused_at_the_start(
     for given, match in cases:
         serve = ServeSettings.model_validate(given)
         authentication = configured_authentication(serve)
-        with subtests.test(given=given), pytest.raises(TlsFilesError, match=match):
+        with subtests.test(given=given), pytest.raises((TlsFilesError, AccessSettingsError), match=match):
             configured_tls(serve, authentication)
     both = tmp_path / "both.pem"
     both.write_bytes(own.key.read_bytes() + own.file.read_bytes())

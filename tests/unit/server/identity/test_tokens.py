@@ -234,7 +234,7 @@ def test_the_commands(file: Path, run: Callable[..., Any]) -> None:
     status, created = run("create", "ci", "--scope", "write", "--scope", "read", "--expires", "90d", "--tenant", "a")
     assert status == 0
     identity = TokenVerifier(file).identify(created.pop("secret"))
-    assert (identity.subject, identity.tenant, identity.scopes) == ("ci", "a", {Scope.READ, Scope.WRITE})
+    assert (identity.subject, identity.tenant, identity.scopes) == ("ci", "a", frozenset({Scope.READ, Scope.WRITE}))
     assert run("create", "reader", "--expires", "never", "--group", "g")[1]["scopes"] == ["read"]
     status, listed = run("list")
     assert (status, listed[0], [each["state"] for each in listed]) == (0, created, ["valid", "valid"])
