@@ -114,7 +114,7 @@ class TokenVerifier:
     def __init__(self, path: Path, clock: Callable[[], datetime] = _utc_now) -> None:
         self._path = path
         self._clock = clock
-        self._by_hash: dict[str, ApiToken] = {}
+        self._by_hash: dict[str, tuple[ApiToken, Identity]] = {}
         self._signature: tuple[int, ...] | None = _GONE
         self.readable = True
         """False while the file is gone, broken or can't be read."""
@@ -130,14 +130,15 @@ class TokenVerifier:
             CredentialError: the token is unknown, revoked or expired.
         """
         self._refresh()
-        token = self._by_hash.get(_hash(secret))
-        if token is None:
+        found = self._by_hash.get(_hash(secret))
+        if found is None:
             raise CredentialError(CredentialFault.UNKNOWN, "This API token isn't known here.")
+        token, identity = found
         if token.revoked is not None:
             raise CredentialError(CredentialFault.REVOKED, "This API token has been revoked.")
         if token.expires is not None and self._clock() >= token.expires:
             raise CredentialError(CredentialFault.EXPIRED, "This API token has expired.")
-        return token.identity()
+        return identity
 
     def check(self) -> bool:
         """Look at the file now; return True if it can be read."""
@@ -173,7 +174,7 @@ class TokenVerifier:
             TokensFileError: it is broken.
         """
         tokens, signature = _read(self._path)
-        self._by_hash = {token.sha256: token for token in tokens}
+        self._by_hash = {token.sha256: (token, token.identity()) for token in tokens}
         self._signature, self.readable = signature, True
 
     def _missing(self) -> None:

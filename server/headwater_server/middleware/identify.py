@@ -20,7 +20,7 @@ from headwater_server.identity.identity import IDENTITY
 from headwater_server.metrics import AuthenticationMetrics
 from headwater_server.middleware.bodies import CLOSE, has_body
 from headwater_server.problems import ProblemType, problem
-from headwater_server.scoped import Access, Needs, access_of
+from headwater_server.scoped import CHECKED, Access, Needs, access_of
 
 _MISSING = (
     "This server has to know who asks. Send `Authorization: Bearer …` with an API token, or log in in another way that "
@@ -60,7 +60,7 @@ class Identify:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        needs = self._access(scope)
+        scope[CHECKED] = needs = self._access(scope)
         if needs is Access.OPEN:
             scope[IDENTITY] = NOBODY
             await self._app(scope, receive, send)

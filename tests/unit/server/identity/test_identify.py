@@ -23,6 +23,7 @@ from headwater_server.identity.credentials import CredentialError, CredentialFau
 from headwater_server.identity.lists import networks_in
 from headwater_server.identity.proxy import SECRET_HEADER, TrustedProxy
 from headwater_server.identity.tokens import TokenVerifier, create_token, revoke_token
+from headwater_server.middleware import identify
 from headwater_server.scoped import Access, ScopedRoute, access_of, api_route, needs_of
 from headwater_server.settings import ServeSettings
 from support.api import FakeGraph, client_of, fake_graph
@@ -366,6 +367,15 @@ def test_a_route_without_a_need_is_a_defect() -> None:
         access_of(app.routes, {"type": "http", "method": "GET", "path": "/api/v1/forgotten"})
     with client_of(fake_graph(), app) as client:
         assert client.get("/api/v1/forgotten").status_code == 500
+
+
+def test_a_route_answers_nothing_if_another_access_was_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever makes `access_of` find another route than the router."""
+    monkeypatch.setattr(identify, "access_of", lambda _routes, _scope: Access.OPEN)
+    with client_of(fake_graph()) as client:
+        for path in (UPSTREAM, "/metrics", ME):
+            assert client.get(path).status_code == 500
+        assert client.get("/livez").status_code == 200
 
 
 def test_the_access_is_that_of_the_route_that_answers() -> None:

@@ -309,6 +309,19 @@ def test_a_handshake_has_the_time_of_a_head(
             eventually(lambda: "took too long" in caplog.text)
 
 
+def test_an_answer_that_is_not_taken_is_given_up(own: Certificate, ca: Certificate) -> None:
+    with serving(own, ca, send_timeout_seconds=0.2, keep_alive_seconds=60) as client:
+        port = int(client.server.url.rpartition(":")[2])
+        with (
+            socket.create_connection(("127.0.0.1", port), patience(30)) as raw,
+            client.context().wrap_socket(raw, server_hostname="127.0.0.1") as lazy,
+        ):
+            lazy.sendall(b"GET /elk-worker.min.js HTTP/1.1\r\nHost: localhost\r\n\r\n" * 8)
+            eventually(lambda: client.server.connections.late)
+            eventually(lambda: not client.server.connections.counts)
+        assert client.get("/livez").status == 200
+
+
 def test_a_refused_body_has_its_answer(own: Certificate, ca: Certificate) -> None:
     """The client still sends while it is refused, and sees the answer all the same."""
     with serving(own, ca, body_max_bytes=1_024) as client, contextlib.closing(client.connection()) as connection:
