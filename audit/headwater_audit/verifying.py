@@ -207,7 +207,7 @@ class Verifier:
             else:
                 self._unfinished.append(line.place)
                 del self._pending[stream]
-        for (chain, sequence), _ in self._expected.items():
+        for chain, sequence in self._expected:
             detail = "The line was there at an earlier verification, and is missing: the end was cut off."
             self._report(Finding(Fault.END, "the end", chain, sequence, detail))
         self._expected = {}

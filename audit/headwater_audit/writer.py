@@ -97,7 +97,6 @@ class AuditWriter:
         process: what the first line says of the process, as values of JSON, besides its number and machine.
         head_records: number of records after which a head follows.
         head_seconds: longest time until a head follows a record.
-        committed: called after each commit, in the writer's thread.
         clock: current time, aware.
     """
 
@@ -109,14 +108,15 @@ class AuditWriter:
         process: Mapping[str, Any] | None = None,
         head_records: int = 1_000,
         head_seconds: float = 60.0,
-        committed: Callable[[Commit], None] = lambda _: None,
         clock: Callable[[], datetime] = _utc_now,
     ) -> None:
         self._destination = destination
         self._signer = signer
         self._process = {"pid": os.getpid(), "host": socket.gethostname(), **(process or {})}
         self._head_records, self._head_seconds = head_records, head_seconds
-        self._committed, self._clock = committed, clock
+        self._clock = clock
+        self.committed: Callable[[Commit], None] = lambda _: None
+        """Called after each commit with records, in the writer's thread."""
         self._chain = self._new_chain(None)
         self._lost: _Lost | None = None
         self._waiting: deque[tuple[AuditRecord, Future[None]]] = deque()
@@ -218,7 +218,7 @@ class AuditWriter:
             if settled.set_running_or_notify_cancel():
                 settled.set_exception(failure) if failure is not None else settled.set_result(None)
         if batch:
-            self._committed(Commit(len(batch), time.monotonic() - began, failure is None))
+            self.committed(Commit(len(batch), time.monotonic() - began, failure is None))
 
     def _lines(self, records: list[AuditRecord], tail: Tail | None, *, last: bool) -> list[bytes]:
         chain = self._chain

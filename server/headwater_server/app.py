@@ -21,6 +21,7 @@ from headwater_server.documented import document
 from headwater_server.handlers import add_handlers
 from headwater_server.metrics import ServeMetrics
 from headwater_server.middleware.answers import Codings, Head, SecurityHeaders
+from headwater_server.middleware.audit import RequestAudit
 from headwater_server.middleware.bodies import Bodies, Media
 from headwater_server.middleware.hosts import Hosts, Sites
 from headwater_server.middleware.intake import IntakeGate
@@ -39,6 +40,8 @@ def create_app(graph: Graph) -> FastAPI:
     """ASGI app of the API and the page over one graph."""
     metrics = ServeMetrics()
     limits = graph.serve
+    if graph.audit is not None:
+        metrics.audit.watch(graph.audit.writer)
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -59,6 +62,7 @@ def create_app(graph: Graph) -> FastAPI:
             Middleware(Measure, metrics=metrics),
             Middleware(SecurityHeaders),
             Middleware(Unforeseen),
+            Middleware(RequestAudit, audit=graph.audit, tenant=graph.analysis.tenant, metrics=metrics.audit),
             Middleware(Hosts, names=limits.hosts()),
             Middleware(Sites),
             Middleware(

@@ -2,6 +2,7 @@
 
 requests    the outermost: counts and times requests; defects become problems; limits concurrent questions; paths as
     sent
+audit       a record of each, before its answer
 hosts       only under a name of this server, and not from another site's page
 answers     headers for browsers, HEAD without a body, gzip
 bodies      read whole, and JSON

@@ -183,7 +183,8 @@ def test_part_of_a_line_that_can_not_be_cut_off_begins_another_chain(
 
 def test_records_share_a_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     commits: list[Commit] = []
-    writer = AuditWriter(AuditFile(tmp_path / "a", max_bytes=1 << 30), committed=commits.append)
+    writer = file_writer(tmp_path / "a")
+    writer.committed = commits.append
     with ThreadPoolExecutor(16) as pool:
         list(pool.map(lambda number: writer.write(record(number), patience(30)), range(400)))
     writer.close()
