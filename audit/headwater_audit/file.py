@@ -148,15 +148,12 @@ class AuditFile:
 
 def rotated(path: Path) -> Sequence[tuple[int, Path]]:
     """The files that a file was before, with their numbers, the oldest first."""
-    found = []
-    for each in path.parent.glob(f"{_escaped(path.name)}.*"):
-        if match := _NUMBER.fullmatch(each.name.removeprefix(path.name)):
-            found.append((int(match[1]), each))
-    return sorted(found)
+    names = ((each, _NUMBER.fullmatch(each.name.removeprefix(path.name))) for each in _beside(path))
+    return sorted((int(match[1]), each) for each, match in names if match is not None)
 
 
-def _escaped(name: str) -> str:
-    return re.sub(r"([*?[])", r"[\1]", name)
+def _beside(path: Path) -> Iterator[Path]:
+    return (each for each in path.parent.iterdir() if each.name.startswith(f"{path.name}."))
 
 
 @dataclass(frozen=True, slots=True)

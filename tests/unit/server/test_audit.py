@@ -7,10 +7,9 @@ import dataclasses
 import json
 import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from headwater_analysis.errors import GraphUnreachableError, NotFoundError
 from headwater_audit.audit import Audit
@@ -21,8 +20,12 @@ from headwater_server.identity import Identity, Source
 from headwater_server.identity.identity import IDENTITY
 from headwater_server.middleware.audit import DECISION, QUESTIONS_WITH_BODIES
 from support.api import FakeGraph, client_of, fake_graph
-from support.audit import Memory
+from support.audit import Memory, placed, verified
+from support.openlineage import FakeSink, run_event
 from support.waiting import eventually, patience
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 class Breakable(Memory):
@@ -195,9 +198,9 @@ def test_a_defect_is_recorded(memory: Breakable, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_graph_that_is_away_is_recorded(memory: Breakable) -> None:
-    with audited(memory, raises=GraphUnreachableError("bolt://secret-host is away")) as graph:
-        with client_of(graph) as client:
-            assert client.get("/api/v1/gaps").status_code == 503
+    away = GraphUnreachableError("bolt://secret-host is away")
+    with audited(memory, raises=away) as graph, client_of(graph) as client:
+        assert client.get("/api/v1/gaps").status_code == 503
     (found,) = memory.records()
     assert found["status"] == 503
     assert "secret-host" not in json.dumps(found)
@@ -214,3 +217,61 @@ def test_operations_with_a_body_are_changes_or_listed() -> None:
     }
     changes = {"post_lineage", "post_lineage_batch", "post_declarations"}
     assert found == changes | QUESTIONS_WITH_BODIES
+
+
+ONE = "/api/v1/lineage"
+
+
+def test_a_change_leaves_its_intent_and_its_outcome(memory: Breakable) -> None:
+    sink = FakeSink()
+    with audited(memory, intake=True) as graph, client_of(dataclasses.replace(graph, sink=sink)) as client:
+        assert client.post(ONE, json=run_event()).status_code == 201
+        assert client.post(ONE, json=[]).status_code == 400
+        assert client.post(ONE, content=b"x", headers={"Content-Type": "text/plain"}).status_code == 415
+    found = [(each["kind"], each["operation"], each.get("status")) for each in memory.records()]
+    assert found == [
+        ("INTENT", "post_lineage", None),
+        ("OUTCOME", "post_lineage", 201),
+        ("INTENT", "post_lineage", None),
+        ("OUTCOME", "post_lineage", 400),
+        ("OUTCOME", "post_lineage", 415),
+    ]
+    intent, outcome = memory.records()[:2]
+    assert intent["request"] == outcome["request"]
+    assert outcome["results"] == len(sink.taken)
+    assert verified(placed(memory.lines)).unclosed == ()
+
+
+def test_nothing_is_changed_without_an_intent(memory: Breakable) -> None:
+    sink = FakeSink()
+    with audited(memory, intake=True) as graph, client_of(dataclasses.replace(graph, sink=sink)) as client:
+        eventually(lambda: memory.lines)
+        memory.broken.set()
+        refused = client.post(ONE, json=run_event())
+        assert (refused.status_code, refused.json()["type"]) == (503, "urn:headwater:audit-unavailable")
+        assert not sink.taken
+        memory.broken.clear()
+        assert client.post(ONE, json=run_event()).status_code == 201
+
+
+def test_a_change_that_is_made_is_answered_though_its_outcome_is_lost(memory: Breakable) -> None:
+    sink = FakeSink()
+    sink.holding = True
+    with audited(memory, intake=True) as graph, client_of(dataclasses.replace(graph, sink=sink)) as client:
+        answers: list[int] = []
+        sending = threading.Thread(target=lambda: answers.append(client.post(ONE, json=run_event()).status_code))
+        sending.start()
+        eventually(lambda: sink.taken)
+        memory.broken.set()
+        sink.release()
+        sending.join(patience(30))
+        assert answers == [201]
+        memory.broken.clear()
+    assert [json.loads(line)["kind"] for line in memory.lines] == ["OPENED", "INTENT", "LOST", "CLOSED"]
+
+
+def test_a_question_with_a_body_has_no_intent(memory: Breakable) -> None:
+    with audited(memory) as graph, client_of(graph) as client:
+        assert client.post("/api/v1/impact/analyze", json={"x": 1}).status_code == 422
+    (found,) = memory.records()
+    assert (found["kind"], found["operation"]) == ("OUTCOME", "impact_analyze")
