@@ -213,6 +213,11 @@ COMMANDS: dict[str, Command] = {
         "Retention of the micro-batches of streaming queries.",
         extra="materializer",
     ),
+    "token": Command(
+        "headwater.commands.token",
+        _OPERATE,
+        "API tokens of `headwater serve`: create, list and revoke them, without a restart.",
+    ),
     "bench": Command(
         "headwater_benchmarks.commands.bench",
         _MEASURE,
@@ -244,7 +249,7 @@ CHANGES = frozenset(
     {
         *("up", "down", "demo", "topic create"),
         *("consume", "declare", "emit openlineage", "reconcile", "forward openlineage"),
-        *("dlq replay", "dlq acknowledge", "dlq skip", "outbox relay", "outbox drop"),
+        *("dlq replay", "dlq acknowledge", "dlq skip", "token create", "token revoke", "outbox relay", "outbox drop"),
         *("graph rebuild", "graph restored", "graph migrate", "retention set", "retention apply"),
     }
 )

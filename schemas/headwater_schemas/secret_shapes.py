@@ -27,7 +27,7 @@ _TOKENS: Final = re.compile(
     r"|sk-(?=[\w\-]{0,60}\d)[\w\-]{20,}+|(?:sk|rk|pk)_(?:live|test|prod)_\w{8,}+|whsec_[\w+/=]{16,}+"
     r"|gl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|soat|ffct|oas)-[\w\-.]{16,}+|GR1348941[\w\-]{16,}+"
     r"|AIza[\w\-]{20,}+|ya29\.[\w\-.]{16,}+|GOCSPX-[\w\-]{16,}+"
-    r"|hf_[A-Za-z0-9]{16,}+|npm_[A-Za-z0-9]{16,}+|pypi-AgE[\w\-]{16,}+|dckr_(?:pat|oat)_[\w\-]{16,}+"
+    r"|hf_[A-Za-z0-9]{16,}+|hw_[0-9a-f]{32,}+|npm_[A-Za-z0-9]{16,}+|pypi-AgE[\w\-]{16,}+|dckr_(?:pat|oat)_[\w\-]{16,}+"
     r"|SG\.[\w\-]{16,}+\.[\w\-]{16,}+|shp(?:at|ss|ca|pa)_[A-Fa-f0-9]{16,}+|do[ort]_v1_[a-f0-9]{32,}+"
     r"|hv[sbr]\.[\w\-]{20,}+|AT(?:ATT|CTT)3[\w\-=.]{20,}+|gl(?:sa|c)_[\w+/=]{20,}+|eyJrIjoi[\w+/=]{20,}+"
     r"|(?:rubygems_|gsk_|xai-|r8_|sbp_|nfp_|lin_api_|figd_|pscale_tkn_|pscale_pw_|sntry[su]_|pplx-|nvapi-)"

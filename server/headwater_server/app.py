@@ -15,20 +15,25 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from headwater_server.access import anonymous_identity, configured_authentication
 from headwater_server.asking import BELOW, Graph
 from headwater_server.checking import BackgroundChecks
 from headwater_server.documented import document
 from headwater_server.handlers import add_handlers
+from headwater_server.identity.authentication import Authentication
 from headwater_server.metrics import ServeMetrics
 from headwater_server.middleware.answers import Codings, Head, SecurityHeaders
 from headwater_server.middleware.audit import RequestAudit
 from headwater_server.middleware.bodies import Bodies, Media
 from headwater_server.middleware.hosts import Hosts, Sites
+from headwater_server.middleware.identify import Identify
 from headwater_server.middleware.intake import IntakeGate
 from headwater_server.middleware.requests import Admission, Measure, Paths, Unforeseen
 from headwater_server.page import page_routes
 from headwater_server.parameters import query_names
 from headwater_server.routes import ROUTERS, intake, review
+from headwater_server.scoped import Access, ScopedRoute
+from headwater_server.tls import ServerTls
 
 # Of answers that are smaller, gzip saves less than a packet.
 _GZIP_FROM_BYTES = 1_024
@@ -36,10 +41,22 @@ _GZIP_FROM_BYTES = 1_024
 _GZIP_LEVEL = 5
 
 
-def create_app(graph: Graph) -> FastAPI:
-    """ASGI app of the API and the page over one graph."""
+def create_app(graph: Graph, authentication: Authentication | None = None, tls: ServerTls | None = None) -> FastAPI:
+    """ASGI app of the API and the page over one graph.
+
+    Args:
+        graph: to ask.
+        authentication: ways to log in; None: those of the settings.
+        tls: TLS of the server, for the metrics.
+
+    Raises:
+        AccessSettingsError: settings of a way to log in contradict each other.
+        TokensFileError: the tokens file is broken.
+    """
     metrics = ServeMetrics()
     limits = graph.serve
+    if authentication is None:
+        authentication = configured_authentication(limits)
     if graph.audit is not None:
         metrics.audit.watch(graph.audit.writer)
 
@@ -65,6 +82,13 @@ def create_app(graph: Graph) -> FastAPI:
             Middleware(RequestAudit, audit=graph.audit, tenant=graph.analysis.tenant, metrics=metrics.audit),
             Middleware(Hosts, names=limits.hosts()),
             Middleware(Sites),
+            Middleware(Paths, below=BELOW),
+            Middleware(
+                Identify,
+                authentication=authentication,
+                anonymous=anonymous_identity(limits, authentication),
+                metrics=metrics.authentication,
+            ),
             Middleware(
                 IntakeGate,
                 direct=intake.direct(),
@@ -85,7 +109,6 @@ def create_app(graph: Graph) -> FastAPI:
             ),
             Middleware(Media, below=BELOW),
             Middleware(Admission, below=BELOW, most=limits.threads + limits.waiting_max),
-            Middleware(Paths, below=BELOW),
         ],
     )
     add_handlers(app)
@@ -96,6 +119,7 @@ def create_app(graph: Graph) -> FastAPI:
         app.router.routes.extend(router.routes)
     app.state.graph = graph
     app.state.metrics = metrics
+    app.state.authentication, app.state.tls = authentication, tls
     app.state.probing = CapacityLimiter(1)
     # Of large bodies, and of declarations: more at a time wouldn't be faster, and hold more memory.
     app.state.decoding, app.state.declaring = CapacityLimiter(1), CapacityLimiter(1)
@@ -113,7 +137,7 @@ def _document(app: FastAPI) -> None:
         return JSONResponse(whole, headers={"Cache-Control": "no-cache"})
 
     app.openapi_schema = whole  # the result of `app.openapi()`
-    app.add_route("/openapi.json", openapi, include_in_schema=False)
+    app.router.routes.append(ScopedRoute("/openapi.json", openapi, needs=Access.OPEN))
 
 
 @cache

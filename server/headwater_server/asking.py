@@ -14,7 +14,7 @@ a request that names it in `If-None-Match` is answered 304. Weak, since the same
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from typing import Annotated, Any
@@ -37,8 +37,10 @@ from headwater_graph.connection import Neo4jTarget
 from headwater_openlineage.intake.settings import IntakeSettings
 from headwater_openlineage.intake.sink import IntakeSink
 from headwater_server.documented import problem_responses
+from headwater_server.identity import Identity, identity_of
 from headwater_server.parameters import SHORTEST_TIMEOUT_SECONDS, known_only
 from headwater_server.problems import OF_INTAKE, ProblemType
+from headwater_server.scoped import Needs, api_route
 from headwater_server.settings import ServeSettings
 
 BELOW = "/api/v1"
@@ -50,9 +52,26 @@ _PROBLEMS = problem_responses(
 )
 
 
-def area(tag: str) -> APIRouter:
-    """Create a router for the routes of one area."""
-    return APIRouter(prefix=BELOW, tags=[tag], dependencies=[Depends(known_only)], responses=_PROBLEMS)
+def area(
+    tag: str,
+    *,
+    needs: Needs,
+    responses: Mapping[int | str, dict[str, Any]] = _PROBLEMS,
+) -> APIRouter:
+    """Create a router for the routes of one area.
+
+    Args:
+        tag: name of the area.
+        needs: access that each of its routes needs.
+        responses: problems that its routes may answer.
+    """
+    return APIRouter(
+        prefix=BELOW,
+        tags=[tag],
+        dependencies=[Depends(known_only)],
+        responses=dict(responses),
+        route_class=api_route(needs),
+    )
 
 
 # Clients may cache it, but must revalidate it each time.
@@ -149,14 +168,18 @@ class Graph:
     arrivals: Arrivals | None = None
     audit: Audit | None = None
 
-    def reader(self, timeout_seconds: float | None = None) -> Reader:
-        """Reader with the requested time limit, or the maximum if that is less."""
+    def tenant_of(self, identity: Identity) -> str:
+        """The only tenant whose graph an identity may ask and change."""
+        return self.analysis.tenant if identity.tenant is None else identity.tenant
+
+    def reader(self, identity: Identity, timeout_seconds: float | None = None) -> Reader:
+        """Reader of what an identity may see, with the requested time limit, or the maximum if that is less."""
         wanted = self.analysis.timeout_seconds if timeout_seconds is None else timeout_seconds
         limit = min(wanted, self.serve.timeout_max_seconds)
         return Reader(
             self.driver,
             self.target,
-            tenant=self.analysis.tenant,
+            tenant=self.tenant_of(identity),
             timeout_seconds=limit,
             stale_seconds=self.analysis.stale_seconds,
             ends=self.ends,
@@ -181,7 +204,7 @@ class Asking:
         Raises:
             AnalysisError: from `question`; `handlers` turns it into a problem.
         """
-        reader = self.graph.reader(self.timeout_seconds)
+        reader = self.graph.reader(identity_of(self.request.scope), self.timeout_seconds)
         return answered(self.request, question(reader), graph=reader.freshness)
 
     def page(self, limit: int | None) -> int:

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from headwater_analysis.checks import check
 from headwater_analysis.errors import AnalysisError
 from headwater_server.asking import Graph
+from headwater_server.identity import SERVER
 from headwater_server.metrics import CheckMetrics
 
 _log = logging.getLogger(__name__)
@@ -54,7 +55,7 @@ class BackgroundChecks:
         now = self._clock()
         try:
             found = check(
-                self._graph.reader(), datetime.fromtimestamp(now, UTC), exemptions=self._graph.exemptions, limit=1
+                self._graph.reader(SERVER), datetime.fromtimestamp(now, UTC), exemptions=self._graph.exemptions, limit=1
             )
         except AnalysisError as error:
             _log.warning("The rules weren't checked: %s Trying again in %g s.", error, self._every)

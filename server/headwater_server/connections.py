@@ -22,7 +22,6 @@ import ipaddress
 import logging
 from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, cast
 
 import h11
@@ -31,6 +30,7 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
+from headwater_server.identity.certificates import PEER_CERTIFICATE
 from headwater_server.problems import ProblemType, problem
 from headwater_server.settings import ServeSettings
 
@@ -133,6 +133,9 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take it, or refuse it."""
         super().connection_made(cast("asyncio.Transport", _Lingering(transport, self)))
+        if (certificate := transport.get_extra_info("peercert")) is not None:
+            # Each request's `state` is a copy of it.
+            self.app_state = {**self.app_state, PEER_CERTIFICATE: certificate}
         self.of = network_of(self.client[0]) if self.client else ""
         self._counted = True
         if not self._all.admit(self.of):
@@ -262,11 +265,13 @@ class _Lingering:
         if self.is_closing():
             return
         their_state = self._connection.conn.their_state
-        if their_state not in (h11.SEND_BODY, h11.ERROR) or not self._transport.can_write_eof():
+        if their_state not in (h11.SEND_BODY, h11.ERROR):
             self._transport.close()
             return
         self.timer = self._connection.loop.call_later(_LINGER_SECONDS, self._transport.abort)
-        self._transport.write_eof()
+        # TLS can't close one direction alone: there the client knows the end of its answer by the length.
+        if self._transport.can_write_eof():
+            self._transport.write_eof()
         self._transport.resume_reading()
 
     def discard(self, received: int) -> None:
@@ -277,7 +282,8 @@ class _Lingering:
 
     def cut(self) -> None:
         """Close now; written data is only sent if possible at once."""
-        if self._transport.get_write_buffer_size():
+        # The end of TLS would wait for the client's.
+        if self._transport.get_write_buffer_size() or not self._transport.can_write_eof():
             self._transport.abort()
         else:
             self._transport.close()
@@ -297,11 +303,6 @@ class _HealthOnly:
             await busy(scope, receive, send)
             return
         await self._app(scope, receive, send)
-
-
-def connection_class(connections: Connections) -> type[asyncio.Protocol]:
-    """Protocol factory for uvicorn: `Connection`, within the limits of `connections`."""
-    return cast("type[asyncio.Protocol]", partial(Connection, connections=connections))
 
 
 def network_of(address: str) -> str:

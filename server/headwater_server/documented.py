@@ -25,7 +25,9 @@ from pydantic import TypeAdapter
 from starlette.routing import BaseRoute
 
 from headwater_analysis.freshness import GraphState
+from headwater_server.identity import Scope
 from headwater_server.problems import MEDIA_TYPE, STATUS, ProblemDetails, ProblemType
+from headwater_server.scoped import Access, needs_of
 
 _SECTION = re.compile(r"^Attributes:\n((?: {4}.*\n?|\n)+)", re.MULTILINE)
 _ENTRY = re.compile(r"^ {4}(\w+(?:, \w+)*): (.*(?:\n {8}.*)*)", re.MULTILINE)
@@ -97,6 +99,7 @@ def document(routes: Sequence[BaseRoute]) -> dict[str, Any]:
     schemas.update(_problem_schemas())
     schemas["GraphState"] = TypeAdapter(GraphState).json_schema()
     operations = [route for route in routes if isinstance(route, APIRoute)]
+    _secure(whole, operations)
     bodies = [route.body_field.field_info.annotation for route in operations if route.body_field is not None]
     for route in operations:
         if _ANSWERS_TO_NONE.isdisjoint(route.tags) and dataclasses.is_dataclass(route.response_model):
@@ -108,12 +111,31 @@ def document(routes: Sequence[BaseRoute]) -> dict[str, Any]:
     return _with_short_names(whole)
 
 
-_ANSWERS_TO_NONE = frozenset({"intake", "declarations", "service"})
+_BEARER = "bearer"
+_ABOUT_BEARER = (
+    "An API token (`headwater token create`), or an access token of a provider that the server trusts. The roles are "
+    "scopes that it has to have. A server to which only its own machine can connect may do without."
+)
+_ANSWERS_TO_NONE = frozenset({"intake", "declarations", "identity", "service"})
 """Areas whose answers aren't of the graph."""
 _STATE = {
     "$ref": "#/components/schemas/GraphState",
     "description": "How far the graph is behind the events topic; absent where no consumer has ever reported.",
 }
+
+
+def _secure(whole: dict[str, Any], routes: Iterable[APIRoute]) -> None:
+    """Add the credential that each operation needs. A scope is the role that the credential must have."""
+    scheme = {"type": "http", "scheme": "bearer", "description": _ABOUT_BEARER}
+    whole["components"]["securitySchemes"] = {_BEARER: scheme}
+    for route in routes:
+        needs = needs_of(route)
+        if needs is Access.OPEN or not route.include_in_schema:
+            continue
+        for method in route.methods or ():
+            # Or none, where no way to log in is configured.
+            roles = [needs.value] if isinstance(needs, Scope) else []
+            whole["paths"][route.path_format][method.lower()]["security"] = [{}, {_BEARER: roles}]
 
 
 def _schema_of(schemas: Mapping[str, Any], model: Any) -> dict[str, Any]:

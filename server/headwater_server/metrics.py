@@ -16,6 +16,7 @@ from headwater_audit.writer import AuditWriter, Commit
 from headwater_openlineage.intake.receiving import RefusalReason
 from headwater_openlineage.intake.request import RequestOutcome
 from headwater_openlineage.lenient import NoteKind
+from headwater_server.identity.credentials import CredentialFault
 from headwater_server.problems import STATUS
 
 # A `_created` series beside every counter would double the exposition.
@@ -31,7 +32,6 @@ _OTHER = "other"
 class RequestRejection(StrEnum):
     """Reasons for rejecting a whole request with events or declarations."""
 
-    TOKEN = "token"  # noqa: S105 - a reason
     BUSY = "busy"
     KAFKA = "kafka"
 
@@ -95,10 +95,6 @@ class IntakeMetrics:
         """Record whether events are held up."""
         self._kafka.set(up)
 
-    def unauthorized(self) -> None:
-        """Count a sender without a valid token."""
-        self._rejected.labels(RequestRejection.TOKEN.value).inc()
-
     def busy(self) -> None:
         """There was no room for a request."""
         self._rejected.labels(RequestRejection.BUSY.value).inc()
@@ -119,6 +115,47 @@ class IntakeMetrics:
                 self._noted.labels(note.kind.value).inc()
         self._accepted.inc(outcome.accepted)
         self._seconds.observe(seconds)
+
+
+class AuthenticationMetrics:
+    """Metrics of log-in: refused requests, and the files of tokens and certificates.
+
+    Args:
+        registry: of the server.
+    """
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._refused = Counter(
+            f"{_PREFIX}_refused_credentials",
+            "Requests that were refused for their credential, or for want of one, by reason.",
+            ["reason"],
+            registry=registry,
+        )
+        for fault in CredentialFault:
+            self._refused.labels(fault.value)
+        self._tokens_file = Gauge(
+            f"{_PREFIX}_tokens_file_up",
+            "1 while the file of API tokens can be read, and where none is configured.",
+            registry=registry,
+        )
+
+        self._tls_files = Gauge(
+            f"{_PREFIX}_tls_files_up",
+            "1 while the certificates in use are those of the files, and where there is no TLS.",
+            registry=registry,
+        )
+
+    def refused(self, fault: CredentialFault) -> None:
+        """Count a refused request."""
+        self._refused.labels(fault.value).inc()
+
+    def tokens_file_up(self, *, up: bool) -> None:
+        """The file of API tokens can be read, or can't."""
+        self._tokens_file.set(up)
+
+    def tls_files_up(self, *, up: bool) -> None:
+        """The certificates of the files are in use, or older ones are."""
+        self._tls_files.set(up)
 
 
 class AuditMetrics:
@@ -240,6 +277,7 @@ class ServeMetrics:
         )
         self._under_way = Gauge(f"{_PREFIX}_requests_under_way", "Requests not yet answered.", registry=self.registry)
         self._graph = Gauge(f"{_PREFIX}_graph_up", "1 if Neo4j answered at this scrape.", registry=self.registry)
+        self.authentication = AuthenticationMetrics(self.registry)
         self.intake = IntakeMetrics(self.registry)
         self.checks = CheckMetrics(self.registry)
         self.audit = AuditMetrics(self.registry)

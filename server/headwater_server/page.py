@@ -13,6 +13,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
+from headwater_server.scoped import Access, ScopedRoute
+
 _PAGES = {"/": "index.html", "/docs": "docs.html"}
 
 
@@ -32,4 +34,4 @@ def _route(static: StaticFiles, path: str, name: str) -> Route:
         response.headers["Cache-Control"] = "no-cache"
         return response
 
-    return Route(path, serve, methods=["GET"], include_in_schema=False)
+    return ScopedRoute(path, serve, needs=Access.OPEN)

@@ -5,7 +5,9 @@
 | 400 | `urn:headwater:question` | each parameter is well-formed, the question makes no sense; a strange cursor |
 | 400 | `urn:headwater:event` | what was sent is no OpenLineage event; with the JSON pointer of each fault |
 | 400 | `urn:headwater:declaration` | what was sent declares nothing; with line and JSON pointer of each fault |
-| 401 | `urn:headwater:token` | what writes needs the bearer token of `serve.intake_token` or `serve.declare_token` |
+| 400 | `urn:headwater:credentials` | the request has more than one credential |
+| 401 | `urn:headwater:unauthenticated` | the request has no credential, or one that isn't valid |
+| 403 | `urn:headwater:forbidden` | the credential doesn't give the scope that the route needs |
 | 403 | `urn:headwater:cross-site` | a page of another site makes a browser ask |
 | 404 | `urn:headwater:not-found` | no such asset, run, record; with the nearest names |
 | 404 | `urn:headwater:no-such-path` | nothing is served there |
@@ -21,6 +23,7 @@
 | 503 | `urn:headwater:audit-unavailable` | who asks what is recorded, and can't be now |
 | 503 | `urn:headwater:busy` | too many questions wait already |
 | 503 | `urn:headwater:kafka-unavailable` | Kafka didn't acknowledge the events in time, or too many wait for it |
+| 503 | `urn:headwater:provider-unavailable` | the provider that verifies the credential doesn't answer |
 | 503 | `urn:headwater:graph-unreachable` | Neo4j doesn't answer |
 | 503 | `urn:headwater:graph-refused` | Neo4j refuses user, password or database, or the graph is of another version |
 | 503 | `urn:headwater:arrivals-unknown` | Kafka can't be asked when records of the topic arrived |
@@ -66,16 +69,26 @@ class ProblemType(StrEnum):
     ARRIVALS_UNKNOWN = "urn:headwater:arrivals-unknown"
     TIME_LIMIT = "urn:headwater:time-limit"
     EVENT = "urn:headwater:event"
-    TOKEN = "urn:headwater:token"  # noqa: S105 - the name of a problem
     KAFKA_UNAVAILABLE = "urn:headwater:kafka-unavailable"
     DECLARATION = "urn:headwater:declaration"
     REVISION = "urn:headwater:revision"
+    CREDENTIALS = "urn:headwater:credentials"
+    UNAUTHENTICATED = "urn:headwater:unauthenticated"
+    FORBIDDEN = "urn:headwater:forbidden"
+    PROVIDER_UNAVAILABLE = "urn:headwater:provider-unavailable"
 
+
+OF_IDENTITY = (
+    ProblemType.CREDENTIALS,
+    ProblemType.UNAUTHENTICATED,
+    ProblemType.FORBIDDEN,
+    ProblemType.PROVIDER_UNAVAILABLE,
+)
+"""The problems of credentials, which every route has that isn't open."""
 
 OF_INTAKE = frozenset(
     {
         ProblemType.EVENT,
-        ProblemType.TOKEN,
         ProblemType.KAFKA_UNAVAILABLE,
         ProblemType.DECLARATION,
         ProblemType.REVISION,
@@ -104,10 +117,13 @@ STATUS: dict[ProblemType, HTTPStatus] = {
     ProblemType.ARRIVALS_UNKNOWN: HTTPStatus.SERVICE_UNAVAILABLE,
     ProblemType.TIME_LIMIT: HTTPStatus.GATEWAY_TIMEOUT,
     ProblemType.EVENT: HTTPStatus.BAD_REQUEST,
-    ProblemType.TOKEN: HTTPStatus.UNAUTHORIZED,
     ProblemType.KAFKA_UNAVAILABLE: HTTPStatus.SERVICE_UNAVAILABLE,
     ProblemType.DECLARATION: HTTPStatus.BAD_REQUEST,
     ProblemType.REVISION: HTTPStatus.CONFLICT,
+    ProblemType.CREDENTIALS: HTTPStatus.BAD_REQUEST,
+    ProblemType.UNAUTHENTICATED: HTTPStatus.UNAUTHORIZED,
+    ProblemType.FORBIDDEN: HTTPStatus.FORBIDDEN,
+    ProblemType.PROVIDER_UNAVAILABLE: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 
 _TITLE: dict[ProblemType, str] = {
@@ -130,10 +146,13 @@ _TITLE: dict[ProblemType, str] = {
     ProblemType.ARRIVALS_UNKNOWN: "Kafka can't be asked when records arrived",
     ProblemType.TIME_LIMIT: "No answer in time",
     ProblemType.EVENT: "Not an OpenLineage event",
-    ProblemType.TOKEN: "A token is needed",
     ProblemType.KAFKA_UNAVAILABLE: "Kafka doesn't take events now",
     ProblemType.DECLARATION: "Not a declaration",
     ProblemType.REVISION: "The graph has a later revision",
+    ProblemType.CREDENTIALS: "More than one credential",
+    ProblemType.UNAUTHENTICATED: "A valid credential is needed",
+    ProblemType.FORBIDDEN: "The credential doesn't allow it",
+    ProblemType.PROVIDER_UNAVAILABLE: "The credential can't be verified now",
 }
 
 

@@ -6,11 +6,14 @@ Stopping, in this order: no new connections; current requests continue for `serv
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import resource
 import socket
 from collections.abc import Iterator
+from functools import partial
+from typing import cast
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -18,8 +21,10 @@ from starlette.types import ASGIApp
 from headwater_analysis.errors import GraphUnreachableError, TimeLimitError
 from headwater_server.app import create_app
 from headwater_server.asking import Graph
-from headwater_server.connections import RESERVED, Connections, connection_class
+from headwater_server.connections import RESERVED, Connection, Connections
+from headwater_server.identity import SERVER
 from headwater_server.settings import ServeSettings
+from headwater_server.tls import HANDSHAKES_MAX, ServerTls, TlsConnections
 
 log = logging.getLogger("headwater.serve")
 
@@ -39,19 +44,23 @@ class HttpServer:
     Args:
         graph: to ask; its driver is closed with this object.
         app: the ASGI app; by default `create_app(graph)`.
+        tls: TLS of all connections; None: plain HTTP.
 
     Raises:
         OSError: the server can't listen on the address.
     """
 
-    def __init__(self, graph: Graph, app: ASGIApp | None = None) -> None:
+    def __init__(self, graph: Graph, app: ASGIApp | None = None, tls: ServerTls | None = None) -> None:
         self._graph = graph
         self._socket = _listening(graph.serve.host, graph.serve.port)
-        self.connections = Connections(graph.serve, _places(graph.serve))
+        self.connections = Connections(graph.serve, _places(graph.serve, tls))
+        self.tls_connections = None if tls is None else TlsConnections(self.connections, tls)
+        protocol = self.tls_connections or partial(Connection, connections=self.connections)
         self._server = _Uvicorn(
+            self.tls_connections,
             uvicorn.Config(
                 app or create_app(graph),
-                http=connection_class(self.connections),
+                http=cast("type[asyncio.Protocol]", protocol),
                 ws="none",
                 loop="asyncio",
                 lifespan="on",
@@ -63,14 +72,15 @@ class HttpServer:
                 h11_max_incomplete_event_size=_LONGEST_HEAD_BYTES,
                 timeout_keep_alive=graph.serve.keep_alive_seconds,
                 timeout_graceful_shutdown=graph.serve.drain_seconds,
-            )
+            ),
         )
 
     @property
     def url(self) -> str:
         """URL of the server."""
         host, port = self._socket.getsockname()[:2]
-        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        scheme = "http" if self.tls_connections is None else "https"
+        return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
     def check(self) -> bool:
         """Check that Neo4j answers now. Where it doesn't, or takes its time, the server starts nevertheless.
@@ -80,7 +90,7 @@ class HttpServer:
                 doing so until a setting is changed.
         """
         try:
-            self._graph.reader().read(lambda tx: tx.rows("service/ping"), timeout_seconds=_CHECK_SECONDS)
+            self._graph.reader(SERVER).read(lambda tx: tx.rows("service/ping"), timeout_seconds=_CHECK_SECONDS)
         except (GraphUnreachableError, TimeLimitError):
             return False
         return True
@@ -100,18 +110,29 @@ class HttpServer:
 
 
 class _Uvicorn(uvicorn.Server):
+    def __init__(self, tls: TlsConnections | None, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._tls = tls
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Nobody waits for handshakes."""
+        if self._tls is not None:
+            self._tls.abort()
+        await super().shutdown(sockets)
+
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """The command handles signals and ends with status 0; uvicorn would raise them again afterwards."""
         yield
 
 
-def _places(settings: ServeSettings) -> int:
+def _places(settings: ServeSettings, tls: ServerTls | None) -> int:
     """Number of connections that the process may hold. The limit of open files is raised for them, if allowed.
 
     A server that runs out of files can't even refuse: connections stay in the queue, and its loop turns for nothing.
     """
-    wanted = settings.connections_max + RESERVED + settings.threads + _OTHER_FILES
+    handshakes = 0 if tls is None else HANDSHAKES_MAX
+    wanted = settings.connections_max + RESERVED + settings.threads + _OTHER_FILES + handshakes
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return settings.connections_max

@@ -3,11 +3,36 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+
+from headwater_server.identity.lists import items, networks_in, scopes_in
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+_TOKEN_OF_HTTP = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+
+
+def _scope_list(text: str) -> str:
+    scopes_in(text)
+    return text
+
+
+def _network_list(text: str) -> str:
+    networks_in(text)
+    return text
+
+
+def _header_name(text: str) -> str:
+    if not _TOKEN_OF_HTTP.fullmatch(text):
+        raise ValueError("no name of a header")
+    return text
+
+
+ScopeList = Annotated[str, AfterValidator(_scope_list)]
+NetworkList = Annotated[str, AfterValidator(_network_list)]
+HeaderName = Annotated[str, AfterValidator(_header_name)]
 
 
 class ServeSettings(BaseModel):
@@ -16,7 +41,7 @@ class ServeSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
-    """The address to listen on. There is no log-in: everybody who can reach it can read the graph."""
+    """The address to listen on. Any but a loopback address needs a way to log in, or `serve.allow_anonymous_reads`."""
 
     port: Annotated[int, Field(ge=0, le=65_535)] = 8470
     """The port. 0 takes a free one and logs which."""
@@ -82,21 +107,50 @@ class ServeSettings(BaseModel):
     drain_seconds: Annotated[int, Field(ge=0, le=300)] = 10
     """Longest time that requests in progress may continue when the server is stopped."""
 
-    intake: bool = False
-    """Accept OpenLineage events at `/api/v1/lineage` and publish them to the events topic. Reading the graph
-    never allows it; section `kafka` has the brokers."""
+    tokens_file: str | None = None
+    """The file of API tokens, which `headwater token` writes. Changes are effective at once. None: no API tokens."""
 
-    intake_token: SecretStr = SecretStr("")
-    """The bearer token that a sender of events must have; several, separated by commas, while one replaces another.
-    Without a token events are accepted on a loopback address only."""
+    allow_anonymous_reads: bool = False
+    """Let everybody who reaches the server read the whole graph of its tenant, and its metrics, without a credential.
+    Only with a credential can anybody write."""
+
+    tls_certificate: str | None = None
+    """The file (PEM) with the server's certificate and its chain, for HTTPS. Read anew when it changes. None: HTTP."""
+
+    tls_key: str | None = None
+    """The file (PEM) with the certificate's key, without a password. None: it is in `serve.tls_certificate`."""
+
+    tls_client_ca: str | None = None
+    """The file (PEM) with the authorities whose client certificates log in. Read anew when it changes. None: client
+    certificates aren't asked for."""
+
+    tls_client_scopes: ScopeList = "read"
+    """Scopes of a client certificate, separated by commas."""
+
+    proxy_networks: NetworkList = ""
+    """Addresses and networks (CIDR), separated by commas, of a proxy that logs people in and names them in headers.
+    Empty: such headers are ignored. From any other address they are ignored, too."""
+
+    proxy_secret: SecretStr = SecretStr("")
+    """The secret that the proxy sends in the header `X-Headwater-Proxy-Secret`, at least 16 characters; several,
+    separated by commas, while one replaces another."""
+
+    proxy_user_header: HeaderName = "X-Forwarded-User"
+    """The header in which the proxy names the user."""
+
+    proxy_groups_header: HeaderName = "X-Forwarded-Groups"
+    """The header in which the proxy names the user's groups, separated by commas."""
+
+    proxy_scopes: ScopeList = "read"
+    """Scopes of the users whom the proxy names, separated by commas."""
+
+    intake: bool = False
+    """Accept OpenLineage events at `/api/v1/lineage` and publish them to the events topic, from senders with the scope
+    `write`; section `kafka` has the brokers."""
 
     declare: bool = False
-    """Accept declarations at `/api/v1/declarations` and publish them to the events topic. Neither reading
-    the graph nor `serve.intake` allows it; section `kafka` has the brokers."""
-
-    declare_token: SecretStr = SecretStr("")
-    """The bearer token that a sender of declarations must have; several, separated by commas, while one replaces
-    another. Without a token declarations are accepted on a loopback address only."""
+    """Accept declarations at `/api/v1/declarations` and publish them to the events topic, from senders with the scope
+    `declare`; section `kafka` has the brokers."""
 
     intake_body_max_bytes: Annotated[int, Field(ge=1_024, le=1_073_741_824)] = 16_777_216
     """The largest body of events or declarations, both as it is sent and as gzip unpacks it."""
@@ -117,18 +171,10 @@ class ServeSettings(BaseModel):
 
     def hosts(self) -> frozenset[str] | None:
         """Names of this server that requests may use, in lower case; None: any."""
-        named = frozenset(name.strip().lower() for name in self.allowed_hosts.split(",") if name.strip())
+        named = frozenset(items(self.allowed_hosts.lower()))
         if "*" in named:
             return None
         return named or LOOPBACK_NAMES | {self._address}
-
-    def intake_tokens(self) -> frozenset[bytes]:
-        """Tokens of senders of events; empty: none is needed."""
-        return _tokens(self.intake_token)
-
-    def declare_tokens(self) -> frozenset[bytes]:
-        """Tokens of senders of declarations; empty: none is needed."""
-        return _tokens(self.declare_token)
 
     @property
     def loopback(self) -> bool:
@@ -143,7 +189,3 @@ class ServeSettings(BaseModel):
     @property
     def _address(self) -> str:
         return self.host.lower().strip("[]")
-
-
-def _tokens(secret: SecretStr) -> frozenset[bytes]:
-    return frozenset(token.strip().encode() for token in secret.get_secret_value().split(",") if token.strip())

@@ -16,6 +16,7 @@ from headwater_analysis.reader import Reader
 from headwater_analysis.settings import AnalysisSettings
 from headwater_graph.connection import Neo4jTarget
 from headwater_server.asking import Graph
+from headwater_server.identity import Identity
 from headwater_server.server import HttpServer
 from headwater_server.settings import ServeSettings
 from support.waiting import patience
@@ -49,8 +50,8 @@ class FakeGraph(Graph):
     raises: Exception | None = None
     readers: list[FakeReader] = field(default_factory=list)
 
-    def reader(self, timeout_seconds: float | None = None) -> Reader:
-        real = super().reader(timeout_seconds)
+    def reader(self, identity: Identity, timeout_seconds: float | None = None) -> Reader:
+        real = super().reader(identity, timeout_seconds)
         self.readers.append(FakeReader(self.raises, real.tenant, real.timeout_seconds))
         return cast("Reader", self.readers[-1])
 

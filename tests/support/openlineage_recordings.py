@@ -9,12 +9,15 @@ import contextlib
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headwater_benchmarks.processes import PROGRAM, ServeProcess, serving
 from headwater_graph.dump import dump
+from headwater_server.identity import Scope
+from support.api_tokens import tokens_file
 from support.materializer.process import run_until_caught_up
 from support.openlineage_graphs import words
 from support.run_rules import rewrite, updating
@@ -24,15 +27,19 @@ if TYPE_CHECKING:
     from neo4j import Driver
 
 RECORDINGS = Path(__file__).parents[1] / "unit" / "openlineage" / "clients"
-TOKEN = "a-token-of-clients"
 
 
 @contextlib.contextmanager
 def intake(settings: Mapping[str, str]) -> Iterator[ServeProcess]:
     """A server that takes events with `TOKEN`."""
-    chosen = {"HEADWATER_SERVE_PORT": "0", "HEADWATER_SERVE_INTAKE": "true", "HEADWATER_SERVE_INTAKE_TOKEN": TOKEN}
-    with serving({**settings, **chosen}) as server:
-        yield server
+    with tempfile.TemporaryDirectory() as folder:
+        chosen = {
+            "HEADWATER_SERVE_PORT": "0",
+            "HEADWATER_SERVE_INTAKE": "true",
+            "HEADWATER_SERVE_TOKENS_FILE": tokens_file(Path(folder, "tokens.json"), Scope.WRITE),
+        }
+        with serving({**settings, **chosen}) as server:
+            yield server
 
 
 def check_recording(name: str, settings: dict[str, str], driver: Driver, replaced: Mapping[str, str]) -> None:

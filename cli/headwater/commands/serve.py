@@ -15,7 +15,7 @@ import typer
 from headwater.auditing import opened_audit
 from headwater.connection import require_servers
 from headwater.console import JsonOption, console
-from headwater.errors import InputError
+from headwater.errors import ConfigurationError, InputError
 from headwater.events_topic import kept, topic_ends
 from headwater.exempting import exemptions_of
 from headwater.graph_reader import translated
@@ -32,10 +32,16 @@ from headwater_analysis.reader import reading_driver
 from headwater_consumers.materializer.garbage import rare_collections
 from headwater_graph.connection import Neo4jTarget
 from headwater_producers.publisher import Publisher
+from headwater_server.access import AccessSettingsError, configured_authentication, configured_tls
+from headwater_server.app import create_app
 from headwater_server.asking import BELOW, Graph
+from headwater_server.identity import Scope
+from headwater_server.identity.authentication import Authentication
+from headwater_server.identity.tokens import TokensFileError
 from headwater_server.middleware.intake import DECLARATIONS, ONE
 from headwater_server.server import HttpServer
 from headwater_server.settings import ServeSettings
+from headwater_server.tls import ServerTls, TlsFilesError
 
 _MINUTE_SECONDS = 60
 # A sender waits for it. Events that come at the same time still share a request to the broker.
@@ -48,7 +54,8 @@ log = logging.getLogger("headwater.serve")
 
 
 def command(
-    host: Annotated[str | None, typer.Option(help="The address to listen on. There is no log-in.")] = None,
+    *,
+    host: Annotated[str | None, typer.Option(help="The address to listen on.")] = None,
     port: Annotated[int | None, typer.Option(help="The port; 0 takes a free one and logs which.")] = None,
     tenant: TenantOption = None,
     allowed_host: Annotated[
@@ -57,6 +64,17 @@ def command(
             help="A name that requests may call this server by, once for each; `*` is any. Required where --host isn't "
             "a loopback address."
         ),
+    ] = None,
+    allow_anonymous_reads: Annotated[
+        bool | None,
+        typer.Option("--allow-anonymous-reads", help="Let everybody who reaches it read the graph, without log-in."),
+    ] = None,
+    tls_certificate: Annotated[
+        str | None, typer.Option(help="The file (PEM) of the server's certificate and chain, for HTTPS.")
+    ] = None,
+    tls_key: Annotated[str | None, typer.Option(help="The file (PEM) of the certificate's key.")] = None,
+    tls_client_ca: Annotated[
+        str | None, typer.Option(help="The file (PEM) of authorities whose client certificates log in.")
     ] = None,
     policy: Annotated[
         str | None, typer.Option(help="A policy file (TOML) for impacts, instead of the one that comes with Headwater.")
@@ -74,13 +92,17 @@ def command(
         "serve.host": host,
         "serve.port": port,
         "serve.allowed_hosts": None if allowed_host is None else ",".join(allowed_host),
+        "serve.allow_anonymous_reads": allow_anonymous_reads,
+        "serve.tls_certificate": tls_certificate,
+        "serve.tls_key": tls_key,
+        "serve.tls_client_ca": tls_client_ca,
         "serve.policy": policy,
         "analysis.tenant": tenant,
         "log.format": log_format,
     }
     settings = connected_settings(flags, neo4j=True, silently=True)  # the log has it
+    authentication, tls = _access(settings.serve)
     _check_names(settings.serve)
-    _check_senders(settings.serve)
     try:
         judged_by = None if settings.serve.policy is None else load_policy(Path(settings.serve.policy))
         accepted = () if settings.serve.exemptions is None else exemptions_of(Path(settings.serve.exemptions))
@@ -112,7 +134,7 @@ def command(
             KafkaArrivals(settings.kafka, follows_names=False),
             audit,
         )
-        server = HttpServer(graph)
+        server = HttpServer(graph, create_app(graph, authentication, tls), tls)
     except OSError as error:
         driver.close()
         if publisher is not None:
@@ -140,7 +162,7 @@ def command(
                 settings.analysis.tenant,
                 extra=fields(url=url, neo4j=target.uri, database=target.database, tenant=settings.analysis.tenant),
             )
-            _log_doors(settings, url)
+            _log_doors(settings, url, authentication)
             with rare_collections():
                 server.run()
     console.result({"stopped": True, "url": url}, "Stopped.")
@@ -177,11 +199,11 @@ def _closed_at_end(publisher: Publisher | None) -> Iterator[None]:
             publisher.close(_CLOSE_SECONDS)
 
 
-def _log_doors(settings: Settings, url: str) -> None:
+def _log_doors(settings: Settings, url: str, authentication: Authentication) -> None:
     serve, topic = settings.serve, settings.topic.names().events
-    for what, is_open, path, tokens in (
-        ("OpenLineage events", serve.intake, ONE, serve.intake_tokens()),
-        ("Declarations", serve.declare, DECLARATIONS, serve.declare_tokens()),
+    for what, is_open, path, scope in (
+        ("OpenLineage events", serve.intake, ONE, Scope.WRITE),
+        ("Declarations", serve.declare, DECLARATIONS, Scope.DECLARE),
     ):
         if not is_open:
             continue
@@ -191,7 +213,7 @@ def _log_doors(settings: Settings, url: str) -> None:
             url,
             BELOW,
             path,
-            "with a token" if tokens else "from this machine, without a token",
+            f"with the scope {scope}" if authentication.configured else "from this machine, without a credential",
             topic,
             require_servers(settings.kafka),
             extra=fields(topic=topic, kafka=require_servers(settings.kafka)),
@@ -234,17 +256,35 @@ class RepeatLimit(logging.Filter):
         return True
 
 
-def _check_senders(serve: ServeSettings) -> None:
-    """Refuse to accept events or declarations without a token."""
-    for what, is_open, tokens, setting in (
-        ("events", serve.intake, serve.intake_tokens(), "HEADWATER_SERVE_INTAKE"),
-        ("declarations", serve.declare, serve.declare_tokens(), "HEADWATER_SERVE_DECLARE"),
-    ):
-        if is_open and not serve.loopback and not tokens:
-            raise InputError(
-                f"{serve.host} isn't a loopback address, and {what} would be accepted from everybody who can reach it.",
-                fix=f"Set {setting}_TOKEN to a secret that senders have, or {setting}=false.",
-            )
+def _access(serve: ServeSettings) -> tuple[Authentication, ServerTls | None]:
+    """Ways to log in, and TLS, by the settings.
+
+    Raises:
+        ConfigurationError: they contradict each other, or everybody could ask, or nobody could send.
+    """
+    try:
+        authentication = configured_authentication(serve)
+        tls = configured_tls(serve, authentication)
+    except (AccessSettingsError, TlsFilesError) as error:
+        raise ConfigurationError(str(error), fix=error.fix) from error
+    except TokensFileError as error:
+        raise ConfigurationError(str(error), fix="Mend the file of HEADWATER_SERVE_TOKENS_FILE.") from error
+    if authentication.configured:
+        return authentication, tls
+    if serve.allow_anonymous_reads and (serve.intake or serve.declare):
+        raise ConfigurationError(
+            "Events or declarations are accepted from nobody: there is no way to log in, and "
+            "HEADWATER_SERVE_ALLOW_ANONYMOUS_READS lets everybody read only.",
+            fix="Set HEADWATER_SERVE_TOKENS_FILE, and create a token with `headwater token create NAME --scope write`.",
+        )
+    if not serve.loopback and not serve.allow_anonymous_reads:
+        raise ConfigurationError(
+            f"{serve.host} isn't a loopback address, and there is no way to log in: everybody who can reach it could "
+            "read the graph.",
+            fix="Set HEADWATER_SERVE_TOKENS_FILE and create a token with `headwater token create`, or set another way "
+            "to log in; --allow-anonymous-reads lets everybody read.",
+        )
+    return authentication, tls
 
 
 def _check_names(serve: ServeSettings) -> None:

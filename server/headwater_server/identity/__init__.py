@@ -1,8 +1,17 @@
-"""Who asks: from a request to an `Identity`, by API token, OIDC, session, a proxy's headers, or client certificate.
+"""Identity of a request: by API token, OIDC, session, a proxy's headers, or client certificate.
 
 `middleware.identify` calls it once for each request; everything behind reads `identity_of(scope)`.
 """
 
-from headwater_server.identity.identity import ANONYMOUS, Identity, Scope, Source, identity_of
+from headwater_server.identity.identity import (
+    ANONYMOUS,
+    ANONYMOUS_READER,
+    NOBODY,
+    SERVER,
+    Identity,
+    Scope,
+    Source,
+    identity_of,
+)
 
-__all__ = ["ANONYMOUS", "Identity", "Scope", "Source", "identity_of"]
+__all__ = ["ANONYMOUS", "ANONYMOUS_READER", "NOBODY", "SERVER", "Identity", "Scope", "Source", "identity_of"]

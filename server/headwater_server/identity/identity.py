@@ -18,7 +18,7 @@ class Scope(StrEnum):
     READ = "read"
     """Ask questions."""
     EXPRESSIONS = "expressions"
-    """See expressions, SQL, file paths and error texts in answers."""
+    """See expressions, SQL, file paths and error texts in answers. Not asked for yet: READ shows them."""
     WRITE = "write"
     """Send lineage events."""
     DECLARE = "declare"
@@ -32,10 +32,12 @@ class Scope(StrEnum):
 
 
 class Source(StrEnum):
-    """How an identity was established."""
+    """Ways in which an identity is established."""
 
+    SERVER = "server"
+    """The server itself, which checks its graph; never a request."""
     ANONYMOUS = "anonymous"
-    TOKEN = "token"
+    TOKEN = "token"  # noqa: S105 - the name of a way
     OIDC = "oidc"
     SESSION = "session"
     PROXY = "proxy"
@@ -44,7 +46,7 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who asks.
+    """Identity of an asker.
 
     Attributes:
         source: how it was established.
@@ -68,8 +70,17 @@ class Identity:
         return f"{self.source}:{self.subject}"
 
 
+SERVER = Identity(Source.SERVER, "", scopes=frozenset(Scope))
+"""The server itself: health, and the rules that it checks in the background."""
+
 ANONYMOUS = Identity(Source.ANONYMOUS, "", scopes=frozenset(Scope))
-"""Everybody, where nothing is configured: only on a loopback address, or by an explicit switch."""
+"""Everybody, where no way to log in is configured: only on a loopback address."""
+
+ANONYMOUS_READER = Identity(Source.ANONYMOUS, "", scopes=frozenset({Scope.READ, Scope.EXPRESSIONS, Scope.OPERATE}))
+"""Everybody without a credential, where `serve.allow_anonymous_reads` is set."""
+
+NOBODY = Identity(Source.ANONYMOUS, "")
+"""Whoever asks for what is open to all: its credential isn't looked at."""
 
 
 def identity_of(scope: MutableMapping[str, Any]) -> Identity:

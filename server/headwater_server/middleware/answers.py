@@ -31,6 +31,8 @@ def _raw(policy: str) -> tuple[tuple[bytes, bytes], ...]:
 
 # No route sets any of these headers itself.
 _DATA_HEADERS, _PAGE_HEADERS = _raw(_DATA_POLICY), _raw(_PAGE_POLICY)
+# A browser that has seen it asks this host by HTTPS only, for a year.
+_ONLY_HTTPS = (b"strict-transport-security", b"max-age=31536000")
 _DATA_PATHS = ("/api/", "/openapi.json", "/livez", "/readyz", "/metrics")
 
 
@@ -46,6 +48,8 @@ class SecurityHeaders:
             await self._app(scope, receive, send)
             return
         added = _DATA_HEADERS if scope["path"].startswith(_DATA_PATHS) else _PAGE_HEADERS
+        if scope.get("scheme") == "https":
+            added = (*added, _ONLY_HTTPS)
 
         async def adding(message: Message) -> None:
             if message["type"] == "http.response.start":

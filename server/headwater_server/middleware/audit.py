@@ -18,7 +18,7 @@ from typing import Any, Final
 from urllib.parse import parse_qsl, unquote
 
 from fastapi.routing import APIRoute
-from starlette.routing import BaseRoute, Match
+from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headwater_audit.audit import Audit, request_id
@@ -29,6 +29,7 @@ from headwater_server.identity import Identity
 from headwater_server.identity.identity import IDENTITY
 from headwater_server.metrics import AuditMetrics
 from headwater_server.problems import ProblemType, problem
+from headwater_server.scoped import route_of
 
 DECISION: Final = "headwater.decision"
 """Key in a request's scope of the authorisation's decision: `("allow" | "deny", names of the rules that decided)`."""
@@ -189,15 +190,7 @@ def _route(scope: Scope) -> tuple[BaseRoute | None, Mapping[str, Any]]:
     route: BaseRoute | None = scope.get("route")
     if route is not None:
         return route, scope.get("path_params", {})
-    asked = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
-    partial: tuple[BaseRoute | None, Mapping[str, Any]] = None, {}
-    for each in scope["app"].routes:
-        match, child = each.matches(asked)
-        if match is Match.FULL:
-            return each, child.get("path_params", {})
-        if match is Match.PARTIAL and partial[0] is None:
-            partial = each, child.get("path_params", {})
-    return partial
+    return route_of(scope["app"].routes, scope)
 
 
 def _is_unrecorded(route: BaseRoute | None) -> bool:

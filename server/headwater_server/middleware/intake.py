@@ -1,19 +1,17 @@
-"""The doors for what is written: who may send it, how much at a time, and the bodies, unpacked.
+"""The doors for what is written: how much at a time, and the bodies, unpacked.
 
-They are apart from that of questions. OpenLineage events and declarations each have a switch and tokens of their own.
-Before a byte of a body is read, three conditions must hold: this server accepts such data, the sender has a token, and
-there is room. Bodies are read whole; all together, packed and unpacked, take at most `serve.intake_buffer_max_bytes`
-until their requests are answered.
+They are apart from that of questions. OpenLineage events and declarations each have a switch and a scope of their own
+(`middleware.identify`). Before a byte of a body is read, this server must accept such data, and have room. Bodies are
+read whole; all together, packed and unpacked, take at most `serve.intake_buffer_max_bytes` until their requests are
+answered.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hmac
 import zlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from anyio import CapacityLimiter, to_thread
 from starlette.datastructures import Headers
@@ -56,8 +54,6 @@ class Door:
         what: name of the accepted data, as the beginning of a sentence: "Events".
         open: True if it is accepted.
         setting: name of the setting that opens the door.
-        tokens: accepted tokens of senders; empty: no token is needed.
-        realm: realm of the tokens.
         media: types of the body besides JSON.
         words: types of the body, for people.
     """
@@ -65,8 +61,6 @@ class Door:
     what: str
     open: bool
     setting: str
-    tokens: frozenset[bytes]
-    realm: str
     media: frozenset[str]
     words: str
 
@@ -78,11 +72,8 @@ def doors(below: str, limits: ServeSettings, *, has_sink: bool) -> dict[str, Doo
         below: the path of the API.
         has_sink: True if there is a sink for events.
     """
-    events = ("Events", limits.intake and has_sink, "HEADWATER_SERVE_INTAKE", limits.intake_tokens(), "lineage")
-    declarations = (
-        *("Declarations", limits.declare and has_sink, "HEADWATER_SERVE_DECLARE"),
-        *(limits.declare_tokens(), "declarations"),
-    )
+    events = ("Events", limits.intake and has_sink, "HEADWATER_SERVE_INTAKE")
+    declarations = ("Declarations", limits.declare and has_sink, "HEADWATER_SERVE_DECLARE")
     return {
         f"{below}{ONE}": Door(*events, frozenset(), "JSON: say `Content-Type: application/json`"),
         f"{below}{BATCH}": Door(*events, LINES, "JSON: say `Content-Type: application/json`"),
@@ -94,7 +85,7 @@ def doors(below: str, limits: ServeSettings, *, has_sink: bool) -> dict[str, Doo
 
 @dataclass(frozen=True, slots=True)
 class DirectRoute:
-    """Route whose handler needs only the body.
+    """Route whose handler needs only the request's scope and body.
 
     Attributes:
         route: route of the path, for the metrics.
@@ -102,7 +93,7 @@ class DirectRoute:
     """
 
     route: BaseRoute
-    answer: Callable[[Any, bytes], Awaitable[Response]]
+    answer: Callable[[Scope, bytes], Awaitable[Response]]
 
 
 class IntakeGate:
@@ -158,9 +149,9 @@ class IntakeGate:
             except ClientGoneError:
                 return
             direct = self._direct.get(scope["path"])
-            if direct is not None and _plain(scope):
+            if direct is not None and not scope.get("query_string"):
                 scope["route"] = direct.route
-                answer = await direct.answer(scope["app"], whole)
+                answer = await direct.answer(scope, whole)
                 await answer(scope, receive, send)
                 return
             scope[READ] = True
@@ -197,13 +188,6 @@ class IntakeGate:
                 ProblemType.NO_SUCH_PATH,
                 f"{door.what} are not accepted here; {door.setting}=true would accept them.",
                 headers=CLOSE,
-            )
-        if door.tokens and not _known(headers.get("authorization", ""), door.tokens):
-            self._metrics.unauthorized()
-            return problem(
-                ProblemType.TOKEN,
-                f"Send `Authorization: Bearer …` with the token of {door.setting}_TOKEN.",
-                headers={"WWW-Authenticate": f'Bearer realm="{door.realm}"', **CLOSE},
             )
         media = media_type(headers)
         if not is_json(media) and media not in door.media:
@@ -311,20 +295,6 @@ class _RefusedError(Exception):
     def __init__(self, answer: Response) -> None:
         super().__init__()
         self.answer = answer
-
-
-def _plain(scope: Scope) -> bool:
-    """Return True if a request has no query parameters and no escaped characters in its path."""
-    raw = scope.get("raw_path")
-    return not scope.get("query_string") and (raw is None or raw == scope["path"].encode())
-
-
-def _known(authorization: str, tokens: frozenset[bytes]) -> bool:
-    scheme, _, token = authorization.partition(" ")
-    given = token.strip().encode("latin-1", "replace")
-    # Every token is compared, so that the duration reveals nothing.
-    found = [hmac.compare_digest(given, known) for known in tokens]
-    return scheme.lower() == "bearer" and any(found)
 
 
 def unpacked(packed: bytes, *, most: int) -> bytes | None:

@@ -11,6 +11,7 @@ from headwater_server.routes import (
     intake,
     known,
     lineage,
+    me,
     privacy,
     review,
     runs,
@@ -37,5 +38,6 @@ ROUTERS = (
     known.router,
     intake.router,
     declarations.router,
-    service.router,
+    me.router,
+    *service.routers,
 )

@@ -13,10 +13,11 @@ from headwater_analysis.errors import QuestionError
 from headwater_analysis.trace import Starts
 from headwater_schemas.ranges import MOST_OFFSET
 from headwater_server.asking import Ask, area
+from headwater_server.identity import Scope
 from headwater_server.parameters import Depth, Horizon, hops, seconds
 from headwater_server.records import Named, RecordsQuery, records_query
 
-router = area("blast")
+router = area("blast", needs=Scope.READ)
 
 _WAYS = (
     "Name one origin: `run`; or `query`, `first_batch`; or `topic`, `partition`, `offset`; or `topic`, `range`; or "

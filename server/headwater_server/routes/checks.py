@@ -10,9 +10,10 @@ from starlette.responses import Response
 
 from headwater_analysis.checks import RULES, Checks, check, rule_named
 from headwater_server.asking import Ask, area
+from headwater_server.identity import Scope
 from headwater_server.parameters import Cursor, Limit, Values
 
-router = area("checks")
+router = area("checks", needs=Scope.READ)
 
 _DAY_SECONDS = 86_400.0
 

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Annotated
 
 from anyio import CapacityLimiter, to_thread
-from fastapi import APIRouter, Depends, Query
+from fastapi import Query
 from fastapi import Request as HttpRequest
 from starlette.responses import Response
 
@@ -25,19 +25,20 @@ from headwater_analysis.declaring.problems import DeclarationError, FileProblem
 from headwater_analysis.declaring.revising import NextRevision, OlderRevisionError, next_revision, progress, result
 from headwater_analysis.declaring.sets import DeclaredSet
 from headwater_openlineage.intake.request import IntakeRequest, RequestOutcome
-from headwater_server.asking import BELOW, Graph, answered
+from headwater_server.asking import Graph, answered, area
 from headwater_server.documented import problem_responses
+from headwater_server.identity import Identity, Scope, identity_of
 from headwater_server.metrics import IntakeMetrics
 from headwater_server.middleware.bodies import READ
 from headwater_server.middleware.intake import DECLARATIONS
-from headwater_server.parameters import AnyCase, known_only
-from headwater_server.problems import FieldProblem, ProblemType, problem
+from headwater_server.parameters import AnyCase
+from headwater_server.problems import OF_IDENTITY, FieldProblem, ProblemType, problem
 from headwater_server.routes.intake import acknowledged, unavailable
 
 _PROBLEMS = problem_responses(
     ProblemType.DECLARATION,
     ProblemType.REVISION,
-    ProblemType.TOKEN,
+    *OF_IDENTITY,
     ProblemType.CROSS_SITE,
     ProblemType.NO_SUCH_PATH,
     ProblemType.TOO_SLOW,
@@ -59,7 +60,7 @@ _POLL_SECONDS = 0.25
 _BODY_NAME = "body"
 """Name of a request's body in findings, where `headwater declare` names the file."""
 
-router = APIRouter(prefix=BELOW, tags=["declarations"], dependencies=[Depends(known_only)], responses={**_PROBLEMS})
+router = area("declarations", needs=Scope.DECLARE, responses=_PROBLEMS)
 
 
 class Mode(StrEnum):
@@ -118,17 +119,18 @@ async def post_declarations(
     """Publish a declaration set. 201: Kafka has it. Only where they are accepted (`HEADWATER_SERVE_DECLARE`)."""
     body = await request.body()
     graph: Graph = request.app.state.graph
+    identity = identity_of(request.scope)
     declaring: CapacityLimiter = request.app.state.declaring
     if graph.sink is None or not request.scope.get(READ):
-        raise RuntimeError("nothing comes here but through middleware.intake, which asks who may send")
+        raise RuntimeError("nothing comes here but through middleware.intake, which reads the body")
     try:
-        names = Names(None) if mode is Mode.CHECK else found_in(graph.reader())
+        names = Names(None) if mode is Mode.CHECK else found_in(graph.reader(identity))
         declared = await to_thread.run_sync(_read, body, namespace, names, limiter=declaring)
     except DeclarationError as error:
         return _refused(error)
     if mode is Mode.CHECK:
         return answered(request, _checked(declared, list(names.unchecked)), status=200)
-    reader = graph.reader()
+    reader = graph.reader(identity)
     try:
         revision = await to_thread.run_sync(
             lambda: next_revision(reader, declared, now=datetime.now(UTC)), limiter=declaring
@@ -149,7 +151,7 @@ async def post_declarations(
             return unavailable()
     in_graph = not revision.events
     if publishes and wait:
-        in_graph = await _waited(graph, revision, min(wait, graph.serve.timeout_max_seconds))
+        in_graph = await _waited(graph, identity, revision, min(wait, graph.serve.timeout_max_seconds))
     shown = await to_thread.run_sync(
         lambda: result(reader, revision, published=publishes, in_graph=in_graph), limiter=declaring
     )
@@ -190,16 +192,16 @@ async def _sent(request: HttpRequest, revision: NextRevision) -> RequestOutcome:
     async def send(sending: IntakeRequest) -> None:
         await to_thread.run_sync(sending.send_events, revision.events, limiter=request.app.state.declaring)
 
-    outcome = await acknowledged(request.app, send)
+    outcome = await acknowledged(request.scope, send)
     if outcome.unavailable is not None:
         metrics.unavailable()
     return outcome
 
 
-async def _waited(graph: Graph, revision: NextRevision, seconds: float) -> bool:
+async def _waited(graph: Graph, identity: Identity, revision: NextRevision, seconds: float) -> bool:
     """Wait until the graph has the revision; False when the time is up before."""
     ends = time.monotonic() + seconds
-    reader = graph.reader()
+    reader = graph.reader(identity)
     while True:
         is_there, _ = await to_thread.run_sync(progress, reader, revision)
         if is_there or time.monotonic() > ends:

@@ -10,9 +10,10 @@ from starlette.responses import Response
 
 from headwater_analysis.deletion import HOLDING, DeletionQuestion, MayDelete, may_delete
 from headwater_server.asking import Ask, area
+from headwater_server.identity import Scope
 from headwater_server.parameters import LONGEST_NAME, AssetQuery, Time, Values
 
-router = area("deletion")
+router = area("deletion", needs=Scope.READ)
 
 _LATELY = timedelta(days=30)
 

@@ -11,9 +11,10 @@ from starlette.responses import Response
 from headwater_analysis.diff import Diff, Point, diff
 from headwater_analysis.reader import Reader
 from headwater_server.asking import Ask, area
+from headwater_server.identity import Scope
 from headwater_server.parameters import LONGEST_NAME, Cursor, Limit, Time
 
-router = area("diff")
+router = area("diff", needs=Scope.READ)
 
 Named = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME)]
 When = Annotated[Time | None, Query(description="As it was then. With no other `after…`, the other side is now.")]

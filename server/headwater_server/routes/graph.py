@@ -9,9 +9,10 @@ from starlette.responses import Response
 
 from headwater_analysis.drawing import MOST_NODES, Drawing, Reach, draw
 from headwater_server.asking import Ask, area
+from headwater_server.identity import Scope
 from headwater_server.parameters import AnyCase, AssetQuery, Depth, hops
 
-router = area("graph")
+router = area("graph", needs=Scope.READ)
 
 
 @router.get("/graph", response_model=Drawing, operation_id="graph")

@@ -20,6 +20,7 @@ from headwater_analysis.impact import (
 )
 from headwater_schemas.ranges import MOST_OFFSET
 from headwater_server.asking import Ask, Asking, area
+from headwater_server.identity import Scope
 from headwater_server.parameters import (
     LONGEST_NAME,
     AnyCase,
@@ -32,7 +33,7 @@ from headwater_server.parameters import (
     hops,
 )
 
-router = area("impact")
+router = area("impact", needs=Scope.READ)
 
 
 # The bodies are the questions as they are, and take no other fields: a misspelt one would silently change the answer.

@@ -15,24 +15,25 @@ from dataclasses import dataclass
 from itertools import islice
 
 from anyio import CapacityLimiter, to_thread
-from fastapi import APIRouter, Depends, FastAPI
+from fastapi import FastAPI
 from fastapi import Request as HttpRequest
 from fastapi.routing import APIRoute
 from starlette.responses import Response
+from starlette.types import Scope as AsgiScope
 
 from headwater_openlineage.intake.request import IntakeRequest, RequestOutcome
 from headwater_openlineage.intake.splitting import Layout, NotAnArrayError, documents, elements, layout
-from headwater_server.asking import BELOW, Graph, sent
+from headwater_server.asking import BELOW, Graph, area, sent
 from headwater_server.documented import problem_responses
+from headwater_server.identity import Scope, identity_of
 from headwater_server.metrics import IntakeMetrics
 from headwater_server.middleware.bodies import READ
 from headwater_server.middleware.intake import BATCH, ONE, DirectRoute
-from headwater_server.parameters import known_only
-from headwater_server.problems import FieldProblem, ProblemType, problem
+from headwater_server.problems import OF_IDENTITY, FieldProblem, ProblemType, problem
 
 _PROBLEMS = problem_responses(
     ProblemType.EVENT,
-    ProblemType.TOKEN,
+    *OF_IDENTITY,
     ProblemType.CROSS_SITE,
     ProblemType.NO_SUCH_PATH,
     ProblemType.TOO_SLOW,
@@ -53,7 +54,7 @@ _MOST_NOTES = 1_000
 _INLINE_BYTES = 65_536
 
 
-router = APIRouter(prefix=BELOW, tags=["intake"], dependencies=[Depends(known_only)], responses=_PROBLEMS)
+router = area("intake", needs=Scope.WRITE, responses=_PROBLEMS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +142,11 @@ _BATCH_BODY = {
 @router.post(ONE, status_code=201, response_model=Accepted, operation_id="post_lineage", openapi_extra=_EVENT_BODY)
 async def post_lineage(request: HttpRequest) -> Response:
     """Publish one OpenLineage event. 201: Kafka has it. Only where events are accepted (`HEADWATER_SERVE_INTAKE`)."""
-    return await _event(request.app, await _body(request))
+    return await _event(request.scope, await _body(request))
 
 
-async def _event(app: FastAPI, body: bytes) -> Response:
-    outcome = await _taken(app, body, lambda: [body])
+async def _event(scope: AsgiScope, body: bytes) -> Response:
+    outcome = await _taken(scope, body, lambda: [body])
     if outcome.unavailable is not None:
         return unavailable()
     if outcome.refused:
@@ -168,14 +169,14 @@ async def _event(app: FastAPI, body: bytes) -> Response:
 )
 async def post_lineage_batch(request: HttpRequest) -> Response:
     """Publish several OpenLineage events. 201: Kafka has them all; 207: all but those in `refused`; 400: none."""
-    return await _batch(request.app, await _body(request))
+    return await _batch(request.scope, await _body(request))
 
 
-async def _batch(app: FastAPI, body: bytes) -> Response:
-    graph: Graph = app.state.graph
+async def _batch(scope: AsgiScope, body: bytes) -> Response:
+    graph: Graph = scope["app"].state.graph
     most = graph.serve.intake_batch_max_events
     try:
-        outcome = await _taken(app, body, lambda: _split(body, most=most))
+        outcome = await _taken(scope, body, lambda: _split(body, most=most))
     except NotAnArrayError as error:
         return problem(
             ProblemType.EVENT, f"The body is no JSON array: {error}.", errors=(FieldProblem("", f"{error}"),)
@@ -210,16 +211,17 @@ def direct() -> dict[str, DirectRoute]:
 
 async def _body(request: HttpRequest) -> bytes:
     if not request.scope.get(READ):
-        raise RuntimeError("nothing comes here but through middleware.intake, which asks who may send")
+        raise RuntimeError("nothing comes here but through middleware.intake, which reads the body")
     return await request.body()
 
 
-async def _taken(app: FastAPI, body: bytes, split: Callable[[], list[bytes]]) -> RequestOutcome:
+async def _taken(scope: AsgiScope, body: bytes, split: Callable[[], list[bytes]]) -> RequestOutcome:
     """Send the documents of a body, and wait for their outcomes.
 
     Raises:
         NotAnArrayError, _TooManyError: as `split` does; nothing was sent.
     """
+    app: FastAPI = scope["app"]
     metrics: IntakeMetrics = app.state.metrics.intake
     began = time.monotonic()
 
@@ -230,19 +232,19 @@ async def _taken(app: FastAPI, body: bytes, split: Callable[[], list[bytes]]) ->
             decoding: CapacityLimiter = app.state.decoding
             await to_thread.run_sync(lambda: sending.send(split()), limiter=decoding)
 
-    outcome = await acknowledged(app, send)
+    outcome = await acknowledged(scope, send)
     metrics.answered(outcome, time.monotonic() - began)
     return outcome
 
 
-async def acknowledged(app: FastAPI, send: Callable[[IntakeRequest], Awaitable[None]]) -> RequestOutcome:
+async def acknowledged(scope: AsgiScope, send: Callable[[IntakeRequest], Awaitable[None]]) -> RequestOutcome:
     """Send events, and wait for what becomes of them, for `serve.intake_timeout_seconds` at most.
 
     Args:
-        app: the app, with the graph and its sink.
+        scope: the request, whose identity has the events' tenant.
         send: sends them.
     """
-    graph: Graph = app.state.graph
+    graph: Graph = scope["app"].state.graph
     if graph.sink is None:
         raise RuntimeError("nothing comes here where there is nothing that takes events")
     loop = asyncio.get_running_loop()
@@ -259,7 +261,7 @@ async def acknowledged(app: FastAPI, send: Callable[[IntakeRequest], Awaitable[N
     began = time.monotonic()
     sending = IntakeRequest(
         graph.sink,
-        tenant=graph.analysis.tenant,
+        tenant=graph.tenant_of(identity_of(scope)),
         max_bytes=graph.intake.document_max_bytes,
         strict=graph.intake.strict,
         redacting=graph.intake.redact,

@@ -29,6 +29,7 @@ from headwater_analysis.known import (
 )
 from headwater_schemas.events import RunEventType
 from headwater_server.asking import Ask, area
+from headwater_server.identity import Scope
 from headwater_server.parameters import (
     LONGEST_NAME,
     AnyCase,
@@ -44,7 +45,7 @@ from headwater_server.parameters import (
     Values,
 )
 
-router = area("known")
+router = area("known", needs=Scope.READ)
 
 Exactly = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME)]
 Namespaces = Annotated[Values, Query(max_length=100, description="Only those in one of these.")]

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from headwater_analysis.lineage import Filters, Influence, Lineage, LineageDirection, LineageQuestion, lineage
 from headwater_server.asking import Ask, area
+from headwater_server.identity import Scope
 from headwater_server.parameters import (
     AnyCase,
     AsOf,
@@ -25,7 +26,7 @@ from headwater_server.parameters import (
     hops,
 )
 
-router = area("lineage")
+router = area("lineage", needs=Scope.READ)
 
 Influenced = Annotated[
     Annotated[Influence, AnyCase] | None,

@@ -17,9 +17,10 @@ from headwater_analysis.privacy import (
 )
 from headwater_schemas.events import Sensitivity
 from headwater_server.asking import Ask, area
+from headwater_server.identity import Scope
 from headwater_server.parameters import LONGEST_NAME, AnyCase, Cursor, Depth, Limit, hops
 
-router = area("privacy")
+router = area("privacy", needs=Scope.READ)
 
 Name = Annotated[str | None, Query(min_length=1, max_length=LONGEST_NAME)]
 

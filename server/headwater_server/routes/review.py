@@ -16,8 +16,9 @@ from headwater_review.reading.files import read_schema
 from headwater_review.schema import Schema
 from headwater_review.schema_review import Question, Review, review
 from headwater_server.asking import Ask, area
+from headwater_server.identity import Scope
 
-router = area("review")
+router = area("review", needs=Scope.READ)
 
 
 @with_config(ConfigDict(extra="forbid"))

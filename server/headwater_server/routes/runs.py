@@ -27,9 +27,10 @@ from headwater_analysis.runs import (
 )
 from headwater_schemas.events import RunEventType
 from headwater_server.asking import Ask, area
+from headwater_server.identity import Scope
 from headwater_server.parameters import LONGEST_NAME, AnyCase, AssetId, Cursor, JobId, Limit, Only, RunId, Time
 
-router = area("runs")
+router = area("runs", needs=Scope.READ)
 
 FromBatch = Annotated[int, Query(ge=0, le=2**63 - 1, description="The first batch id to show; not counted with.")]
 

@@ -10,9 +10,10 @@ from starlette.responses import Response
 from headwater_analysis.assets import AssetKind
 from headwater_analysis.search import SearchPage, search
 from headwater_server.asking import Ask, area
+from headwater_server.identity import Scope
 from headwater_server.parameters import LONGEST_NAME, AnyCase, Cursor, Limit
 
-router = area("search")
+router = area("search", needs=Scope.READ)
 
 Text = Annotated[
     str,

@@ -11,9 +11,14 @@ from starlette.responses import JSONResponse, Response
 
 from headwater_analysis.errors import AnalysisError
 from headwater_server.asking import Graph
+from headwater_server.identity import SERVER, Scope
+from headwater_server.identity.authentication import Authentication
 from headwater_server.metrics import ServeMetrics
+from headwater_server.scoped import Access, api_route
+from headwater_server.tls import ServerTls
 
-router = APIRouter(tags=["service"])
+_open = APIRouter(tags=["service"], route_class=api_route(Access.OPEN))
+_operating = APIRouter(tags=["service"], route_class=api_route(Scope.OPERATE))
 _PROBE_SECONDS = 2.0
 # Less than Prometheus waits for a scrape, with a Neo4j that hangs.
 _SCRAPE_SECONDS = 3.0
@@ -46,13 +51,13 @@ class Ready:
     kafka_reachable: bool | None
 
 
-@router.get("/livez", response_model=Alive, operation_id="livez")
+@_open.get("/livez", response_model=Alive, operation_id="livez")
 async def livez() -> Response:
     """200 while the server answers at all. Neo4j may be away: restarting this wouldn't help."""
     return JSONResponse({"alive": True}, headers=_NOT_KEPT)
 
 
-@router.get(
+@_open.get(
     "/readyz",
     response_model=Ready,
     operation_id="readyz",
@@ -73,7 +78,7 @@ async def readyz(request: Request) -> Response:
     )
 
 
-@router.get("/metrics", include_in_schema=False)
+@_operating.get("/metrics", include_in_schema=False)
 async def metrics(request: Request) -> Response:
     """In Prometheus's text format, after a look at Neo4j: an alert is to need no probe of /readyz."""
     exposed: ServeMetrics = request.app.state.metrics
@@ -83,6 +88,10 @@ async def metrics(request: Request) -> Response:
         reachable = await _probed(request)
     exposed.graph_up(up=reachable)
     exposed.intake.kafka_up(up=bool(_kafka_reachable(graph)))
+    authentication: Authentication = request.app.state.authentication
+    exposed.authentication.tokens_file_up(up=authentication.tokens is None or authentication.tokens.check())
+    tls: ServerTls | None = request.app.state.tls
+    exposed.authentication.tls_files_up(up=tls is None or tls.check())
     return Response(generate_latest(exposed.registry), media_type=CONTENT_TYPE_LATEST, headers=_NOT_KEPT)
 
 
@@ -99,7 +108,10 @@ def _kafka_reachable(graph: Graph) -> bool | None:
 
 def _reachable(graph: Graph) -> bool:
     try:
-        graph.reader().read(lambda tx: tx.rows("service/ping"), timeout_seconds=_PROBE_SECONDS)
+        graph.reader(SERVER).read(lambda tx: tx.rows("service/ping"), timeout_seconds=_PROBE_SECONDS)
     except AnalysisError:
         return False
     return True
+
+
+routers = (_open, _operating)

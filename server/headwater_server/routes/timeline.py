@@ -17,9 +17,10 @@ from headwater_analysis.timeline import (
     job_timeline,
 )
 from headwater_server.asking import Ask, area
+from headwater_server.identity import Scope
 from headwater_server.parameters import AssetId, Cursor, JobId, Limit, Time
 
-router = area("timeline")
+router = area("timeline", needs=Scope.READ)
 
 From = Annotated[Time | None, Query(alias="from", description="Leave out what ended before.")]
 To = Annotated[Time | None, Query(description="Leave out what began then or later.")]

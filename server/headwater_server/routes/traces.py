@@ -11,10 +11,11 @@ from starlette.responses import Response
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.trace import Path, Starts, Trace, TraceDirection, VersionOf, trace
 from headwater_server.asking import Ask, area
+from headwater_server.identity import Scope
 from headwater_server.parameters import AnyCase, Depth, Horizon, hops, seconds
 from headwater_server.records import Named, RecordsQuery, records_query
 
-router = area("traces")
+router = area("traces", needs=Scope.READ)
 
 _WAYS = (
     "Name one start: `topic`, `partition`, `offset`; or `topic`, `range`; or `topic`, `time`; or `path`; or "

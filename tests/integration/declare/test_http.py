@@ -9,6 +9,8 @@ import httpx
 import pytest
 
 from headwater_benchmarks.processes import serving
+from headwater_server.identity import Scope
+from support.api_tokens import TOKEN, tokens_file
 from support.materializer.process import run_until_caught_up
 from support.materializer.worlds import RealWorld
 from support.waiting import eventually, patience
@@ -32,18 +34,19 @@ SET: dict[str, Any] = {
     "datasets": [{"name": "d", "owners": ["x"], "columns": {"c": {"sensitivity": "PII"}}}],
     "consumers": [{"name": "board", "reads": ["d"]}],
 }
-SERVE = {"HEADWATER_SERVE_PORT": "0", "HEADWATER_SERVE_DECLARE": "true", "HEADWATER_SERVE_DECLARE_TOKEN": "secret"}
+SERVE = {"HEADWATER_SERVE_PORT": "0", "HEADWATER_SERVE_DECLARE": "true"}
 
 
 def test_what_is_sent_is_in_the_graph_as_if_the_command_had_declared_it(
     followed: dict[str, str], headwater: Command, neo4j_driver: Driver, tmp_path: Path
 ) -> None:
+    tokens = tokens_file(tmp_path / "tokens.json", Scope.DECLARE)
     with (
-        serving({**followed, **SERVE}) as server,
+        serving({**followed, **SERVE, "HEADWATER_SERVE_TOKENS_FILE": tokens}) as server,
         httpx.Client(base_url=server.url(), trust_env=False, timeout=patience(60)) as client,
     ):
         assert client.post(PATH, json=SET).status_code == 401
-        client.headers["Authorization"] = "Bearer secret"
+        client.headers["Authorization"] = f"Bearer {TOKEN}"
         answer = client.post(PATH, json=SET, params={"mode": "diff"})
         assert (answer.status_code, answer.json()["revision"], len(answer.json()["changes"])) == (200, 1, 2)
         answer = client.post(PATH, json=SET, params={"wait": "60"})
@@ -74,10 +77,9 @@ def test_while_kafka_hangs_it_is_503_and_sent_again_it_is_there_once(
     RealWorld(stack, topic_prefix).close()
     run_until_caught_up(settings)  # makes the graph
     limits = {"HEADWATER_SERVE_INTAKE_TIMEOUT_SECONDS": "1"}
-    headers = {"Authorization": "Bearer secret"}
     with (
         serving({**settings, **SERVE, **limits}) as server,
-        httpx.Client(base_url=server.url(), trust_env=False, timeout=patience(60), headers=headers) as client,
+        httpx.Client(base_url=server.url(), trust_env=False, timeout=patience(60)) as client,
     ):
         with stack.paused("kafka"):
             answer = client.post(PATH, json=SET)
@@ -95,9 +97,9 @@ def test_while_kafka_hangs_it_is_503_and_sent_again_it_is_there_once(
 
 
 @pytest.mark.nightly
-def test_it_opens_to_nobody_without_a_token(settings: dict[str, str]) -> None:
+def test_it_opens_to_nobody_without_a_way_to_log_in(settings: dict[str, str]) -> None:
     host = {"HEADWATER_SERVE_HOST": "0.0.0.0", "HEADWATER_SERVE_ALLOWED_HOSTS": "lineage.example"}
-    given = {**settings, **SERVE, **host, "HEADWATER_SERVE_DECLARE_TOKEN": ""}
-    with serving(given) as server:
-        assert server.wait(patience(60)) == 2
-        assert "HEADWATER_SERVE_DECLARE_TOKEN" in server.document["error"]["fix"]
+    for more in ({}, {"HEADWATER_SERVE_ALLOW_ANONYMOUS_READS": "true"}):
+        with serving({**settings, **SERVE, **host, **more}) as server:
+            assert server.wait(patience(60)) == 6
+            assert "HEADWATER_SERVE_TOKENS_FILE" in server.document["error"]["fix"]

@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater.stack import ports
+from support.api_tokens import TOKEN
 from support.client_environments import programs_of
-from support.openlineage_recordings import TOKEN, check_recording, intake
+from support.openlineage_recordings import check_recording, intake
 from support.other_spark import NotToBeHadError
 from support.waiting import eventually, patience
 

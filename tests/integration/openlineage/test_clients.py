@@ -15,6 +15,8 @@ from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, R
 from openlineage.client.facet_v2 import column_lineage_dataset, parent_run, schema_dataset, sql_job
 
 from headwater_benchmarks.processes import PROGRAM, serving
+from headwater_server.identity import Scope
+from support.api_tokens import TOKEN, tokens_file
 from support.gate import first_in_gate
 from support.materializer.process import run_until_caught_up
 from support.openlineage import PRODUCER
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
 
-TOKEN = "a-token-of-senders"
 RUN, PARENT = "0192f6a0-7c5e-7b1e-9f6e-3f1d2c4b5a69", "0192f6a0-0000-7b1e-9f6e-3f1d2c4b5a69"
 DATABASE = "postgres://db:5432"
 
@@ -77,9 +78,10 @@ def events() -> list[RunEvent]:
     ]
 
 
-def over_http(settings: dict[str, str], _topic: str, _folder: Path) -> tuple[str, ...]:
+def over_http(settings: dict[str, str], _topic: str, folder: Path) -> tuple[str, ...]:
     door = {**settings, "HEADWATER_SERVE_PORT": "0", "HEADWATER_SERVE_INTAKE": "true"}
-    with serving({**door, "HEADWATER_SERVE_INTAKE_TOKEN": TOKEN}) as server:
+    tokens = tokens_file(folder / "tokens.json", Scope.WRITE)
+    with serving({**door, "HEADWATER_SERVE_TOKENS_FILE": tokens}) as server:
         auth = {"type": "api_key", "apiKey": TOKEN}
         transport = {"type": "http", "url": server.url(), "compression": "gzip", "auth": auth, "timeout": patience(30)}
         client = OpenLineageClient(config={"transport": transport})

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_producers.spark import quality
+from support.api_tokens import TOKEN
 from support.client_environments import programs_of
 from support.dbt_artifacts import RECORDED, declared, recorded
-from support.openlineage_recordings import TOKEN, check_recording, intake
+from support.openlineage_recordings import check_recording, intake
 from support.other_spark import NotToBeHadError
 from support.run_rules import rewrite, updating
 from support.waiting import patience

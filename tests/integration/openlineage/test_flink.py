@@ -19,8 +19,9 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from headwater.stack import ensure_jars, java_runtime, ports
+from support.api_tokens import TOKEN
 from support.client_environments import programs_of
-from support.openlineage_recordings import TOKEN, check_recording, intake
+from support.openlineage_recordings import check_recording, intake
 from support.other_spark import NotToBeHadError
 from support.waiting import patience
 

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater.stack import ensure_jars
+from support.api_tokens import TOKEN
 from support.materializer.process import run_until_caught_up
 from support.openlineage_graphs import words
-from support.openlineage_recordings import TOKEN, intake
+from support.openlineage_recordings import intake
 from support.openlineage_spec import graph_of
 from support.other_spark import NotToBeHadError, python_of
 from support.running import lineage

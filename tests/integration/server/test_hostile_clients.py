@@ -116,11 +116,12 @@ def test_what_is_no_http_is_logged_a_few_times() -> None:
 
 @pytest.mark.nightly
 def test_another_address_needs_the_names_that_it_is_called_by() -> None:
-    with serving(SETTINGS, "--host", "0.0.0.0") as server:
+    anybody = ("--host", "0.0.0.0", "--allow-anonymous-reads")
+    with serving(SETTINGS, *anybody) as server:
         assert server.wait() == 2
         assert "--allowed-host" in server.stderr
         assert "Lineage on" not in server.stderr
-    with serving(SETTINGS, "--host", "0.0.0.0", "--allowed-host", "lineage.example", "--allowed-host", "b") as server:
+    with serving(SETTINGS, *anybody, "--allowed-host", "lineage.example", "--allowed-host", "b") as server:
         url = server.url().replace("0.0.0.0", "127.0.0.1")
         with httpx.Client(base_url=url, trust_env=False, timeout=patience(30)) as client:
             for host, status in (("lineage.example", 200), ("b:80", 200), ("elsewhere.example", 421)):

@@ -22,7 +22,7 @@ READS = {
     *("status", "doctor", "events", "show", "search", "upstream", "downstream", "diff", "trace", "blast"),
     *("runs list", "runs show", "runs inputs", "runs outputs", "runs intervals", "runs versions", "runs last-good"),
     *("impact", "review", "privacy", "may-delete", "check", "export openlineage", "export contract"),
-    *("dlq list", "dlq show", "outbox list", "graph dump", "graph verify", "retention list"),
+    *("dlq list", "dlq show", "outbox list", "graph dump", "graph verify", "retention list", "token list"),
     *("audit verify", "audit search"),
 }
 OTHERS = {

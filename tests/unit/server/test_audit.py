@@ -7,6 +7,7 @@ import dataclasses
 import json
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,11 +17,11 @@ from headwater_audit.audit import Audit
 from headwater_audit.errors import AuditUnwritableError
 from headwater_audit.writer import AuditWriter, Build
 from headwater_server.app import create_app
-from headwater_server.identity import Identity, Source
-from headwater_server.identity.identity import IDENTITY
+from headwater_server.identity import Scope as Access
+from headwater_server.identity.tokens import create_token
 from headwater_server.middleware.audit import DECISION, QUESTIONS_WITH_BODIES
 from support.api import FakeGraph, client_of, fake_graph
-from support.audit import Memory, placed, verified
+from support.audit import START, Memory, placed, verified
 from support.openlineage import FakeSink, run_event
 from support.waiting import eventually, patience
 
@@ -73,7 +74,7 @@ def test_a_question_leaves_a_record(memory: Breakable) -> None:
     hidden = {"chain", "hash", "previous", "sequence", "request", "time", "milliseconds"}
     assert {name: value for name, value in asked.items() if name not in hidden} == {
         "kind": "OUTCOME",
-        "source": "unidentified",
+        "source": "anonymous",
         "subject": "",
         "tenant": "default",
         "address": "127.0.0.1",
@@ -106,28 +107,46 @@ def test_what_has_nothing_of_the_graph_leaves_none(memory: Breakable) -> None:
     ]
 
 
-class Identified:
-    """Stands where the middleware stands that establishes identities."""
+class Decided:
+    """Stands where the middleware stands that decides what an identity may see."""
 
-    def __init__(self, app: ASGIApp, identity: Identity) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._identity = identity
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope[IDENTITY] = self._identity
         scope[DECISION] = ("deny", ("readers-see-flights",))
         await self._app(scope, receive, send)
 
 
-def test_a_record_names_who_asked_and_what_decided(memory: Breakable) -> None:
-    with audited(memory) as graph:
-        app = create_app(graph)
-        app.add_middleware(Identified, identity=Identity(Source.TOKEN, "ci", "flights"))
+def test_a_record_names_who_asked_and_what_decided(memory: Breakable, tmp_path: Path) -> None:
+    file = tmp_path / "tokens.json"
+    _, token = create_token(file, "ci", [Access.READ], now=START, expires=None, tenant="flights")
+    with audited(memory, tokens_file=str(file), intake=True, raises=NotFoundError("no")) as graph:
+        app = create_app(dataclasses.replace(graph, sink=FakeSink()))
+        app.add_middleware(Decided)
         with client_of(graph, app) as client:
-            client.get("/api/v1/nothing")
-    (found,) = memory.records()
-    assert (found["source"], found["subject"], found["tenant"]) == ("token", "ci", "flights")
-    assert (found["decision"], found["rules"]) == ("deny", ["readers-see-flights"])
+            path, headers = "/api/v1/assets/orders/upstream", {"Authorization": f"Bearer {token}"}
+            assert client.get(path, headers=headers).status_code == 404
+            assert client.post(ONE, json=run_event(), headers=headers).status_code == 403
+            assert client.get(path, headers={"Authorization": "Bearer hw_nobodys"}).status_code == 401
+            assert client.get(path).status_code == 401
+            assert client.get("/metrics").status_code == 401
+    found = [
+        (each["kind"], each["source"], each["subject"], each["tenant"], each["operation"], each["status"])
+        for each in memory.records()
+        if "operation" in each
+    ]
+    assert found == [
+        ("OUTCOME", "token", "ci", "flights", "asset_upstream", 404),
+        ("OUTCOME", "token", "ci", "flights", "post_lineage", 403),
+        ("OUTCOME", "unidentified", "", "default", "asset_upstream", 401),
+        ("OUTCOME", "unidentified", "", "default", "asset_upstream", 401),
+    ]
+    assert memory.records()[-1]["route"] == "/metrics"
+    assert {(each["decision"], *each["rules"]) for each in memory.records()} == {("deny", "readers-see-flights")}
+    written = b"".join(memory.lines)
+    assert token.encode() not in written
+    assert b"nobodys" not in written
 
 
 def test_a_question_that_can_not_be_recorded_is_refused(memory: Breakable) -> None:

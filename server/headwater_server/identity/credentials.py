@@ -1,0 +1,83 @@
+"""Credentials: why one is refused, and the protocols behind which providers verify them.
+
+CredentialError            the request is refused; its reason is counted
+└── ProviderUnavailableError   nothing is wrong with the credential: its provider can't be asked now
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Protocol
+
+from headwater_server.identity.identity import Identity
+
+
+class CredentialFault(StrEnum):
+    """Reasons for refusing a request for its credential, or for want of one."""
+
+    MISSING = "missing"
+    """No credential, where one is needed."""
+    SEVERAL = "several"
+    """Two credentials, or one twice."""
+    UNKNOWN = "unknown"
+    """Nobody's credential, or one of a kind that isn't accepted."""
+    EXPIRED = "expired"
+    REVOKED = "revoked"
+    PROXY_SECRET = "proxy_secret"  # noqa: S105 - the name of a reason
+    """A user's name from the network of the proxy, without the proxy's secret."""
+    CERTIFICATE = "certificate"
+    """A client certificate without a name."""
+    SCOPE = "scope"
+    """A valid credential, without the scope that the route needs."""
+    PROVIDER = "provider"
+    """The provider that verifies the credential can't be asked."""
+
+
+class CredentialError(Exception):
+    """The request's credential isn't accepted. The message never contains the credential.
+
+    Attributes:
+        fault: reason, from a closed list.
+        detail: sentence for the client.
+    """
+
+    def __init__(self, fault: CredentialFault, detail: str) -> None:
+        super().__init__(detail)
+        self.fault = fault
+        self.detail = detail
+
+
+class ProviderUnavailableError(CredentialError):
+    """The provider doesn't answer; the same request may succeed later.
+
+    Args:
+        detail: sentence for the client, without addresses.
+    """
+
+    def __init__(self, detail: str = "The provider that verifies this credential can't be asked now.") -> None:
+        super().__init__(CredentialFault.PROVIDER, detail)
+
+
+class BearerVerifier(Protocol):
+    """Verifier of bearer tokens that aren't API tokens of Headwater."""
+
+    async def identify(self, token: str) -> Identity | None:
+        """Return whose token it is; None for a token that isn't valid.
+
+        Raises:
+            CredentialError: the token isn't valid, with a reason that its sender may know.
+            ProviderUnavailableError: the provider's keys are needed, and can't be had now.
+        """
+
+
+class SessionStore(Protocol):
+    """Sessions of people who logged in on the page.
+
+    Attributes:
+        cookie: name of the cookie that has the session.
+    """
+
+    cookie: str
+
+    def identity(self, cookie: str) -> Identity | None:
+        """Return whose session it is; None for one that has ended, or never was."""

@@ -1,0 +1,74 @@
+"""People whom a proxy in front of the server has logged in, and names in headers.
+
+The headers count only in requests that come from one of the proxy's networks and have its secret. The proxy has to set
+or remove all three headers in every request that it passes on, or clients could send their own.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+from dataclasses import dataclass, field
+
+from starlette.datastructures import Headers
+from starlette.types import Scope as AsgiScope
+
+from headwater_server.identity.credentials import CredentialError, CredentialFault
+from headwater_server.identity.identity import Identity, Scope, Source
+from headwater_server.identity.lists import Network, items
+
+SECRET_HEADER = "X-Headwater-Proxy-Secret"  # noqa: S105 - the name of a header
+LEAST_SECRET_CHARS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class TrustedProxy:
+    """A proxy that names users.
+
+    Attributes:
+        networks: its addresses.
+        secrets: secrets of which it sends one.
+        user_header: header with the user's name.
+        groups_header: header with the user's groups, separated by commas.
+        scopes: scopes of each user.
+    """
+
+    networks: tuple[Network, ...]
+    secrets: tuple[bytes, ...] = field(repr=False)
+    user_header: str
+    groups_header: str
+    scopes: frozenset[Scope]
+
+    def identify(self, scope: AsgiScope, headers: Headers) -> Identity | None:
+        """Return the user whom the proxy names in a request; None if the request isn't the proxy's, or names nobody.
+
+        Raises:
+            CredentialError: the request comes from the proxy's network and names a user, but hasn't the proxy's
+                secret; or it names several.
+        """
+        named = headers.getlist(self.user_header)
+        if not named or not self._is_near(scope):
+            return None
+        given = headers.getlist(SECRET_HEADER)
+        # Every secret is compared, so that the duration reveals nothing.
+        found = [hmac.compare_digest(each.encode("latin-1"), known) for known in self.secrets for each in given[:1]]
+        if len(given) != 1 or not any(found):
+            raise CredentialError(
+                CredentialFault.PROXY_SECRET,
+                f"A user named in {self.user_header} needs the proxy's secret in {SECRET_HEADER}.",
+            )
+        if len(named) > 1:
+            raise CredentialError(CredentialFault.SEVERAL, f"The header {self.user_header} is there more than once.")
+        if not (user := named[0].strip()):
+            return None
+        groups = frozenset(group for text in headers.getlist(self.groups_header) for group in items(text))
+        return Identity(Source.PROXY, user, groups=groups, scopes=self.scopes)
+
+    def _is_near(self, scope: AsgiScope) -> bool:
+        """Return True if the connection comes from one of the networks."""
+        try:
+            address = ipaddress.ip_address((scope.get("client") or ("",))[0].partition("%")[0])
+        except ValueError:
+            return False
+        address = getattr(address, "ipv4_mapped", None) or address
+        return any(address.version == network.version and address in network for network in self.networks)

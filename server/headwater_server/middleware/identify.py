@@ -1,0 +1,132 @@
+"""Identity of a request, before its body is read; requests without the access that their route needs are refused.
+
+Everything behind reads `identity_of(scope)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Send
+from starlette.types import Scope as AsgiScope
+
+from headwater_server.identity import NOBODY, Identity, Scope, Source
+from headwater_server.identity.authentication import Authentication
+from headwater_server.identity.credentials import CredentialError, CredentialFault, ProviderUnavailableError
+from headwater_server.identity.identity import IDENTITY
+from headwater_server.metrics import AuthenticationMetrics
+from headwater_server.middleware.bodies import CLOSE, has_body
+from headwater_server.problems import ProblemType, problem
+from headwater_server.scoped import CHECKED, Access, Needs, access_of
+
+_MISSING = (
+    "This server has to know who asks. Send `Authorization: Bearer …` with an API token, or log in in another way that "
+    "it accepts."
+)
+_REALM = 'Bearer realm="headwater"'
+
+
+class Identify:
+    """Establishes who asks.
+
+    Args:
+        app: the next app; the identity is in its scope.
+        authentication: ways to log in.
+        anonymous: identity of requests without a credential; None: they are refused, except where a route is open.
+        metrics: counters of refused requests.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        authentication: Authentication,
+        anonymous: Identity | None,
+        metrics: AuthenticationMetrics,
+    ) -> None:
+        self._app = app
+        self._authentication = authentication
+        self._anonymous = anonymous
+        self._metrics = metrics
+        # By method and path; only of routes without parameters, so that it can't grow.
+        self._needs: dict[tuple[str, str], Needs] = {}
+        self._literal: frozenset[str] | None = None
+
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        """Handle one ASGI request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        scope[CHECKED] = needs = self._access(scope)
+        if needs is Access.OPEN:
+            scope[IDENTITY] = NOBODY
+            await self._app(scope, receive, send)
+            return
+        try:
+            # Before the check, so that an audit has who was refused.
+            scope[IDENTITY] = identity = await self._identity(scope)
+            _check(identity, needs)
+        except CredentialError as error:
+            self._metrics.refused(error.fault)
+            unread = CLOSE if has_body(Headers(scope=scope)) else {}
+            await _refusal(error, needs, unread)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    async def _identity(self, scope: AsgiScope) -> Identity:
+        """Identity of a request.
+
+        Raises:
+            CredentialError: there is none.
+        """
+        identity = await self._authentication.identify(scope) or self._anonymous
+        if identity is None:
+            raise CredentialError(CredentialFault.MISSING, _MISSING)
+        return identity
+
+    def _access(self, scope: AsgiScope) -> Needs:
+        """Access that the request needs. Events come to two paths, so these aren't searched for each time."""
+        routes = scope["app"].routes
+        if self._literal is None:
+            self._literal = frozenset(
+                route.path for route in routes if isinstance(route, Route) and not route.param_convertors
+            )
+        if scope["path"] not in self._literal:
+            return access_of(routes, scope)
+        key = (scope["method"], scope["path"])
+        found = self._needs.get(key)
+        if found is None:
+            found = access_of(routes, scope)
+            if scope["method"] in {"GET", "HEAD", "POST"}:
+                self._needs[key] = found
+        return found
+
+
+def _check(identity: Identity, needs: Needs) -> None:
+    """Check that an identity has the access.
+
+    Raises:
+        CredentialError: it hasn't.
+    """
+    if not isinstance(needs, Scope) or needs in identity.scopes:
+        return
+    if identity.source is Source.ANONYMOUS:
+        raise CredentialError(CredentialFault.MISSING, _MISSING)
+    raise CredentialError(CredentialFault.SCOPE, f"This needs the scope `{needs}`, which the credential doesn't give.")
+
+
+def _refusal(error: CredentialError, needs: Needs, headers: Mapping[str, str]) -> Response:
+    """Response to a request whose credential isn't accepted (RFC 6750, 3.1)."""
+    if isinstance(error, ProviderUnavailableError):
+        return problem(ProblemType.PROVIDER_UNAVAILABLE, error.detail, headers=headers)
+    if error.fault is CredentialFault.SEVERAL:
+        return problem(ProblemType.CREDENTIALS, error.detail, headers=headers)
+    kind, challenge = ProblemType.UNAUTHENTICATED, _REALM
+    if error.fault is CredentialFault.SCOPE:
+        kind, challenge = ProblemType.FORBIDDEN, f'{_REALM}, error="insufficient_scope", scope="{needs}"'
+    elif error.fault is not CredentialFault.MISSING:
+        challenge = f'{_REALM}, error="invalid_token"'
+    return problem(kind, error.detail, headers={"WWW-Authenticate": challenge, **headers})

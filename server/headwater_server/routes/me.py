@@ -1,0 +1,52 @@
+"""Route for the asker's own identity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from fastapi import Request
+from starlette.responses import Response
+
+from headwater_server.asking import Graph, answered, area
+from headwater_server.identity import Scope, Source, identity_of
+from headwater_server.scoped import Access
+
+router = area("identity", needs=Access.IDENTIFIED)
+
+
+@dataclass(frozen=True, slots=True)
+class Me:
+    """Identity of the asker, as the server knows it.
+
+    Attributes:
+        source: way in which it was established.
+        subject: name that is unique within the source; empty: anonymous.
+        tenant: the only tenant whose lineage it can ask for and change.
+        groups: its groups, sorted.
+        scopes: actions that its credential allows, sorted.
+        expires: end of its credential; null: it has none.
+    """
+
+    source: Source
+    subject: str
+    tenant: str
+    groups: list[str]
+    scopes: list[Scope]
+    expires: datetime | None
+
+
+@router.get("/me", response_model=Me, operation_id="me")
+async def me(request: Request) -> Response:
+    """Identity that the request's credential stands for, and what it allows."""
+    identity = identity_of(request.scope)
+    graph: Graph = request.app.state.graph
+    shown = Me(
+        identity.source,
+        identity.subject,
+        graph.tenant_of(identity),
+        sorted(identity.groups),
+        sorted(identity.scopes),
+        identity.expires,
+    )
+    return answered(request, shown)
