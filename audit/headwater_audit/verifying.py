@@ -171,16 +171,17 @@ class Verifier:
     def see(self, line: PlacedLine) -> None:
         """Verify the next line of a stream."""
         self._lines += 1
-        members = _members(line.data)
-        if members is None:
+        parsed = _parsed(line.data)
+        if parsed is None:
             self._not_settled(line.stream)
             self._pending[line.stream] = line
             self._before[line.stream] = (digest(line.data),)
             return
+        members, written = parsed
         stated = members["hash"]
         actual = digest(canonical({name: each for name, each in members.items() if name != "hash"}))
         hashes = (stated, actual)
-        if stated != actual or canonical(members) != line.data:
+        if stated != actual or written != line.data:
             self._add(Fault.CHANGED, line, members, "The line isn't as it was written: its hash differs.")
         if self._keys and members["kind"] in SIGNED:
             self._signed(line, members)
@@ -327,11 +328,11 @@ def _short(chain: str) -> bytes:
     return bytes.fromhex(digest(chain.encode())[:16])
 
 
-def _members(data: bytes) -> dict[str, Any] | None:
-    """Members of a line; None if it isn't one of the audit."""
+def _parsed(data: bytes) -> tuple[dict[str, Any], bytes] | None:
+    """Members of a line, and the bytes that the audit writes for them; None if it isn't one of the audit."""
     try:
         found = json.loads(data)
-        canonical(found)
+        written = canonical(found)
     except (ValueError, RecursionError):
         return None
     if not isinstance(found, dict):
@@ -340,4 +341,4 @@ def _members(data: bytes) -> dict[str, Any] | None:
     texts = (found.get(name) for name in ("chain", "hash", "kind", "previous"))
     if not all(isinstance(text, str) for text in texts) or type(sequence) is not int or sequence < 0:
         return None
-    return found if found["kind"] in _KINDS else None
+    return (found, written) if found["kind"] in _KINDS else None
