@@ -35,18 +35,36 @@ def parse_time(text: str, *, clock: Callable[[], datetime] = _utc_now) -> dateti
     written = text.strip()
     try:
         if (ago := _AGO.fullmatch(written)) is not None:
-            return clock().astimezone(UTC) - timedelta(**{_UNITS[ago[2].lower()]: int(ago[1])})
+            return clock().astimezone(UTC) - span(ago[1], ago[2])
         if written.lower() == "now":
             return clock().astimezone(UTC)
         if (day := _DAY.fullmatch(written)) is not None:
             date = clock().astimezone(UTC).date() - timedelta(days=day[1].lower() == "yesterday")
             hour, minute, second = (int(part or 0) for part in day.groups()[1:])
             return datetime.combine(date, time(hour, minute, second), UTC)
-        found = datetime.fromisoformat(written)
-        # Near year 1 and 9999 a time zone may lead beyond the range of datetime.
-        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+        return from_iso(written)
     except (ValueError, OverflowError) as error:
         raise typer.BadParameter(f"{shortened(text)!r} is no time; write {TIMES}.") from error
+
+
+def span(number: str, unit: str) -> timedelta:
+    """Length of time: a number, and s, m, h, d or w.
+
+    Raises:
+        OverflowError: it is too long.
+    """
+    return timedelta(**{_UNITS[unit.lower()]: int(number)})
+
+
+def from_iso(text: str) -> datetime:
+    """A time in ISO 8601, in UTC where no zone is written.
+
+    Raises:
+        ValueError: it is none.
+        OverflowError: its zone leads beyond the range of datetime, near year 1 and 9999.
+    """
+    found = datetime.fromisoformat(text)
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
 
 
 def time_if_given(text: str | None) -> datetime | None:

@@ -9,20 +9,8 @@ from headwater_server.identity.authentication import Authentication
 from headwater_server.identity.lists import items, networks_in, scopes_in
 from headwater_server.identity.proxy import LEAST_SECRET_CHARS, TrustedProxy
 from headwater_server.identity.tokens import TokenVerifier
-from headwater_server.settings import ServeSettings
+from headwater_server.settings import AccessSettingsError, ServeSettings
 from headwater_server.tls import ServerTls
-
-
-class AccessSettingsError(Exception):
-    """Settings of log-in or TLS contradict each other.
-
-    Attributes:
-        fix: advice, as an imperative sentence.
-    """
-
-    def __init__(self, message: str, fix: str) -> None:
-        super().__init__(message)
-        self.fix = fix
 
 
 def configured_authentication(serve: ServeSettings) -> Authentication:

@@ -28,6 +28,15 @@ _STATUSES = frozenset({200, 201, 207, 304, *STATUS.values()})
 _OTHER = "other"
 
 
+def _counter(name: str, about: str, by: tuple[str, type[StrEnum]], registry: CollectorRegistry) -> Counter:
+    """Counter with one label, whose values are those of an enum: every series is there from the start, at 0."""
+    label, values = by
+    counter = Counter(name, about, [label], registry=registry)
+    for value in values:
+        counter.labels(value.value)
+    return counter
+
+
 class RequestRejection(StrEnum):
     """Reasons for rejecting a whole request with events or declarations."""
 
@@ -46,30 +55,24 @@ class IntakeMetrics:
         self._accepted = Counter(
             f"{_PREFIX}_intake_accepted", "OpenLineage events that were published and acknowledged.", registry=registry
         )
-        self._refused = Counter(
+        self._refused = _counter(
             f"{_PREFIX}_intake_refused",
             "OpenLineage events that were refused for good, by reason.",
-            ["reason"],
-            registry=registry,
+            ("reason", RefusalReason),
+            registry,
         )
-        for reason in RefusalReason:
-            self._refused.labels(reason.value)
-        self._noted = Counter(
+        self._noted = _counter(
             f"{_PREFIX}_intake_noted",
             "Notes on OpenLineage events that were taken although they aren't to the letter, by kind.",
-            ["kind"],
-            registry=registry,
+            ("kind", NoteKind),
+            registry,
         )
-        for kind in NoteKind:
-            self._noted.labels(kind.value)
-        self._rejected = Counter(
+        self._rejected = _counter(
             f"{_PREFIX}_intake_rejected_requests",
             "Requests with events or declarations that were rejected as a whole, by reason; senders may try again.",
-            ["reason"],
-            registry=registry,
+            ("reason", RequestRejection),
+            registry,
         )
-        for rejected in RequestRejection:
-            self._rejected.labels(rejected.value)
         self._seconds = Histogram(
             f"{_PREFIX}_intake_duration_seconds",
             "From a whole body to Kafka's acknowledgement of all of its events.",
@@ -117,20 +120,17 @@ class AuthenticationMetrics:
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        self._refused = Counter(
+        self._refused = _counter(
             f"{_PREFIX}_refused_credentials",
             "Requests that were refused for their credential, or for want of one, by reason.",
-            ["reason"],
-            registry=registry,
+            ("reason", CredentialFault),
+            registry,
         )
-        for fault in CredentialFault:
-            self._refused.labels(fault.value)
         self._tokens_file = Gauge(
             f"{_PREFIX}_tokens_file_up",
             "1 while the file of API tokens can be read, and where none is configured.",
             registry=registry,
         )
-
         self._tls_files = Gauge(
             f"{_PREFIX}_tls_files_up",
             "1 while the certificates in use are those of the files, and where there is no TLS.",

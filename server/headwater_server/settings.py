@@ -35,6 +35,18 @@ NetworkList = Annotated[str, AfterValidator(_network_list)]
 HeaderName = Annotated[str, AfterValidator(_header_name)]
 
 
+class AccessSettingsError(Exception):
+    """Settings of log-in or TLS contradict each other, or can't be used.
+
+    Attributes:
+        fix: advice, as an imperative sentence.
+    """
+
+    def __init__(self, message: str, fix: str) -> None:
+        super().__init__(message)
+        self.fix = fix
+
+
 class ServeSettings(BaseModel):
     """The HTTP server. The sections `neo4j` and `analysis` have its database and tenant."""
 

@@ -27,6 +27,7 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from headwater_server.connections import Connection, Connections, network_of
+from headwater_server.settings import AccessSettingsError
 
 log = logging.getLogger("headwater.serve")
 
@@ -36,16 +37,8 @@ _HANDSHAKES_PER_CLIENT_MAX = 32
 _SHUTDOWN_SECONDS = 5
 
 
-class TlsFilesError(Exception):
-    """A file of the server's TLS can't be used; the message names it and the reason, and never has the key.
-
-    Attributes:
-        fix: advice, as an imperative sentence.
-    """
-
-    def __init__(self, message: str, fix: str) -> None:
-        super().__init__(message)
-        self.fix = fix
+class TlsFilesError(AccessSettingsError):
+    """A file of the server's TLS can't be used; the message names it and the reason, and never has the key."""
 
 
 class ServerTls:

@@ -31,7 +31,7 @@ from headwater_analysis.reader import reading_driver
 from headwater_consumers.materializer.garbage import rare_collections
 from headwater_graph.connection import Neo4jTarget
 from headwater_producers.publisher import Publisher
-from headwater_server.access import AccessSettingsError, configured_authentication, configured_tls
+from headwater_server.access import configured_authentication, configured_tls
 from headwater_server.app import create_app
 from headwater_server.asking import BELOW, Graph
 from headwater_server.identity import Scope
@@ -39,8 +39,8 @@ from headwater_server.identity.authentication import Authentication
 from headwater_server.identity.tokens import TokensFileError
 from headwater_server.middleware.intake import DECLARATIONS, ONE
 from headwater_server.server import HttpServer
-from headwater_server.settings import ServeSettings
-from headwater_server.tls import ServerTls, TlsFilesError
+from headwater_server.settings import AccessSettingsError, ServeSettings
+from headwater_server.tls import ServerTls
 
 _MINUTE_SECONDS = 60
 # A sender waits for it. Events that come at the same time still share a request to the broker.
@@ -260,7 +260,7 @@ def _access(serve: ServeSettings) -> tuple[Authentication, ServerTls | None]:
     try:
         authentication = configured_authentication(serve)
         tls = configured_tls(serve, authentication)
-    except (AccessSettingsError, TlsFilesError) as error:
+    except AccessSettingsError as error:
         raise ConfigurationError(str(error), fix=error.fix) from error
     except TokensFileError as error:
         raise ConfigurationError(str(error), fix="Mend the file of HEADWATER_SERVE_TOKENS_FILE.") from error

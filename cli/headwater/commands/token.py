@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +16,7 @@ from rich.text import Text
 from headwater.console import JsonOption, console, plain_table, shortened
 from headwater.errors import ConfigurationError, InputError, NotConfiguredError, SubjectNotFoundError
 from headwater.settings import load_settings
+from headwater.times import from_iso, span
 from headwater_server.identity.identity import Scope
 from headwater_server.identity.tokens import (
     ApiToken,
@@ -31,7 +32,6 @@ app = typer.Typer(
 )
 
 _LIFETIME = re.compile(r"(\d{1,5})\s*([hdw])", re.IGNORECASE)
-_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 _NEVER = "never"
 
 NameArgument = Annotated[str, typer.Argument(help="Name of the token.", show_default=False)]
@@ -125,10 +125,9 @@ def _end(text: str, now: datetime) -> datetime | None:
         return None
     try:
         if (lifetime := _LIFETIME.fullmatch(written)) is not None:
-            end = now + timedelta(**{_UNITS[lifetime[2]]: int(lifetime[1])})
+            end = now + span(lifetime[1], lifetime[2])
         else:
-            end = datetime.fromisoformat(text.strip())
-            end = end.replace(tzinfo=UTC) if end.tzinfo is None else end.astimezone(UTC)
+            end = from_iso(text.strip())
     except (ValueError, OverflowError):
         raise typer.BadParameter(
             f"{shortened(text)!r} is no time; write 12h, 90d, 52w, ISO 8601, or never.", param_hint="--expires"

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 
 from starlette.datastructures import Headers
 from starlette.responses import Response
-from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as AsgiScope
 
@@ -51,16 +50,13 @@ class Identify:
         self._authentication = authentication
         self._anonymous = anonymous
         self._metrics = metrics
-        # By method and path; only of routes without parameters, so that it can't grow.
-        self._needs: dict[tuple[str, str], Needs] = {}
-        self._literal: frozenset[str] | None = None
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """Handle one ASGI request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        scope[CHECKED] = needs = self._access(scope)
+        scope[CHECKED] = needs = access_of(scope["app"].routes, scope)
         if needs is Access.OPEN:
             scope[IDENTITY] = NOBODY
             await self._app(scope, receive, send)
@@ -86,23 +82,6 @@ class Identify:
         if identity is None:
             raise CredentialError(CredentialFault.MISSING, _MISSING)
         return identity
-
-    def _access(self, scope: AsgiScope) -> Needs:
-        """Access that the request needs. Events come to two paths, so these aren't searched for each time."""
-        routes = scope["app"].routes
-        if self._literal is None:
-            self._literal = frozenset(
-                route.path for route in routes if isinstance(route, Route) and not route.param_convertors
-            )
-        if scope["path"] not in self._literal:
-            return access_of(routes, scope)
-        key = (scope["method"], scope["path"])
-        found = self._needs.get(key)
-        if found is None:
-            found = access_of(routes, scope)
-            if scope["method"] in {"GET", "HEAD", "POST"}:
-                self._needs[key] = found
-        return found
 
 
 def _check(identity: Identity, needs: Needs) -> None:

@@ -15,7 +15,7 @@ from fastapi.routing import APIRoute
 from starlette.datastructures import Headers
 from starlette.routing import Route
 
-from headwater_server.access import AccessSettingsError, configured_authentication
+from headwater_server.access import configured_authentication
 from headwater_server.app import create_app
 from headwater_server.identity import Identity, Scope, Source
 from headwater_server.identity.authentication import Authentication
@@ -25,7 +25,7 @@ from headwater_server.identity.proxy import SECRET_HEADER, TrustedProxy
 from headwater_server.identity.tokens import TokenVerifier, create_token, revoke_token
 from headwater_server.middleware import identify
 from headwater_server.scoped import Access, ScopedRoute, access_of, api_route, needs_of
-from headwater_server.settings import ServeSettings
+from headwater_server.settings import AccessSettingsError, ServeSettings
 from support.api import FakeGraph, client_of, fake_graph
 from support.openlineage import FakeSink, run_event
 from support.waiting import patience

@@ -20,14 +20,14 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 
-from headwater_server.access import AccessSettingsError, configured_authentication, configured_tls
+from headwater_server.access import configured_authentication, configured_tls
 from headwater_server.app import create_app
 from headwater_server.identity import Scope
 from headwater_server.identity.certificates import identity_in
 from headwater_server.identity.credentials import CredentialError
 from headwater_server.identity.tokens import create_token
 from headwater_server.server import HttpServer
-from headwater_server.settings import ServeSettings
+from headwater_server.settings import AccessSettingsError, ServeSettings
 from headwater_server.tls import ServerTls, TlsFilesError
 from support.api import fake_graph
 from support.certificates import Certificate, certificate
