@@ -212,6 +212,12 @@ COMMANDS: dict[str, Command] = {
         _OPERATE,
         "API tokens of `headwater serve`: create, list and revoke them, without a restart.",
     ),
+    "policy": Command(
+        "headwater.commands.policy",
+        _OPERATE,
+        "The file of policies that says who may see what: check it, explain it.",
+        extra="api",
+    ),
     "bench": Command(
         "headwater_benchmarks.commands.bench",
         _MEASURE,

@@ -16,7 +16,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -30,13 +30,15 @@ from headwater_analysis.impact import Policy
 from headwater_analysis.reader import Reader
 from headwater_analysis.settings import AnalysisSettings
 from headwater_analysis.trace import Arrivals
+from headwater_analysis.visibility import Visible
 from headwater_graph.connection import Neo4jTarget
 from headwater_openlineage.intake.settings import IntakeSettings
 from headwater_openlineage.intake.sink import IntakeSink
+from headwater_server.authorization import FILTERED, Authorization
 from headwater_server.documented import problem_responses
 from headwater_server.identity import Identity, identity_of
 from headwater_server.parameters import SHORTEST_TIMEOUT_SECONDS, known_only
-from headwater_server.problems import OF_INTAKE, ProblemType
+from headwater_server.problems import OF_INTAKE, ProblemType, problem
 from headwater_server.scoped import Needs, api_route
 from headwater_server.settings import ServeSettings
 
@@ -117,7 +119,7 @@ class Graph:
     The driver stays the caller's to close. Without a policy, Headwater's default policy is used. Without a sink no
     events are accepted, independent of the settings. Exemptions are of findings of the rules. Without `arrivals` Kafka
     can't
-    be asked when records arrived.
+    be asked when records arrived. Without `authorization` every identity sees everything.
     """
 
     driver: Driver
@@ -130,6 +132,7 @@ class Graph:
     exemptions: tuple[Exemption, ...] = ()
     ends: TopicEnds = not_asked
     arrivals: Arrivals | None = None
+    authorization: Authorization | None = None
 
     def tenant_of(self, identity: Identity) -> str:
         """The only tenant whose graph an identity may ask and change."""
@@ -146,11 +149,36 @@ class Graph:
             timeout_seconds=limit,
             stale_seconds=self.analysis.stale_seconds,
             ends=self.ends,
+            visible=None if self.authorization is None else partial(self._visible, self.authorization, identity),
         )
+
+    def _visible(self, authorization: Authorization, identity: Identity) -> Visible | None:
+        """What an identity may see, found out by the first statement of a question."""
+        whole = Reader(
+            self.driver,
+            self.target,
+            tenant=self.tenant_of(identity),
+            timeout_seconds=self.serve.timeout_max_seconds,
+        )
+        return authorization.visible(identity, whole)
 
     def page(self, limit: int | None) -> int:
         """Page size for a request: its limit or the default, at most `serve.page_max_items`."""
         return min(self.serve.page_default_items if limit is None else limit, self.serve.page_max_items)
+
+
+def not_filtered(request: Request, reader: Reader) -> Response | None:
+    """Refuse an asker who may not see everything, if the answer of the route can't be filtered; None: it isn't refused.
+
+    Raises:
+        AnalysisError: the graph can't be read now.
+    """
+    if request.scope["route"].operation_id in FILTERED or reader.visible() is None:
+        return None
+    return problem(
+        ProblemType.NOT_FILTERED,
+        "This question is answered only for who may see everything: its answer is also made of what you may not see.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +196,8 @@ class Asking:
             AnalysisError: from `question`; `handlers` turns it into a problem.
         """
         reader = self.graph.reader(identity_of(self.request.scope), self.timeout_seconds)
+        if (refusal := not_filtered(self.request, reader)) is not None:
+            return refusal
         return answered(self.request, question(reader), graph=reader.freshness)
 
     def page(self, limit: int | None) -> int:

@@ -8,6 +8,7 @@
 | 400 | `urn:headwater:credentials` | the request has more than one credential |
 | 401 | `urn:headwater:unauthenticated` | the request has no credential, or one that isn't valid |
 | 403 | `urn:headwater:forbidden` | the credential doesn't give the scope that the route needs |
+| 403 | `urn:headwater:not-filtered` | the answer is for askers who may see everything |
 | 403 | `urn:headwater:cross-site` | a page of another site makes a browser ask |
 | 404 | `urn:headwater:not-found` | no such asset, run, record; with the nearest names |
 | 404 | `urn:headwater:no-such-path` | nothing is served there |
@@ -73,6 +74,7 @@ class ProblemType(StrEnum):
     CREDENTIALS = "urn:headwater:credentials"
     UNAUTHENTICATED = "urn:headwater:unauthenticated"
     FORBIDDEN = "urn:headwater:forbidden"
+    NOT_FILTERED = "urn:headwater:not-filtered"
     PROVIDER_UNAVAILABLE = "urn:headwater:provider-unavailable"
 
 
@@ -120,6 +122,7 @@ STATUS: dict[ProblemType, HTTPStatus] = {
     ProblemType.CREDENTIALS: HTTPStatus.BAD_REQUEST,
     ProblemType.UNAUTHENTICATED: HTTPStatus.UNAUTHORIZED,
     ProblemType.FORBIDDEN: HTTPStatus.FORBIDDEN,
+    ProblemType.NOT_FILTERED: HTTPStatus.FORBIDDEN,
     ProblemType.PROVIDER_UNAVAILABLE: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 
@@ -148,6 +151,7 @@ _TITLE: dict[ProblemType, str] = {
     ProblemType.CREDENTIALS: "More than one credential",
     ProblemType.UNAUTHENTICATED: "A valid credential is needed",
     ProblemType.FORBIDDEN: "The credential doesn't allow it",
+    ProblemType.NOT_FILTERED: "For who may see everything",
     ProblemType.PROVIDER_UNAVAILABLE: "The credential can't be verified now",
 }
 

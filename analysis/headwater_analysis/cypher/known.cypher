@@ -171,7 +171,7 @@ RETURN properties(j) AS properties,
     RETURN q {.query_id, name: q.query_name, .checkpoint_location, .first_batch, .last_batch, .first_seen, .last_seen}
     ORDER BY q.last_seen IS NULL, q.last_seen DESC, q.key LIMIT $given.most } AS queries,
   head(COLLECT { MATCH (j)<-[:OF]-(p:HwPlan)
-    RETURN p {.digest, .complete, .incomplete_reason, .edges, .first_seen, .last_seen}
+    RETURN p {.key, .digest, .complete, .incomplete_reason, .edges, .first_seen, .last_seen}
     ORDER BY p.last_seen IS NULL, p.last_seen DESC, p.key LIMIT 1 }) AS plan
 
 // jobs: Job nodes in order of key, those that pass the filters
@@ -214,6 +214,20 @@ UNWIND $given.keys AS key
 MATCH (n:HwDataset {key: key})
 RETURN n.key AS key, n.owners AS owners, n.owner_types AS owner_types, n.tags AS tags, n.tag_values AS tag_values,
   n.tag_fields AS tag_fields, n.tag_sources AS tag_sources, n.classification AS classification, n.criticality AS criticality
+
+// edges_seen: Number of a plan's edges whose ends the asker may see
+MATCH (p:HwPlan {key: $given.plan})
+RETURN COUNT {
+    UNWIND p._outputs AS output
+    MATCH (d:HwDataset {key: output})<-[e:INFLUENCES|GENERATES]-()
+    WHERE e.plan = p.key
+    RETURN e
+  } + COUNT {
+    UNWIND p._outputs AS output
+    MATCH (d:HwDataset {key: output})-[:HAS_COLUMN]->(:HwColumn)<-[e:DERIVES|GENERATES]-()
+    WHERE e.plan = p.key
+    RETURN e
+  } AS edges
 
 // retention: From which days on the micro-batches of some scopes are kept one by one: the latest of each
 MATCH (r:HwRetention) WHERE r.key IN $given.keys

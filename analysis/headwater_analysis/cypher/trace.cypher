@@ -81,8 +81,8 @@ RETURN DISTINCT head([i IN range(0, size(coalesce(r.facet_names, [])) - 1)
 
 // path_runs: Runs that read or wrote files or partitions, by marks
 CALL db.index.fulltext.queryRelationships('headwater_position_paths', $given.marks) YIELD relationship AS r
-WITH r, startNode(r) AS x, endNode(r) AS d
-WHERE d.tenant = $given.tenant AND type(r) = $given.type AND x:HwRun
+MATCH (x:HwRun)-[r]->(d:HwDataset)
+WHERE d.tenant = $given.tenant AND type(r) = $given.type
 WITH DISTINCT x LIMIT $given.limit
 RETURN 0 AS n, 'Run' AS label, x {.*} AS properties,
   head([(x)-[:OF]->(j:HwJob) | j {.key, .namespace, .name, .processing_type}]) AS job,
@@ -90,8 +90,8 @@ RETURN 0 AS n, 'Run' AS label, x {.*} AS properties,
 
 // path_segments: Segments with micro-batches that read or wrote files or partitions, by marks
 CALL db.index.fulltext.queryRelationships('headwater_position_paths', $given.marks) YIELD relationship AS r
-WITH r, startNode(r) AS x, endNode(r) AS d
-WHERE d.tenant = $given.tenant AND type(r) = $given.type AND x:HwSegment
+MATCH (x:HwSegment)-[r]->(d:HwDataset)
+WHERE d.tenant = $given.tenant AND type(r) = $given.type
 WITH DISTINCT x LIMIT $given.limit
 RETURN x.query AS query, x.first_batch AS first, x.last_batch AS last
 

@@ -182,7 +182,7 @@ def details_of(tx: Transaction, asset: Asset) -> JobDetails:
         inputs_total=inputs_total,
         outputs=outputs,
         outputs_total=outputs_total,
-        plan=KnownPlan(**_seen(row["plan"])) if row["plan"] is not None else None,
+        plan=_plan(tx, row["plan"]) if row["plan"] is not None else None,
         queries=tuple(KnownQuery(**_seen(query)) for query in row["queries"]),
         runs=tuple(
             ask_runs(
@@ -195,6 +195,14 @@ def details_of(tx: Transaction, asset: Asset) -> JobDetails:
         last_seen=moment(own.get("last_seen")),
         facets=facets_of(own),
     )
+
+
+def _plan(tx: Transaction, row: Mapping[str, Any]) -> KnownPlan:
+    shown = _seen({name: value for name, value in row.items() if name != "key"})
+    if tx.visible is not None and shown["edges"] is not None:
+        # The number that is stored counts those of hidden columns, too.
+        shown["edges"] = tx.one("known/edges_seen", plan=row["key"])["edges"]
+    return KnownPlan(**shown)
 
 
 def _retention(tx: Transaction, job: Asset) -> KnownRetention | None:

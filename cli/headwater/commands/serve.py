@@ -34,6 +34,7 @@ from headwater_producers.publisher import Publisher
 from headwater_server.access import configured_authentication, configured_tls
 from headwater_server.app import create_app
 from headwater_server.asking import BELOW, Graph
+from headwater_server.authorization import AccessFileError, Authorization
 from headwater_server.identity import Scope
 from headwater_server.identity.authentication import Authentication
 from headwater_server.identity.tokens import TokensFileError
@@ -101,6 +102,7 @@ def command(
     }
     settings = connected_settings(flags, neo4j=True, silently=True)  # the log has it
     authentication, tls = _access(settings.serve)
+    authorization = _authorization(settings.serve)
     _check_names(settings.serve)
     try:
         judged_by = None if settings.serve.policy is None else load_policy(Path(settings.serve.policy))
@@ -128,6 +130,7 @@ def command(
             accepted,
             kept(topic_ends(settings.kafka)),
             KafkaArrivals(settings.kafka, follows_names=False),
+            authorization,
         )
         server = HttpServer(graph, create_app(graph, authentication, tls), tls)
     except OSError as error:
@@ -280,6 +283,20 @@ def _access(serve: ServeSettings) -> tuple[Authentication, ServerTls | None]:
             "to log in; --allow-anonymous-reads lets everybody read.",
         )
     return authentication, tls
+
+
+def _authorization(serve: ServeSettings) -> Authorization | None:
+    """Who may see what, by the file of policies; None: everybody sees everything.
+
+    Raises:
+        ConfigurationError: the file can't be read, or has a mistake.
+    """
+    if serve.access_file is None:
+        return None
+    try:
+        return Authorization(Path(serve.access_file), refresh_seconds=serve.access_refresh_seconds)
+    except AccessFileError as error:
+        raise ConfigurationError(f"{error}.", fix="Check it with `headwater policy check`.") from error
 
 
 def _check_names(serve: ServeSettings) -> None:
