@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any, Generic, LiteralString, TypeVar, cast
 from neo4j import ManagedTransaction, unit_of_work
 from neo4j.exceptions import AuthError, ConfigurationError, DriverError, Neo4jError
 
-from headwater_analysis.errors import GraphRefusedError, GraphUnreachableError, NotFoundError, TimeLimitError
+from headwater_analysis.errors import (
+    GraphRefusedError,
+    GraphUnreachableError,
+    NotFilteredError,
+    NotFoundError,
+    TimeLimitError,
+)
 from headwater_analysis.filtered import filtered
 from headwater_analysis.freshness import NOT_REPORTED, GraphState, TopicEnds, freshness, not_asked
 from headwater_analysis.settings import DEFAULT_STALE_SECONDS, DEFAULT_TENANT, DEFAULT_TIMEOUT_SECONDS
@@ -196,6 +202,7 @@ class Reader:
         stale_seconds: as in `freshness`.
         ends: asked for the events topic's end offsets, if its consumers are silent.
         visible: finds out what the asker may see, before each question; None: everything.
+        whole: whether only who may see everything is answered.
 
     Attributes:
         freshness: freshness of the graph, as of the last question.
@@ -211,6 +218,7 @@ class Reader:
         stale_seconds: float = DEFAULT_STALE_SECONDS,
         ends: TopicEnds = not_asked,
         visible: Callable[[], Visible | None] | None = None,
+        whole: bool = False,
     ) -> None:
         self._driver = driver
         self._target = target
@@ -219,6 +227,7 @@ class Reader:
         self._stale_seconds = stale_seconds
         self._ends = ends
         self._visible = visible
+        self._whole = whole
         self.freshness = NOT_REPORTED
 
     def read(self, question: Callable[[Transaction], T], *, timeout_seconds: float | None = None) -> T:
@@ -231,7 +240,9 @@ class Reader:
         """
         limit = self.timeout_seconds if timeout_seconds is None else timeout_seconds
         elsewhere: dict[Hashable, object] = {}
-        visible = self.visible()
+        visible = None if self._visible is None else self._visible()
+        if self._whole and visible is not None:
+            raise NotFilteredError
         ends = time.monotonic() + limit
         while True:
             try:
@@ -242,14 +253,6 @@ class Reader:
                 time.sleep(_INDEX_POLL_SECONDS)
             except _WantedError as wanted:
                 elsewhere[wanted.of] = wanted.ask()
-
-    def visible(self) -> Visible | None:
-        """Return what the asker may see; None: everything.
-
-        Raises:
-            AnalysisError: it can't be found out now.
-        """
-        return None if self._visible is None else self._visible()
 
     def _attempt(
         self,

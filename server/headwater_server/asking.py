@@ -38,7 +38,7 @@ from headwater_server.authorization import FILTERED, Authorization
 from headwater_server.documented import problem_responses
 from headwater_server.identity import Identity, identity_of
 from headwater_server.parameters import SHORTEST_TIMEOUT_SECONDS, known_only
-from headwater_server.problems import OF_INTAKE, ProblemType, problem
+from headwater_server.problems import OF_INTAKE, ProblemType
 from headwater_server.scoped import Needs, api_route
 from headwater_server.settings import ServeSettings
 
@@ -138,8 +138,14 @@ class Graph:
         """The only tenant whose graph an identity may ask and change."""
         return self.analysis.tenant if identity.tenant is None else identity.tenant
 
-    def reader(self, identity: Identity, timeout_seconds: float | None = None) -> Reader:
-        """Reader of what an identity may see, with the requested time limit, or the maximum if that is less."""
+    def reader(self, identity: Identity, timeout_seconds: float | None = None, *, operation: str = "") -> Reader:
+        """Reader of what an identity may see.
+
+        Args:
+            identity: the asker.
+            timeout_seconds: the requested time limit; `serve.timeout_max_seconds` caps it.
+            operation: id of the operation that asks. Only those of `FILTERED` are for who may not see everything.
+        """
         wanted = self.analysis.timeout_seconds if timeout_seconds is None else timeout_seconds
         limit = min(wanted, self.serve.timeout_max_seconds)
         return Reader(
@@ -150,6 +156,7 @@ class Graph:
             stale_seconds=self.analysis.stale_seconds,
             ends=self.ends,
             visible=None if self.authorization is None else partial(self._visible, self.authorization, identity),
+            whole=operation not in FILTERED,
         )
 
     def _visible(self, authorization: Authorization, identity: Identity) -> Visible | None:
@@ -167,20 +174,6 @@ class Graph:
         return min(self.serve.page_default_items if limit is None else limit, self.serve.page_max_items)
 
 
-def not_filtered(request: Request, reader: Reader) -> Response | None:
-    """Refuse an asker who may not see everything, if the answer of the route can't be filtered; None: it isn't refused.
-
-    Raises:
-        AnalysisError: the graph can't be read now.
-    """
-    if request.scope["route"].operation_id in FILTERED or reader.visible() is None:
-        return None
-    return problem(
-        ProblemType.NOT_FILTERED,
-        "This question is answered only for who may see everything: its answer is also made of what you may not see.",
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Asking:
     """Access of one request to the graph."""
@@ -195,9 +188,9 @@ class Asking:
         Raises:
             AnalysisError: from `question`; `handlers` turns it into a problem.
         """
-        reader = self.graph.reader(identity_of(self.request.scope), self.timeout_seconds)
-        if (refusal := not_filtered(self.request, reader)) is not None:
-            return refusal
+        reader = self.graph.reader(
+            identity_of(self.request.scope), self.timeout_seconds, operation=self.request.scope["route"].operation_id
+        )
         return answered(self.request, question(reader), graph=reader.freshness)
 
     def page(self, limit: int | None) -> int:

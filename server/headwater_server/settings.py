@@ -106,8 +106,8 @@ class ServeSettings(BaseModel):
     """The file of Cedar policies that says who may see what. None: everybody who may ask sees everything."""
 
     access_refresh_seconds: Annotated[float, Field(ge=1, le=86_400)] = 10.0
-    """Age at which what an asker may see is found out anew, for changes of labels in the graph. A changed file counts at
-    once."""
+    """Age in seconds at which what an asker may see is found out anew, for changes of labels in the graph. A changed
+    file counts at once."""
 
     policy: str | None = None
     """The policy file (TOML) for impacts. None: Headwater's default policy."""

@@ -50,8 +50,8 @@ class FakeGraph(Graph):
     raises: Exception | None = None
     readers: list[FakeReader] = field(default_factory=list)
 
-    def reader(self, identity: Identity, timeout_seconds: float | None = None) -> Reader:
-        real = super().reader(identity, timeout_seconds)
+    def reader(self, identity: Identity, timeout_seconds: float | None = None, *, operation: str = "") -> Reader:
+        real = super().reader(identity, timeout_seconds, operation=operation)
         self.readers.append(FakeReader(self.raises, real.tenant, real.timeout_seconds))
         return cast("Reader", self.readers[-1])
 

@@ -126,7 +126,9 @@ RETURN properties(d) AS properties,
   COUNT { MATCH (n:HwDataset)<-[:READS]-(j:HwJob) USING INDEX SEEK n:HwDataset(key) WHERE n.key IN $given.keys RETURN DISTINCT j } AS consumers_total,
   COUNT { MATCH (n:HwDataset)<-[:OF]-(v:HwVersion) USING INDEX SEEK n:HwDataset(key) WHERE n.key IN $given.keys RETURN v } AS versions_total,
   COLLECT { MATCH (d)-[:RENAMED_TO]->(next:HwDataset)
-    RETURN next {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type} ORDER BY next.key LIMIT 100 } AS renamed_to
+    RETURN next {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type} ORDER BY next.key LIMIT 100 } AS renamed_to,
+  head(COLLECT { MATCH (previous:HwDataset) USING INDEX SEEK previous:HwDataset(key) WHERE previous.key = d.renamed_from
+    RETURN previous {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type} }) AS renamed_from
 
 // datasets: Dataset nodes in order of key, those that pass the filters
 MATCH (n:HwDataset)

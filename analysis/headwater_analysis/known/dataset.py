@@ -107,8 +107,8 @@ class DatasetDetails:
         lifecycle: last change of the dataset as a whole: CREATE, OVERWRITE, DROP …
         gone: whether the dataset was dropped.
         dropped_at: time of the DROP.
-        renamed_from: name before the RENAME, if any.
-        renamed_to: name after the RENAME, if any.
+        renamed_from: the dataset before its last RENAME, if any.
+        renamed_to: datasets after each RENAME, if any.
         columns: columns of the current schema in its order, then those that left it; at most 1,000.
         columns_total: number of these columns.
         schemas: current and former schemas, the one reported last first, each with its changes; at most 10.
@@ -143,7 +143,7 @@ class DatasetDetails:
     lifecycle: str | None
     gone: bool
     dropped_at: datetime | None
-    renamed_from: str | None
+    renamed_from: Asset | None
     renamed_to: tuple[Asset, ...]
     columns: tuple[KnownColumn, ...]
     columns_total: int
@@ -188,7 +188,7 @@ def details_of(tx: Transaction, asset: Asset) -> DatasetDetails:
     schemas, schemas_total = schemas_of(tx, keys, most=MOST_SCHEMAS)
     return DatasetDetails(
         dataset=asset,
-        **{name: own.get(name) or None for name in (*as_it_is, "lifecycle", "renamed_from")},
+        **{name: own.get(name) or None for name in (*as_it_is, "lifecycle")},
         owners=owners_of(own),
         tags=tuple(tag for tag in tags if tag.column is None),
         declared=declared_together(tx, keys),
@@ -197,6 +197,7 @@ def details_of(tx: Transaction, asset: Asset) -> DatasetDetails:
         symlinks=tuple(Symlink(namespace, name, type_ or None) for namespace, name, type_ in links),
         gone=bool(own.get("dropped")),
         dropped_at=moment(own.get("dropped_at")),
+        renamed_from=None if row["renamed_from"] is None else dataset_asset(row["renamed_from"]),
         renamed_to=tuple(dataset_asset(each) for each in row["renamed_to"]),
         columns=_columns(tx, keys, tags),
         columns_total=row["columns_total"],

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from headwater_analysis.errors import NotFoundError
 from headwater_analysis.reader import Reader, Transaction
@@ -15,6 +16,8 @@ from headwater_server.identity import Identity
 log = logging.getLogger("headwater.serve")
 
 _PAGE = 2_000
+_TEXTS = ("namespace", "name", "type")
+_SETS = ("tags", "classification", "sensitivity", "owners")
 _PROBE = "\x00no asset has this name"
 
 
@@ -62,7 +65,7 @@ def _pages(reader: Reader) -> Iterator[list[tuple[str, str, Resource]]]:
         after = ""
         while True:
 
-            def page(tx: Transaction, kind: str = kind, after: str = after) -> list[dict[str, object]]:
+            def page(tx: Transaction, kind: str = kind, after: str = after) -> list[dict[str, Any]]:
                 return [dict(row) for row in tx.rows(f"access/{kind}s", after=after, limit=_PAGE)]
 
             rows = reader.read(page)
@@ -73,19 +76,11 @@ def _pages(reader: Reader) -> Iterator[list[tuple[str, str, Resource]]]:
                 break
 
 
-def _resource(kind: str, tenant: str, row: dict[str, object]) -> tuple[str, str, Resource]:
-    attributes = {name: row[name] or "" for name in ("namespace", "name", "type") if name in row}
-    attributes |= {
-        name: sorted(set(_texts(row[name])))
-        for name in ("tags", "classification", "sensitivity", "owners")
-        if name in row
-    }
-    scope = f"{kind}:{row.get('namespace') or ''}"
-    return str(row["key"]), scope, Resource(kind.capitalize(), {"tenant": tenant, **attributes})
-
-
-def _texts(value: object) -> list[str]:
-    return [str(each) for each in value if each] if isinstance(value, list) else []
+def _resource(kind: str, tenant: str, row: Mapping[str, Any]) -> tuple[str, str, Resource]:
+    attributes: dict[str, Any] = {"tenant": tenant}
+    attributes |= {name: row[name] or "" for name in _TEXTS if name in row}
+    attributes |= {name: sorted({str(each) for each in row[name] if each}) for name in _SETS if name in row}
+    return str(row["key"]), f"{kind}:{attributes.get('namespace', '')}", Resource(kind.capitalize(), attributes)
 
 
 def _probe(resource: Resource) -> Resource:

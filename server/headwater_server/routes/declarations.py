@@ -122,10 +122,6 @@ async def post_declarations(
     declaring: CapacityLimiter = request.app.state.declaring
     if graph.sink is None or not request.scope.get(READ):
         raise RuntimeError("nothing comes here but through middleware.intake, which reads the body")
-    if mode is not Mode.CHECK:
-        refusal = await to_thread.run_sync(not_filtered, request, graph.reader(identity), limiter=declaring)
-        if refusal is not None:
-            return refusal
     try:
         names = Names(None) if mode is Mode.CHECK else found_in(graph.reader(identity))
         declared = await to_thread.run_sync(_read, body, namespace, names, limiter=declaring)

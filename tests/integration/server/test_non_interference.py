@@ -42,8 +42,8 @@ class Restricted(Graph):
 
     visible: Visible | None = field(default=None)
 
-    def reader(self, identity: Identity, timeout_seconds: float | None = None) -> Reader:
-        reader = super().reader(identity, timeout_seconds)
+    def reader(self, identity: Identity, timeout_seconds: float | None = None, *, operation: str = "") -> Reader:
+        reader = super().reader(identity, timeout_seconds, operation=operation)
         reader._visible = lambda: self.visible
         return reader
 

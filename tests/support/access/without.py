@@ -108,17 +108,16 @@ class _Without:
             if use.dataset in self.hidden:
                 continue
             if MADE_FROM in registers:
-                stamp, sources = registers[MADE_FROM]
-                assert isinstance(sources, list)
-                registers = {**registers, MADE_FROM: (stamp, [key for key in sources if key not in self.hidden])}
-            left[use] = registers
+                stamp, sources = _cell(registers, MADE_FROM)
+                left[use] = {**registers, MADE_FROM: (stamp, [key for key in sources if key not in self.hidden])}
+            else:
+                left[use] = registers
         return left
 
     def outcomes(self, tenant: str, registers: Registers) -> Registers:
         if "quality" not in registers:
             return registers
-        stamp, cell = registers["quality"]
-        assert isinstance(cell, dict)
+        stamp, cell = _cell(registers, "quality")
         lists = {name: value for name, value in cell.items() if name.startswith("quality_")}
         named = zip(
             *(
@@ -171,8 +170,7 @@ class _Without:
             return plan
         tenant = str(plan.identity["tenant"])
         lineage = self.lineage(tenant, plan.lineage)
-        stamp, cell = plan.registers["lineage"]
-        assert isinstance(cell, dict)
+        stamp, cell = _cell(plan.registers, "lineage")
         keys = [dataset_key(tenant, each.namespace, each.name) for each in lineage.datasets]
         outputs = sorted({keys[edge.output] for edge in lineage.edges} or keys)
         shown = {**cell, "edges": len(set(lineage.edges)), "_outputs": outputs}
@@ -197,12 +195,10 @@ class _Without:
     def job(self, registers: Registers) -> None:
         for name in ("declared_inputs", "declared_outputs"):
             if name in registers:
-                stamp, keys = registers[name]
-                assert isinstance(keys, list)
+                stamp, keys = _cell(registers, name)
                 registers[name] = (stamp, [key for key in keys if key not in self.hidden])
         if "declared_lineage" in registers:
-            stamp, cell = registers["declared_lineage"]
-            assert isinstance(cell, dict)
+            stamp, cell = _cell(registers, "declared_lineage")
             registers["declared_lineage"] = (stamp, {**cell, "_declared_feeds": self.pairs(cell["_declared_feeds"])})
 
     def pairs(self, pairs: Any) -> list[str]:
@@ -221,17 +217,22 @@ class _Without:
         return IntervalFacts(facts.identity, facts.query, facts.batch_id, variants)
 
     def declaration(self, facts: DeclarationFacts) -> DeclarationFacts:
-        properties = dict(facts.properties)
+        properties: dict[str, Any] = dict(facts.properties)
         for name in _DATASETS_OF_DECLARATIONS:
             if name in properties:
-                properties[name] = [key for key in properties[name] if key not in self.hidden]  # type: ignore[union-attr]
+                properties[name] = [key for key in properties[name] if key not in self.hidden]
         if "_feeds" in properties:
             properties["_feeds"] = self.pairs(properties["_feeds"])
         if "_consumes" in properties:
             gone = self.hidden | self.columns
-            properties["_consumes"] = [key for key in properties["_consumes"] if key not in gone]  # type: ignore[union-attr]
+            properties["_consumes"] = [key for key in properties["_consumes"] if key not in gone]
         if "partition_inputs" in properties:
             lists = [properties[name] for name in _PARTITIONS]
-            rows = [row for row in zip(*lists, strict=True) if not {row[0], row[1]} & self.hidden]  # type: ignore[arg-type]
+            rows = [row for row in zip(*lists, strict=True) if not {row[0], row[1]} & self.hidden]
             properties |= {name: [row[n] for row in rows] for n, name in enumerate(_PARTITIONS)}
         return replace(facts, properties=properties)
+
+
+def _cell(registers: Registers, name: str) -> tuple[str, Any]:
+    """Stamp and value of a register."""
+    return registers[name]
