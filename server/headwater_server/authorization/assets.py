@@ -16,6 +16,7 @@ from headwater_server.identity import Identity
 log = logging.getLogger("headwater.serve")
 
 _PAGE = 2_000
+_STATEMENTS = {"dataset": "access/datasets", "job": "access/jobs", "consumer": "access/consumers"}
 _TEXTS = ("namespace", "name", "type")
 _SETS = ("tags", "classification", "sensitivity", "owners")
 _PROBE = "\x00no asset has this name"
@@ -61,12 +62,12 @@ def compiled(policies: Policies, identity: Identity, reader: Reader) -> Visible 
 
 def _pages(reader: Reader) -> Iterator[list[tuple[str, str, Resource]]]:
     """Key, scope and resource of each dataset, job and consumer, in pages."""
-    for kind in ("dataset", "job", "consumer"):
+    for kind, name in _STATEMENTS.items():
         after = ""
         while True:
 
-            def page(tx: Transaction, kind: str = kind, after: str = after) -> list[dict[str, Any]]:
-                return [dict(row) for row in tx.rows(f"access/{kind}s", after=after, limit=_PAGE)]
+            def page(tx: Transaction, name: str = name, after: str = after) -> list[dict[str, Any]]:
+                return [dict(row) for row in tx.rows(name, after=after, limit=_PAGE)]
 
             rows = reader.read(page)
             if rows:
@@ -100,7 +101,7 @@ def decided_about(policies: Policies, identity: Identity, reader: Reader, kind: 
         NotFoundError: no such asset has this key.
     """
     before = f"{int(key, 16) - 1:032x}"
-    rows = reader.read(lambda tx: [dict(row) for row in tx.rows(f"access/{kind}s", after=before, limit=1)])
+    rows = reader.read(lambda tx: [dict(row) for row in tx.rows(_STATEMENTS[kind], after=before, limit=1)])
     if not rows or rows[0]["key"] != key:
         raise NotFoundError(f"No {kind} has the key {key}.")
     _, _, resource = _resource(kind, reader.tenant, rows[0])
