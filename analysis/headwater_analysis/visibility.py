@@ -16,13 +16,11 @@ class Visible:
             "consumer:".
         hidden: keys of assets of these scopes that aren't visible.
         also: keys of visible assets of other scopes.
-        texts: whether expressions, SQL, file paths and error texts are visible.
     """
 
     scopes: frozenset[str]
     hidden: frozenset[str] = frozenset()
     also: frozenset[str] = frozenset()
-    texts: bool = True
 
     def given(self, tenant: str) -> dict[str, list[str]]:
         """Return it as the parameter `$given.visible` of a statement (`filtered`)."""

@@ -29,6 +29,7 @@ from headwater_analysis.freshness import NOT_REPORTED, GraphState, TopicEnds, no
 from headwater_analysis.impact import Policy
 from headwater_analysis.reader import Reader
 from headwater_analysis.settings import AnalysisSettings
+from headwater_analysis.texts import without_texts
 from headwater_analysis.trace import Arrivals
 from headwater_analysis.visibility import Visible
 from headwater_graph.connection import Neo4jTarget
@@ -36,7 +37,7 @@ from headwater_openlineage.intake.settings import IntakeSettings
 from headwater_openlineage.intake.sink import IntakeSink
 from headwater_server.authorization import FILTERED, Authorization
 from headwater_server.documented import problem_responses
-from headwater_server.identity import Identity, identity_of
+from headwater_server.identity import Identity, Scope, identity_of
 from headwater_server.parameters import SHORTEST_TIMEOUT_SECONDS, known_only
 from headwater_server.problems import OF_INTAKE, ProblemType
 from headwater_server.scoped import Needs, api_route
@@ -76,8 +77,13 @@ _HEADERS = {"Cache-Control": "private, no-cache"}
 
 
 def answered(request: Request, answer: Any, *, graph: GraphState = NOT_REPORTED, status: int = 200) -> Response:
-    """The response with `answer`, a dataclass of plain values, and how far the graph is behind its topic."""
+    """The response with `answer`, a dataclass of plain values, and how far the graph is behind its topic.
+
+    Without the scope `expressions`, expressions, SQL, file paths and error texts aren't in it.
+    """
     kind: Any = type(answer)
+    if Scope.EXPRESSIONS not in identity_of(request.scope).scopes:
+        answer = without_texts(answer)
     content = _adapter(kind).dump_json(answer)
     if graph != NOT_REPORTED:
         content = b'%s,"graph":%s}' % (content[:-1], _adapter(GraphState).dump_json(graph))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import zip_longest
-from typing import Any
+from typing import Annotated, Any
 
 from headwater_analysis.assets import Asset, dataset_asset
 from headwater_analysis.declared import (
@@ -34,6 +34,7 @@ from headwater_analysis.runs.records import BusinessVersion, QualityTurn, Role, 
 from headwater_analysis.runs.run_details import business_versions_of
 from headwater_analysis.runs.versions import VersionItem, latest_versions
 from headwater_analysis.schemas import KnownSchema, schemas_of
+from headwater_analysis.texts import TEXT
 from headwater_schemas.events import RunEventType
 
 MOST_COLUMNS = 1_000
@@ -137,7 +138,7 @@ class DatasetDetails:
     declared_consumers: tuple[ReadingConsumer, ...]
     storage_layer: str | None
     storage_format: str | None
-    source_uri: str | None
+    source_uri: Annotated[str | None, TEXT]
     known_as: tuple[str, ...]
     symlinks: tuple[Symlink, ...]
     lifecycle: str | None
@@ -159,7 +160,7 @@ class DatasetDetails:
     business_versions: tuple[BusinessVersion, ...]
     quality: tuple[QualityTurn, ...]
     checks: tuple[Check, ...]
-    facets: tuple[Facet, ...]
+    facets: Annotated[tuple[Facet, ...], TEXT]
 
 
 def dataset_details(reader: Reader, text: str) -> DatasetDetails:

@@ -79,7 +79,7 @@ def details_of(tx: Transaction, item: RunItem) -> RunDetails:
         outputs_total=len(wrote),
         business_versions=business_versions(item.run_id, references(tx, read), wrote),
         quality=quality(own),
-        notes=notes(contents(facets)),
+        notes=notes(contents(facets), named=tx.visible is None),
         facets=facets,
     )
 

@@ -171,8 +171,8 @@ class _Without:
         tenant = str(plan.identity["tenant"])
         lineage = self.lineage(tenant, plan.lineage)
         stamp, cell = _cell(plan.registers, "lineage")
-        keys = [dataset_key(tenant, each.namespace, each.name) for each in lineage.datasets]
-        outputs = sorted({keys[edge.output] for edge in lineage.edges} or keys)
+        # What it writes is a fact of its own: it stays, also where no edge into it is left.
+        outputs = [key for key in cell["_outputs"] if key not in self.hidden]
         shown = {**cell, "edges": len(set(lineage.edges)), "_outputs": outputs}
         return PlanFacts(plan.identity, {**plan.registers, "lineage": (stamp, shown)}, plan.seen, plan.job, lineage)
 

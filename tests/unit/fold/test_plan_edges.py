@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     import pytest
 
 FLIGHTS, DELAYS = keys.dataset_key("acme", "kafka://broker", "flights"), keys.dataset_key("acme", "file", "/delays")
+PLAN = {"tenant": "acme", "key": "plan-key", "_asset": "job-key", "_scope": "scope-key"}
 CARRIER, MEAN = keys.column_key("acme", FLIGHTS, "carrier"), keys.column_key("acme", DELAYS, "mean")
 
 
 def edges(*given: ColumnEdge) -> list[PlanRelationship]:
     datasets = (DatasetRef("kafka://broker", "flights"), DatasetRef("file", "/delays"))
-    plan = PlanFacts({"tenant": "acme", "key": "plan-key"}, job="job-key")
+    plan = PlanFacts(PLAN, job="job-key")
     plan.lineage = ColumnLineage(datasets=datasets, edges=given)
     plan.registers["lineage"] = ("stamp", {"expression_ids": ["e1"], "expressions": ["avg(delay)"]})
     return list(plan_edges(plan))
@@ -57,6 +58,7 @@ def test_the_properties_of_an_edge_and_what_its_key_is_made_of() -> None:
         "key": graph_key(*ends, "DIRECT", None, "AGGREGATE", 0, None),
         "plan": "plan-key",
         "job": "job-key",
+        "_scope": "scope-key",
         "type": "DIRECT",
         "kind": "AGGREGATE",
         "masking": False,
@@ -67,6 +69,7 @@ def test_the_properties_of_an_edge_and_what_its_key_is_made_of() -> None:
         "key": graph_key(*ends, "DIRECT", "AGGREGATION", "AGGREGATE", 1, "e1"),
         "plan": "plan-key",
         "job": "job-key",
+        "_scope": "scope-key",
         "type": "DIRECT",
         "kind": "AGGREGATE",
         "masking": True,
@@ -85,4 +88,4 @@ def test_an_expression_without_its_text_is_cited_all_the_same() -> None:
 def test_each_edge_is_there_once_and_a_plan_without_lineage_has_none() -> None:
     one = ColumnEdge(output=1)
     assert len(edges(one, one)) == 1
-    assert list(plan_edges(PlanFacts({"tenant": "acme", "key": "plan-key"}, job="job-key"))) == []
+    assert list(plan_edges(PlanFacts(PLAN, job="job-key"))) == []
