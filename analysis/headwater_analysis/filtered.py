@@ -26,7 +26,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Final, LiteralString
 
 FREE: Final = frozenset({"HwAlias", "HwDeclarationSet", "HwRetention", "HwProgress", "HeadwaterGraph"})
 """Labels of nodes that belong to no asset."""
@@ -60,7 +60,7 @@ def condition(name: str, asset: str = "_asset") -> str:
 
 
 @cache
-def filtered(text: str) -> str:
+def filtered(text: LiteralString) -> LiteralString:
     """Statement that matches only what `$given.visible` (maps of lists: scopes, hidden, also) allows.
 
     Raises:

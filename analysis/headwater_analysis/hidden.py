@@ -1,4 +1,4 @@
-"""What an asker may not see, taken out of values that name several assets: micro-batches, and lists of keys or names.
+"""Hidden assets, taken out of values that name several assets: micro-batches, and lists of keys or names.
 
 Patterns of statements are filtered as a whole (`filtered`); what is packed into one property is filtered here.
 """

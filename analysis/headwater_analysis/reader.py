@@ -206,6 +206,7 @@ class Reader:
 
     Attributes:
         freshness: freshness of the graph, as of the last question.
+        filtered: whether the last question's asker may not see everything.
     """
 
     def __init__(
@@ -229,6 +230,7 @@ class Reader:
         self._visible = visible
         self._whole = whole
         self.freshness = NOT_REPORTED
+        self.filtered = False
 
     def read(self, question: Callable[[Transaction], T], *, timeout_seconds: float | None = None) -> T:
         """Run `question` in one read transaction, and return its answer; it is run again if the transaction was lost.
@@ -241,7 +243,8 @@ class Reader:
         limit = self.timeout_seconds if timeout_seconds is None else timeout_seconds
         elsewhere: dict[Hashable, object] = {}
         visible = None if self._visible is None else self._visible()
-        if self._whole and visible is not None:
+        self.filtered = visible is not None
+        if self._whole and self.filtered:
             raise NotFilteredError
         ends = time.monotonic() + limit
         while True:

@@ -86,7 +86,7 @@ def owned(tenant: str, kind: str, namespace: str, asset: str) -> Props:
 
 
 def owner_of(identity: Props) -> Props:
-    """The same properties, of a node that belongs to the asset of another."""
+    """Copy these properties for a node that belongs to the asset of another."""
     return {name: identity[name] for name in (ASSET, SCOPE)}
 
 

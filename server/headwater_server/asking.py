@@ -76,7 +76,9 @@ def area(
 _HEADERS = {"Cache-Control": "private, no-cache"}
 
 
-def answered(request: Request, answer: Any, *, graph: GraphState = NOT_REPORTED, status: int = 200) -> Response:
+def answered(
+    request: Request, answer: Any, *, graph: GraphState = NOT_REPORTED, filtered: bool = False, status: int = 200
+) -> Response:
     """The response with `answer`, a dataclass of plain values, and how far the graph is behind its topic.
 
     Without the scope `expressions`, expressions, SQL, file paths and error texts aren't in it.
@@ -85,6 +87,8 @@ def answered(request: Request, answer: Any, *, graph: GraphState = NOT_REPORTED,
     if Scope.EXPRESSIONS not in identity_of(request.scope).scopes:
         answer = without_texts(answer)
     content = _adapter(kind).dump_json(answer)
+    if filtered:
+        content = b'%s,"filtered":true}' % content[:-1]
     if graph != NOT_REPORTED:
         content = b'%s,"graph":%s}' % (content[:-1], _adapter(GraphState).dump_json(graph))
     if request.method != "GET":
@@ -166,7 +170,7 @@ class Graph:
         )
 
     def _visible(self, authorization: Authorization, identity: Identity) -> Visible | None:
-        """What an identity may see, found out by the first statement of a question."""
+        """Find out what an identity may see."""
         whole = Reader(
             self.driver,
             self.target,
@@ -174,6 +178,12 @@ class Graph:
             timeout_seconds=self.serve.timeout_max_seconds,
         )
         return authorization.visible(identity, whole)
+
+    def is_filtered(self, identity: Identity) -> bool:
+        """Tell whether answers to an identity may leave something out."""
+        return self.authorization is not None and not self.authorization.sees_everything(
+            identity, self.tenant_of(identity)
+        )
 
     def page(self, limit: int | None) -> int:
         """Page size for a request: its limit or the default, at most `serve.page_max_items`."""
@@ -197,7 +207,8 @@ class Asking:
         reader = self.graph.reader(
             identity_of(self.request.scope), self.timeout_seconds, operation=self.request.scope["route"].operation_id
         )
-        return answered(self.request, question(reader), graph=reader.freshness)
+        answer = question(reader)
+        return answered(self.request, answer, graph=reader.freshness, filtered=reader.filtered)
 
     def page(self, limit: int | None) -> int:
         """Page size for a request: its limit or the default, at most `serve.page_max_items`."""

@@ -37,6 +37,7 @@ class FakeReader:
     tenant: str
     timeout_seconds: float
     freshness: GraphState = NOT_REPORTED
+    filtered: bool = False
 
     def read(self, question: Callable[..., Any], *, timeout_seconds: float | None = None) -> Any:
         if self.raises is not None:

@@ -286,7 +286,7 @@ def _access(serve: ServeSettings) -> tuple[Authentication, ServerTls | None]:
 
 
 def _authorization(serve: ServeSettings) -> Authorization | None:
-    """Who may see what, by the file of policies; None: everybody sees everything.
+    """Authorisation by the file of policies; None: everybody sees everything.
 
     Raises:
         ConfigurationError: the file can't be read, or has a mistake.

@@ -1,4 +1,4 @@
-"""What an identity may see: one reviewed file of Cedar policies, compiled to the scopes and assets that are visible."""
+"""Authorisation: one reviewed file of Cedar policies, compiled to the scopes and assets that an identity may see."""
 
 from headwater_server.authorization.authorization import Authorization
 from headwater_server.authorization.filtered_operations import FILTERED

@@ -12,28 +12,34 @@ from pathlib import Path
 from headwater_analysis.reader import Reader
 from headwater_analysis.visibility import Visible
 from headwater_server.authorization.assets import compiled
-from headwater_server.authorization.policies import AccessFileError, Policies
+from headwater_server.authorization.policies import AccessFileError, Policies, Resource
 from headwater_server.identity import Identity, Source
 
 log = logging.getLogger("headwater.serve")
 
+_SHARE = 10
+"""Shortest time until the next renewal, as a multiple of that which the last one took."""
 _MOST_COMPILED = 1_000
 """Combinations of tenant and groups that are kept; the one that asked longest ago is left out."""
 
 
 @dataclass(slots=True)
 class _Compiled:
-    visible: Visible | None
-    at: float
+    visible: Visible
+    renewed_at: float
     renewing: bool = False
 
 
 class Authorization:
-    """What identities may see by a file of policies.
+    """Decisions of a file of policies.
 
     Args:
         path: the file.
-        refresh_seconds: age at which a compilation is renewed: how long a change of labels in the graph may take.
+        refresh_seconds: age at which a compilation is renewed: how long a change of labels in the graph may take. One
+            that took long is renewed later, so that this costs a tenth of the time at most.
+
+    Attributes:
+        broken: mistake in the file as it is now; None if there is none. With one, the last valid policies hold.
 
     Raises:
         AccessFileError: the file can't be read, or has a mistake.
@@ -45,9 +51,9 @@ class Authorization:
         self._mark = _mark(path)
         self._policies = Policies.read(path)
         self._lock = threading.Lock()
+        self._first = threading.Lock()  # so that what many wait for is compiled once
         self._compiled: OrderedDict[tuple[str, frozenset[str], str], _Compiled] = OrderedDict()
         self.broken: str | None = None
-        """What is wrong with the file as it is now; None if nothing. Then the last valid policies hold."""
 
     def visible(self, identity: Identity, reader: Reader) -> Visible | None:
         """Return what an identity may see; None: everything.
@@ -59,15 +65,15 @@ class Authorization:
         Raises:
             AnalysisError: the graph can't be read now.
         """
-        if identity.source is Source.SERVER:
-            return None
         policies = self._current()
+        if _sees_everything(policies, identity, reader.tenant):
+            return None
         key = (reader.tenant, identity.groups, identity.name if policies.names_users else "")
         with self._lock:
             found = self._compiled.get(key)
             if found is not None:
                 self._compiled.move_to_end(key)
-                if time.monotonic() - found.at >= self._refresh and not found.renewing:
+                if time.monotonic() >= found.renewed_at and not found.renewing:
                     found.renewing = True
                     renewal = threading.Thread(
                         target=self._renew,
@@ -77,26 +83,40 @@ class Authorization:
                     )
                     renewal.start()
                 return found.visible
-        return self._put(policies, key, compiled(policies, identity, reader))
+        with self._first:
+            with self._lock:
+                found = self._compiled.get(key)
+            if found is not None and policies is self._policies:
+                return found.visible
+            return self._compile(policies, key, identity, reader)
+
+    def sees_everything(self, identity: Identity, tenant: str) -> bool:
+        """Tell whether an identity may see everything of a tenant."""
+        return _sees_everything(self._current(), identity, tenant)
+
+    def _compile(
+        self, policies: Policies, key: tuple[str, frozenset[str], str], identity: Identity, reader: Reader
+    ) -> Visible:
+        began = time.monotonic()
+        visible = compiled(policies, identity, reader)
+        ended = time.monotonic()
+        with self._lock:
+            if policies is self._policies:
+                self._compiled[key] = _Compiled(visible, ended + max(self._refresh, _SHARE * (ended - began)))
+                while len(self._compiled) > _MOST_COMPILED:
+                    self._compiled.popitem(last=False)
+        return visible
 
     def _renew(
         self, policies: Policies, key: tuple[str, frozenset[str], str], identity: Identity, reader: Reader
     ) -> None:
         try:
-            self._put(policies, key, compiled(policies, identity, reader))
+            self._compile(policies, key, identity, reader)
         except Exception:
             log.exception("What %s may see can't be found out anew; the last result holds.", identity.name)
             with self._lock:
                 if (found := self._compiled.get(key)) is not None:
-                    found.renewing = False
-
-    def _put(self, policies: Policies, key: tuple[str, frozenset[str], str], visible: Visible | None) -> Visible | None:
-        with self._lock:
-            if policies is self._policies:
-                self._compiled[key] = _Compiled(visible, time.monotonic())
-                while len(self._compiled) > _MOST_COMPILED:
-                    self._compiled.popitem(last=False)
-        return visible
+                    found.renewing, found.renewed_at = False, time.monotonic() + self._refresh
 
     def _current(self) -> Policies:
         """Policies of the file, read again if it changed. With a mistake, the last valid ones."""
@@ -114,6 +134,13 @@ class Authorization:
             self.broken = None
             self._compiled.clear()
             return self._policies
+
+
+def _sees_everything(policies: Policies, identity: Identity, tenant: str) -> bool:
+    if identity.source is Source.SERVER:
+        return True
+    (decision,) = policies.decide(identity, "everything", [Resource("Graph", {"tenant": tenant})])
+    return decision.allowed
 
 
 def _mark(path: Path) -> tuple[int, int, int] | None:

@@ -11,6 +11,7 @@ A policy that fails for a resource, as it reads an attribute that the resource l
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -23,6 +24,7 @@ import cedarpy
 from headwater_server.identity import Identity
 
 _LARGEST_BYTES = 1_048_576
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|[^\s"/;]+|[;"/]')
 
 
 class AccessFileError(Exception):
@@ -92,20 +94,31 @@ class Policies:
         return found
 
     def mistakes(self) -> tuple[str, ...]:
-        """Return what is wrong with the policies; empty if they are valid."""
-        try:
-            result = cedarpy.validate_policies(self.text, _schema())
-        except (ValueError, RuntimeError) as error:
-            return (_one_line(error),)
-        return tuple(_one_line(each.error) for each in result.errors or ())
+        """Return what is wrong with the policies, with the line where each begins; empty if they are valid."""
+        policies = _one_by_one(self.text)
+        for line, policy in policies:
+            try:
+                parsed = json.loads(cedarpy.policies_to_json_str(policy))
+            except (ValueError, RuntimeError) as error:
+                return (f"line {line}: {_one_line(error)}",)
+            if parsed["templates"]:
+                return (f"line {line}: a policy with a slot, such as ?principal, decides nothing here",)
+        lines = {f"policy{place}": line for place, (line, _) in enumerate(policies)}
+        result = cedarpy.validate_policies(self.text, _schema())
+        return tuple(_with_line(_one_line(each.error), lines) for each in result.errors or ())
 
     @property
     def names_users(self) -> bool:
-        """Whether a policy names a user, so that two users with the same groups may see different things."""
+        """True if a policy names a user, so that two users with the same groups may see different things."""
         return "User::" in self.text
 
+    @property
+    def attributes(self) -> frozenset[str]:
+        """Attributes that a policy reads; a decision depends on no other."""
+        return _attributes(self.text)
+
     def decide(self, identity: Identity, action: str, resources: Sequence[Resource]) -> list[Decision]:
-        """Decide about resources, in their order.
+        """Decide about resources, in their order; about those that no policy can tell apart, once.
 
         Args:
             identity: the asker; its name is a User, its groups are Groups.
@@ -116,21 +129,29 @@ class Policies:
         entities: list[dict[str, Any]] = [{"uid": user, "attrs": {}, "parents": parents}]
         entities += [{"uid": parent, "attrs": {}, "parents": []} for parent in parents]
         requests = []
-        for place, resource in enumerate(resources):
-            uid = {"type": resource.kind, "id": str(place)}
-            entities.append({"uid": uid, "attrs": dict(resource.attributes), "parents": []})
-            requests.append(
-                {"principal": user, "action": {"type": "Action", "id": action}, "resource": uid, "context": {}}
-            )
+        places: dict[str, int] = {}
+        asked = []
+        for resource in resources:
+            attributes = {name: value for name, value in resource.attributes.items() if name in self.attributes}
+            told = json.dumps([resource.kind, attributes], sort_keys=True)
+            if told not in places:
+                places[told] = len(requests)
+                uid = {"type": resource.kind, "id": str(len(requests))}
+                entities.append({"uid": uid, "attrs": attributes, "parents": []})
+                requests.append(
+                    {"principal": user, "action": {"type": "Action", "id": action}, "resource": uid, "context": {}}
+                )
+            asked.append(places[told])
         ids = _ids(self.text)
-        return [
+        decisions = [
             Decision(
                 found.allowed and not found.diagnostics.errors,
-                tuple(ids.get(each, each) for each in found.diagnostics.reasons),
+                tuple(name for key, name in ids.items() if key in found.diagnostics.reasons),
                 tuple(map(_one_line, found.diagnostics.errors)),
             )
             for found in cedarpy.is_authorized_batch(requests, self.text, entities)
         ]
+        return [decisions[place] for place in asked]
 
     def names(self) -> list[str]:
         """Names of the policies in their order: what the annotation @id says, or the number from 1."""
@@ -144,11 +165,51 @@ def _schema() -> str:
 
 @cache
 def _ids(text: str) -> dict[str, str]:
+    """Name of each policy by the number that Cedar gives it, in the order of the file."""
     parsed = json.loads(cedarpy.policies_to_json_str(text))["staticPolicies"]
     return {
         key: str(policy.get("annotations", {}).get("id") or f"policy {int(key.removeprefix('policy')) + 1}")
-        for key, policy in parsed.items()
+        for key, policy in sorted(parsed.items(), key=lambda each: int(each[0].removeprefix("policy")))
     }
+
+
+@cache
+def _attributes(text: str) -> frozenset[str]:
+    found: set[str] = set()
+
+    def look(part: Any) -> None:
+        if isinstance(part, dict):
+            for name, value in part.items():
+                if name in {".", "has"} and isinstance(value, dict):
+                    found.add(str(value["attr"]))
+                look(value)
+        elif isinstance(part, list):
+            for each in part:
+                look(each)
+
+    look(json.loads(cedarpy.policies_to_json_str(text)))
+    return frozenset(found)
+
+
+def _one_by_one(text: str) -> list[tuple[int, str]]:
+    """Line, from 1, and text of each policy: each ends with a semicolon outside of strings and comments."""
+    found = []
+    first: int | None = None
+    for token in _TOKEN.finditer(text):
+        if first is None and not token[0].startswith("//"):
+            first = token.start()
+        if token[0] == ";" and first is not None:
+            found.append((text.count("\n", 0, first) + 1, text[first : token.end()]))
+            first = None
+    if first is not None:
+        found.append((text.count("\n", 0, first) + 1, text[first:]))
+    return found
+
+
+def _with_line(error: str, lines: Mapping[str, int]) -> str:
+    """Error about a policy, with its line in place of Cedar's number for it."""
+    found = re.match(r"for policy `(policy\d+)`, ", error)
+    return error if found is None or found[1] not in lines else f"line {lines[found[1]]}: {error[found.end() :]}"
 
 
 def _one_line(error: object) -> str:

@@ -60,7 +60,7 @@ def assets(events: Sequence[LineageEvent]) -> dict[str, str]:
 
 
 def policy(scopes: dict[str, str], seed: random.Random) -> tuple[frozenset[str], Visible]:
-    """What is hidden, and the same as an asker has it: scopes with exceptions, and single assets."""
+    """Keys of hidden assets, and the same as an asker has it: scopes with exceptions, and single assets."""
     hidden = frozenset(key for key in sorted(scopes) if seed.random() < seed.choice([0.1, 0.3, 0.6]))
     open_ = {scope for scope in sorted(set(scopes.values())) if seed.random() < 0.5}
     return hidden, Visible(
