@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,6 +38,7 @@ class Authorization:
         path: the file.
         refresh_seconds: age at which a compilation is renewed: how long a change of labels in the graph may take. One
             that took long is renewed later, so that this costs a tenth of the time at most.
+        clock: seconds that only grow.
 
     Attributes:
         broken: mistake in the file as it is now; None if there is none. With one, the last valid policies hold.
@@ -45,9 +47,10 @@ class Authorization:
         AccessFileError: the file can't be read, or has a mistake.
     """
 
-    def __init__(self, path: Path, *, refresh_seconds: float) -> None:
+    def __init__(self, path: Path, *, refresh_seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._path = path
         self._refresh = refresh_seconds
+        self._clock = clock
         self._mark = _mark(path)
         self._policies = Policies.read(path)
         self._lock = threading.Lock()
@@ -73,7 +76,7 @@ class Authorization:
             found = self._compiled.get(key)
             if found is not None:
                 self._compiled.move_to_end(key)
-                if time.monotonic() >= found.renewed_at and not found.renewing:
+                if self._clock() >= found.renewed_at and not found.renewing:
                     found.renewing = True
                     renewal = threading.Thread(
                         target=self._renew,
@@ -97,9 +100,9 @@ class Authorization:
     def _compile(
         self, policies: Policies, key: tuple[str, frozenset[str], str], identity: Identity, reader: Reader
     ) -> Visible:
-        began = time.monotonic()
+        began = self._clock()
         visible = compiled(policies, identity, reader)
-        ended = time.monotonic()
+        ended = self._clock()
         with self._lock:
             if policies is self._policies:
                 self._compiled[key] = _Compiled(visible, ended + max(self._refresh, _SHARE * (ended - began)))
@@ -116,7 +119,7 @@ class Authorization:
             log.exception("What %s may see can't be found out anew; the last result holds.", identity.name)
             with self._lock:
                 if (found := self._compiled.get(key)) is not None:
-                    found.renewing, found.renewed_at = False, time.monotonic() + self._refresh
+                    found.renewing, found.renewed_at = False, self._clock() + self._refresh
 
     def _current(self) -> Policies:
         """Policies of the file, read again if it changed. With a mistake, the last valid ones."""

@@ -128,7 +128,7 @@ class Policies:
         parents = [{"type": "Group", "id": group} for group in sorted(identity.groups)]
         entities: list[dict[str, Any]] = [{"uid": user, "attrs": {}, "parents": parents}]
         entities += [{"uid": parent, "attrs": {}, "parents": []} for parent in parents]
-        requests = []
+        requests: list[dict[str, Any]] = []
         places: dict[str, int] = {}
         asked = []
         for resource in resources:

@@ -8,6 +8,7 @@ from headwater_graph import keys
 from headwater_graph.derive import PlanRelationship, plan_edges
 from headwater_graph.facts.model import RelType
 from headwater_graph.facts.nodes import PlanFacts
+from headwater_graph.facts.registers import Props
 from headwater_schemas.events import ColumnEdge, ColumnLineage, DatasetRef, TransformationKind, TransformationType
 from headwater_schemas.identity import graph_key
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     import pytest
 
 FLIGHTS, DELAYS = keys.dataset_key("acme", "kafka://broker", "flights"), keys.dataset_key("acme", "file", "/delays")
-PLAN = {"tenant": "acme", "key": "plan-key", "_asset": "job-key", "_scope": "scope-key"}
+PLAN: Props = {"tenant": "acme", "key": "plan-key", "_asset": "job-key", "_scope": "scope-key"}
 CARRIER, MEAN = keys.column_key("acme", FLIGHTS, "carrier"), keys.column_key("acme", DELAYS, "mean")
 
 

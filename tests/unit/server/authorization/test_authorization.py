@@ -121,16 +121,15 @@ def test_all_pages_are_decided_about() -> None:
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    now = [0.0]
-    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
-    return now
+def clock() -> list[float]:
+    """Seconds, in a list of one."""
+    return [0.0]
 
 
-def authorization(tmp_path: Path, text: str = FLIGHTS) -> tuple[Authorization, Path]:
+def authorization(tmp_path: Path, text: str = FLIGHTS, clock: Sequence[float] = (0.0,)) -> tuple[Authorization, Path]:
     file = tmp_path / "access.cedar"
     file.write_text(text)
-    return Authorization(file, refresh_seconds=10), file
+    return Authorization(file, refresh_seconds=10, clock=lambda: clock[0]), file
 
 
 def ask(made: Authorization, identity: Identity, estate: Estate) -> Visible | None:
@@ -171,6 +170,7 @@ def test_labels_count_after_the_refresh(tmp_path: Path, clock: list[float]) -> N
     made, _ = authorization(
         tmp_path,
         'permit(principal, action, resource is Dataset) when { resource.tags.contains("x") };',
+        clock,
     )
     estate = Estate([row("file", "a")])
     assert ask(made, ann(), estate) == Visible(frozenset())
@@ -182,7 +182,7 @@ def test_labels_count_after_the_refresh(tmp_path: Path, clock: list[float]) -> N
 
 
 def test_nobody_waits_for_a_renewal(tmp_path: Path, clock: list[float]) -> None:
-    made, _ = authorization(tmp_path, OPEN)
+    made, _ = authorization(tmp_path, OPEN, clock)
     estate = Estate([row("file", "a")])
     first = ask(made, ann(), estate)
     estate.held = threading.Event()
@@ -196,7 +196,7 @@ def test_nobody_waits_for_a_renewal(tmp_path: Path, clock: list[float]) -> None:
 def test_a_renewal_that_fails_keeps_the_last(
     tmp_path: Path, clock: list[float], caplog: pytest.LogCaptureFixture
 ) -> None:
-    made, _ = authorization(tmp_path, OPEN)
+    made, _ = authorization(tmp_path, OPEN, clock)
     estate = Estate([row("file", "a")])
     first = ask(made, ann(), estate)
     estate.away = True
