@@ -65,7 +65,7 @@ def ann(*groups: str, subject: str = "ann") -> Identity:
 
 
 def sees(visible: Visible, each: Mapping[str, Any]) -> bool:
-    """As a statement's condition."""
+    """Tell whether a statement's condition holds for a dataset."""
     in_scope = f"dataset:{each['namespace']}" in visible.scopes and each["key"] not in visible.hidden
     return in_scope or each["key"] in visible.also
 
