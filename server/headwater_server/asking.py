@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from typing import Annotated, Any
 
@@ -23,13 +23,16 @@ from fastapi import APIRouter, Depends, Query, Request
 from neo4j import Driver
 from pydantic import TypeAdapter
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from headwater_analysis.checks import Exemption
 from headwater_analysis.freshness import NOT_REPORTED, GraphState, TopicEnds, not_asked
 from headwater_analysis.impact import Policy
+from headwater_analysis.paging import Page
 from headwater_analysis.reader import Reader
 from headwater_analysis.settings import AnalysisSettings
 from headwater_analysis.trace import Arrivals
+from headwater_audit.audit import Audit
 from headwater_graph.connection import Neo4jTarget
 from headwater_openlineage.intake.settings import IntakeSettings
 from headwater_openlineage.intake.sink import IntakeSink
@@ -41,6 +44,8 @@ from headwater_server.scoped import Needs, api_route
 from headwater_server.settings import ServeSettings
 
 BELOW = "/api/v1"
+RESULTS = "headwater.results"
+"""Key in a request's scope of the number of items that its answer is about; without one, it has none to count."""
 
 _PROBLEMS = problem_responses(
     *(kind for kind in ProblemType if kind not in OF_INTAKE | {ProblemType.NO_SUCH_PATH, ProblemType.METHOD})
@@ -80,22 +85,53 @@ def answered(request: Request, answer: Any, *, graph: GraphState = NOT_REPORTED,
     if graph != NOT_REPORTED:
         content = b'%s,"graph":%s}' % (content[:-1], _adapter(GraphState).dump_json(graph))
     if request.method != "GET":
-        return _sent(content, status)
+        return _sent(answer, content, status)
     tag = f'W/"{hashlib.blake2b(content, digest_size=16).hexdigest()}"'
     headers = {**_HEADERS, "ETag": tag}
     if _names(request.headers.get("if-none-match", ""), tag):
-        return Response(status_code=304, headers=headers)
-    return Response(content, media_type="application/json", headers=headers)
+        return _Counted(answer, status_code=304, headers=headers)
+    return _Counted(answer, content=content, media_type="application/json", headers=headers)
 
 
 def sent(answer: Any, *, status: int) -> Response:
     """Build the response with `answer` to a request with a body."""
     kind: Any = type(answer)
-    return _sent(_adapter(kind).dump_json(answer), status)
+    return _sent(answer, _adapter(kind).dump_json(answer), status)
 
 
-def _sent(content: bytes, status: int) -> Response:
-    return Response(content, status, media_type="application/json", headers={"Cache-Control": "no-store"})
+def _sent(answer: Any, content: bytes, status: int) -> Response:
+    headers = {"Cache-Control": "no-store"}
+    return _Counted(answer, content=content, status_code=status, media_type="application/json", headers=headers)
+
+
+class _Counted(Response):
+    """Response that writes the number of its answer's items into the scope, for the audit."""
+
+    def __init__(self, answer: Any, **options: Any) -> None:
+        super().__init__(**options)
+        self._results = results_of(answer)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one ASGI request."""
+        if self._results is not None:
+            scope[RESULTS] = self._results
+        await super().__call__(scope, receive, send)
+
+
+def results_of(answer: Any) -> int | None:
+    """Number of items that an answer is about: its `total`, or that of its first page; else the events taken, or items.
+
+    None: it has none to count.
+    """
+    for name in ("total", "events"):
+        if type(number := getattr(answer, name, None)) is int:
+            return number
+    parts = (getattr(answer, each.name) for each in fields(answer)) if is_dataclass(answer) else ()
+    for part in parts:
+        if isinstance(part, Page):
+            return part.total
+    items = getattr(answer, "items", None)
+    return len(items) if isinstance(items, tuple | list) else None
 
 
 @cache
@@ -117,7 +153,7 @@ class Graph:
     The driver stays the caller's to close. Without a policy, Headwater's default policy is used. Without a sink no
     events are accepted, independent of the settings. Exemptions are of findings of the rules. Without `arrivals` Kafka
     can't
-    be asked when records arrived.
+    be asked when records arrived. Without `audit` no requests are recorded; its writer stays the caller's to close.
     """
 
     driver: Driver
@@ -130,6 +166,7 @@ class Graph:
     exemptions: tuple[Exemption, ...] = ()
     ends: TopicEnds = not_asked
     arrivals: Arrivals | None = None
+    audit: Audit | None = None
 
     def tenant_of(self, identity: Identity) -> str:
         """The only tenant whose graph an identity may ask and change."""

@@ -8,10 +8,10 @@ another access was checked answers with a defect, so that no difference between 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from enum import StrEnum
 from functools import cached_property
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from fastapi.routing import APIRoute
 from starlette.requests import Request
@@ -99,16 +99,28 @@ def access_of(routes: Iterable[BaseRoute], scope: AsgiScope) -> Needs:
         routes: all routes, in the order in which the router tries them.
         scope: the request; its path as routes see it (`middleware.requests.Paths`).
     """
+    route, _ = route_of(routes, scope)
+    return Access.IDENTIFIED if route is None else needs_of(route)
+
+
+def route_of(routes: Iterable[BaseRoute], scope: AsgiScope) -> tuple[BaseRoute | None, Mapping[str, Any]]:
+    """Route of a request, and the parameters of its path as they were sent; None: there is no such path.
+
+    Args:
+        routes: all routes, in the order in which the router tries them.
+        scope: the request; its path as routes see it (`middleware.requests.Paths`).
+    """
     # As `middleware.answers.Head` passes it on.
     asked = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
-    partial: BaseRoute | None = None
+    partial: tuple[BaseRoute | None, Mapping[str, Any]] = None, {}
     for route in routes:
         # `matches` takes longer, and there are 40 of them.
         if isinstance(route, _Checked) and not asked["path"].startswith(route.literal):
             continue
-        match, _ = route.matches(asked)
+        match, child = route.matches(asked)
+        found = route, child.get("path_params", {})
         if match is Match.FULL:
-            return needs_of(route)
-        if match is Match.PARTIAL and partial is None:
-            partial = route
-    return Access.IDENTIFIED if partial is None else needs_of(partial)
+            return found
+        if match is Match.PARTIAL and partial[0] is None:
+            partial = found
+    return partial

@@ -1,0 +1,273 @@
+"""`AuditWriter`: one thread that commits records, so that many requests share one wait for the disk or for Kafka.
+
+While a commit is under way, new records wait for the next one, which takes them all: the more there are, the less each
+costs. A record is settled when it is durable.
+
+Records that can't be written are counted. The first commit that succeeds again begins with a line that states their
+number: what is missing shows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Protocol, TypeAlias
+
+from headwater_audit.chain import Chain, Signs
+from headwater_audit.errors import AuditUnwritableError
+from headwater_audit.record import AuditRecord
+
+log = logging.getLogger("headwater.audit")
+
+_MOST_AT_ONCE = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """The end of what a destination has.
+
+    Attributes:
+        hash: that of the last line; None: there is no line.
+        torn: the last line is unfinished.
+    """
+
+    hash: str | None
+    torn: bool = False
+
+
+Build: TypeAlias = Callable[[Tail | None], list[bytes]]
+"""Makes the lines of a commit, without line feeds; the argument is None where lines have no common order."""
+
+
+class Destination(Protocol):
+    """Something that lines are appended to. `str` of it names it for messages."""
+
+    def append(self, build: Build) -> None:
+        """Append lines; return when they are durable.
+
+        Raises:
+            AuditUnwritableError: they aren't.
+        """
+
+    def close(self) -> None:
+        """Let go of it."""
+
+
+@dataclass(slots=True)
+class _Lost:
+    count: int
+    since: datetime
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """Result of a commit, for metrics.
+
+    Attributes:
+        records: number of records that it was about.
+        seconds: its duration.
+        durable: they are written; False: they are lost.
+    """
+
+    records: int
+    seconds: float
+    durable: bool
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class AuditWriter:
+    """Writes the chain of this process. Safe to use from many threads.
+
+    Args:
+        destination: where lines go; closed with this object.
+        signer: key of the heads; None: they are unsigned.
+        process: what the first line says of the process, as values of JSON, besides its number and machine.
+        head_records: number of records after which a head follows.
+        head_seconds: longest time until a head follows a record.
+        clock: current time, aware.
+    """
+
+    def __init__(
+        self,
+        destination: Destination,
+        *,
+        signer: Signs | None = None,
+        process: Mapping[str, Any] | None = None,
+        head_records: int = 1_000,
+        head_seconds: float = 60.0,
+        clock: Callable[[], datetime] = _utc_now,
+    ) -> None:
+        self._destination = destination
+        self._signer = signer
+        self._process = {"pid": os.getpid(), "host": socket.gethostname(), **(process or {})}
+        self._head_records, self._head_seconds = head_records, head_seconds
+        self._clock = clock
+        self.committed: Callable[[Commit], None] = lambda _: None
+        """Called after each commit with records, in the writer's thread."""
+        self._chain = self._new_chain(None)
+        self._lost: _Lost | None = None
+        self._waiting: deque[tuple[AuditRecord, Future[None]]] = deque()
+        self._changed = threading.Condition()
+        self._closing = False
+        self._head_due: float | None = None
+        self.problem: str | None = None
+        """Reason why records can't be written now; None if none is known."""
+        self._thread = threading.Thread(target=self._run, name="headwater-audit", daemon=True)
+        self._thread.start()
+
+    def submit(self, record: AuditRecord) -> Future[None]:
+        """Return the future of a record. It ends when the record is durable, or with AuditUnwritableError."""
+        settled: Future[None] = Future()
+        with self._changed:
+            if self._closing:
+                settled.set_exception(AuditUnwritableError("the audit is closed"))
+            else:
+                self._waiting.append((record, settled))
+                self._changed.notify()
+        return settled
+
+    def write(self, record: AuditRecord, timeout_seconds: float) -> None:
+        """Write a record, and return when it is durable.
+
+        Raises:
+            AuditUnwritableError: it isn't, or not in time; then it may become so later.
+        """
+        try:
+            self.submit(record).result(timeout_seconds)
+        except TimeoutError:
+            raise self._late(timeout_seconds) from None
+
+    async def written(self, record: AuditRecord, timeout_seconds: float) -> None:
+        """Write a record from an event loop, and return when it is durable.
+
+        Raises:
+            AuditUnwritableError: it isn't, or not in time; then it may become so later.
+        """
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                await asyncio.wrap_future(self.submit(record))
+        except TimeoutError:
+            raise self._late(timeout_seconds) from None
+
+    def close(self) -> None:
+        """Write what waits and the chain's last line, and let go of the destination."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify()
+        self._thread.join()
+
+    def _late(self, seconds: float) -> AuditUnwritableError:
+        return AuditUnwritableError(f"{self._destination} took longer than {seconds:g} s")
+
+    def _new_chain(self, continues: str | None) -> Chain:
+        return Chain(self._signer, continues=continues, clock=self._clock)
+
+    def _run(self) -> None:
+        try:
+            self._commit([])
+            while True:
+                with self._changed:
+                    self._changed.wait_for(lambda: self._waiting or self._closing, self._until_head())
+                    batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), _MOST_AT_ONCE))]
+                    last = self._closing and not self._waiting
+                if batch or last or self._is_head_due():
+                    self._commit(batch, last=last)
+                if last:
+                    return
+        finally:
+            self._destination.close()
+
+    def _commit(self, batch: list[tuple[AuditRecord, Future[None]]], *, last: bool = False) -> None:
+        began, position = time.monotonic(), self._chain.position
+        records = [record for record, _ in batch]
+        failure: Exception | None = None
+        try:
+            self._destination.append(lambda tail: self._lines(records, tail, last=last))
+        except AuditUnwritableError as error:
+            failure = error
+            self._failed(error, len(batch))
+            if error.clean:
+                self._chain.position = position
+            else:
+                # Nobody knows which of its lines are there.
+                written = f"{self._chain.id}:{position.sequence - 1}"
+                self._chain = self._new_chain(written if position.sequence else None)
+        except Exception as error:  # a request that waits for a dead thread would wait for ever
+            failure = AuditUnwritableError("a defect of the audit; the log has it")
+            failure.__cause__ = error
+            log.exception("A record couldn't be made or written.")
+            self._failed(failure, len(batch))
+            self._chain = self._new_chain(None)
+        else:
+            self._succeeded()
+        for _, settled in batch:
+            # A request that is no longer waited for has cancelled its future.
+            if settled.set_running_or_notify_cancel():
+                settled.set_exception(failure) if failure is not None else settled.set_result(None)
+        if batch:
+            self.committed(Commit(len(batch), time.monotonic() - began, failure is None))
+
+    def _lines(self, records: list[AuditRecord], tail: Tail | None, *, last: bool) -> list[bytes]:
+        chain = self._chain
+        lines: list[bytes] = []
+
+        def after() -> str | None:
+            """Hash of the line before in the file; within a commit it is that of the chain."""
+            return None if tail is None or lines else tail.hash
+
+        if chain.position.sequence == 0:
+            lines.append(chain.opened(after(), process=self._process))
+        if self._lost is not None:
+            lines.append(chain.lost(self._lost.count, self._lost.since, self._lost.until, after()))
+        for record in records:
+            lines.append(chain.record(record, after()))
+            if chain.position.unsigned >= self._head_records:
+                lines.append(chain.head(after()))
+        if last:
+            lines.append(chain.closed(after()))
+        elif chain.position.unsigned and self._is_head_due():
+            lines.append(chain.head(after()))
+        return lines
+
+    def _succeeded(self) -> None:
+        if self.problem is not None:
+            log.warning("The audit is written to %s again.", self._destination)
+        self.problem, self._lost = None, None
+        if not self._chain.position.unsigned:
+            self._head_due = None
+        elif self._head_due is None:
+            self._head_due = time.monotonic() + self._head_seconds
+
+    def _failed(self, error: AuditUnwritableError, count: int) -> None:
+        now = self._clock()
+        if count:
+            before = self._lost or _Lost(0, now, now)
+            self._lost = _Lost(before.count + count, before.since, now)
+        if self._head_due is not None:
+            # An idle writer tries again, but not at once.
+            self._head_due = time.monotonic() + self._head_seconds
+        if self.problem is None:
+            log.error(
+                "The audit can't be written: %s. Records are lost until it can; a LOST record will state their number.",
+                error,
+            )
+        self.problem = str(error)
+
+    def _until_head(self) -> float | None:
+        return None if self._head_due is None else max(0.0, self._head_due - time.monotonic())
+
+    def _is_head_due(self) -> bool:
+        return self._head_due is not None and time.monotonic() >= self._head_due
