@@ -20,12 +20,10 @@ class Audit:
     Attributes:
         writer: writes its records.
         required: refuse what can't be recorded.
-        timeout_seconds: longest time to wait for a record.
     """
 
     writer: AuditWriter
     required: bool = True
-    timeout_seconds: float = 10.0
 
 
 def opened(
@@ -57,8 +55,9 @@ def opened(
         process=process,
         head_records=settings.head_records,
         head_seconds=settings.head_seconds,
+        timeout_seconds=settings.timeout_seconds,
     )
-    return Audit(writer, settings.required, settings.timeout_seconds)
+    return Audit(writer, settings.required)
 
 
 def request_id() -> str:

@@ -23,7 +23,7 @@ class Outcome(StrEnum):
     REFUSED = "refused"
     """It was refused: HTTP status 401 or 403, or the decision is `deny`."""
     FAILED = "failed"
-    """It ended with another status from 400 up, or a command with another exit status than 0."""
+    """It ended with another status from 400 up or without one, or a command with another exit status than 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +73,14 @@ class AuditQuery:
 
 def outcome_of(record: dict[str, Any]) -> Outcome | None:
     """End of a record's request or command; None for an intent."""
+    if record["kind"] != Kind.OUTCOME:
+        return None
     status, ended = record.get("status"), record.get("exit")
     if record.get("decision") == "deny" or status in {401, 403}:
         return Outcome.REFUSED
     if isinstance(status, int):
         return Outcome.FAILED if status >= 400 else Outcome.DONE
-    if isinstance(ended, int):
-        return Outcome.FAILED if ended else Outcome.DONE
-    return None
+    return Outcome.DONE if ended == 0 else Outcome.FAILED
 
 
 def _record(data: bytes) -> dict[str, Any] | None:

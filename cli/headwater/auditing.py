@@ -104,7 +104,7 @@ def _recorded(name: str, options: Mapping[str, Any]) -> Iterator[None]:
     with contextlib.closing(audit.writer):
         run = _Run(name, options, options.get("tenant") or settings.analysis.tenant)
         try:
-            audit.writer.write(run.record(Kind.INTENT), audit.timeout_seconds)
+            audit.writer.write(run.record(Kind.INTENT))
         except AuditUnwritableError as error:
             if audit.required:
                 raise UnreachableError(
@@ -122,7 +122,7 @@ def _recorded(name: str, options: Mapping[str, Any]) -> Iterator[None]:
             raise
         finally:
             try:
-                audit.writer.write(run.record(Kind.OUTCOME, exit=int(status)), audit.timeout_seconds)
+                audit.writer.write(run.record(Kind.OUTCOME, exit=int(status)))
             except AuditUnwritableError as error:
                 console.warning(f"The outcome of this run isn't recorded: {error}.")
 

@@ -137,7 +137,7 @@ def _document(app: FastAPI) -> None:
         return JSONResponse(whole, headers={"Cache-Control": "no-cache"})
 
     app.openapi_schema = whole  # the result of `app.openapi()`
-    app.router.routes.append(ScopedRoute("/openapi.json", openapi, needs=Access.OPEN))
+    app.router.routes.append(ScopedRoute("/openapi.json", openapi, needs=Access.OPEN, recorded=False))
 
 
 @cache

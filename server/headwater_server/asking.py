@@ -44,8 +44,14 @@ from headwater_server.scoped import Needs, api_route
 from headwater_server.settings import ServeSettings
 
 BELOW = "/api/v1"
+# What a record of the audit has of a request, besides the identity and the parameters of path and query: keys in its
+# scope, which whoever knows sets before the answer begins.
 RESULTS = "headwater.results"
-"""Key in a request's scope of the number of items that its answer is about; without one, it has none to count."""
+"""Number of items that the answer is about; without one, it has none to count."""
+FILTERS = "headwater.filters"
+"""Names and values of the parameters that the body has: `[("dataset", "kafka://broker/orders")]`."""
+DECISION = "headwater.decision"
+"""Decision of the authorisation: `("allow" | "deny", names of the rules that decided)`."""
 
 _PROBLEMS = problem_responses(
     *(kind for kind in ProblemType if kind not in OF_INTAKE | {ProblemType.NO_SUCH_PATH, ProblemType.METHOD})
@@ -210,6 +216,11 @@ class Asking:
     def page(self, limit: int | None) -> int:
         """Page size for a request: its limit or the default, at most `serve.page_max_items`."""
         return self.graph.page(limit)
+
+
+def note_body(request: Request, parameters: Mapping[str, Any]) -> None:
+    """Note the parameters of a body for the audit, which doesn't read bodies; one that is None wasn't given."""
+    request.scope[FILTERS] = [(name, str(value)) for name, value in parameters.items() if value is not None]
 
 
 async def _asking(

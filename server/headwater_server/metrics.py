@@ -195,8 +195,8 @@ class AuditMetrics:
         writer.committed = self._committed
 
     def _committed(self, commit: Commit) -> None:
-        result = AuditResult.DURABLE if commit.durable else AuditResult.LOST
-        self._records.labels(result.value).inc(commit.records)
+        self._records.labels(AuditResult.DURABLE.value).inc(commit.durable)
+        self._records.labels(AuditResult.LOST.value).inc(commit.lost)
         self._seconds.observe(commit.seconds)
 
     def refused(self) -> None:

@@ -44,9 +44,11 @@ class _Checked(Route):
 
     Attributes:
         needs: access that it needs.
+        recorded: whether the audit has each request; False for what has nothing of the graph: only refusals are there.
     """
 
     needs: Needs
+    recorded: bool
 
     @cached_property
     def literal(self) -> str:
@@ -68,17 +70,30 @@ class ScopedApiRoute(_Checked, APIRoute):
     """Route of the API. A class for each need, made by `api_route`."""
 
 
-def api_route(needs: Needs) -> type[ScopedApiRoute]:
+def api_route(needs: Needs, *, recorded: bool = True) -> type[ScopedApiRoute]:
     """Class of the routes with this need."""
-    return cast("type[ScopedApiRoute]", type("ScopedApiRoute", (ScopedApiRoute,), {"needs": needs}))
+    members = {"needs": needs, "recorded": recorded}
+    return cast("type[ScopedApiRoute]", type("ScopedApiRoute", (ScopedApiRoute,), members))
 
 
 class ScopedRoute(_Checked):
     """Route of a file or document outside of the API, for GET."""
 
-    def __init__(self, path: str, endpoint: Callable[[Request], Awaitable[Response]], *, needs: Needs) -> None:
+    def __init__(
+        self,
+        path: str,
+        endpoint: Callable[[Request], Awaitable[Response]],
+        *,
+        needs: Needs,
+        recorded: bool = True,
+    ) -> None:
         super().__init__(path, endpoint, methods=["GET"], include_in_schema=False)
-        self.needs = needs
+        self.needs, self.recorded = needs, recorded
+
+
+def is_recorded(route: BaseRoute | None) -> bool:
+    """Whether the audit has each request to a route, also to none; False: only refusals."""
+    return not isinstance(route, _Checked) or route.recorded
 
 
 def needs_of(route: BaseRoute) -> Needs:

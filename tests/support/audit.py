@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from headwater_audit.chain import Signs
+from headwater_audit.errors import AuditUnwritableError
 from headwater_audit.file import AuditFile, PlacedLine
 from headwater_audit.record import AuditRecord, Kind, filters_of
 from headwater_audit.signing import Signer
@@ -61,22 +64,46 @@ class Memory:
         """There is nothing to close."""
 
 
+class Breakable(Memory):
+    """Destination that fails while `broken` is set, and hangs while `released` isn't."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.broken = threading.Event()
+        self.released = threading.Event()
+        self.released.set()
+
+    def append(self, build: Build) -> None:
+        assert self.released.wait(patience(30))
+        if self.broken.is_set():
+            raise AuditUnwritableError("the disk is full")
+        super().append(build)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Lines of records so far."""
+        return [line for line in map(json.loads, list(self.lines)) if "request" in line]
+
+    def kinds(self) -> list[str]:
+        """Kinds of all lines so far."""
+        return [json.loads(line)["kind"] for line in list(self.lines)]
+
+
 def chain_of(count: int, *, by: Signs | None = None, head_records: int = 4) -> list[bytes]:
     """Lines of a closed chain with so many records."""
     memory = Memory()
-    write(AuditWriter(memory, signer=by, head_records=head_records), count)
+    write(AuditWriter(memory, signer=by, head_records=head_records, timeout_seconds=patience(30)), count)
     return memory.lines
 
 
 def write(writer: AuditWriter, count: int, first: int = 0) -> None:
     """Write records, and close the writer."""
     for number in range(first, first + count):
-        writer.write(record(number), patience(30))
+        writer.write(record(number))
     writer.close()
 
 
 def file_writer(path: Path, *, max_bytes: int = 1 << 30, by: Signs | None = None) -> AuditWriter:
-    return AuditWriter(AuditFile(path, max_bytes=max_bytes), signer=by, head_records=4)
+    return AuditWriter(AuditFile(path, max_bytes=max_bytes), signer=by, head_records=4, timeout_seconds=patience(30))
 
 
 def placed(lines: Iterable[bytes], stream: str = "file") -> list[PlacedLine]:

@@ -92,7 +92,7 @@ def verify(
     console.result(document, _view(found, has_keys=bool(keys)))
     if found.found:
         raise CheckFailedError(
-            f"{found.found:,} places of the audit aren't as they were written.",
+            f"The audit isn't as it was written: {_counted(found.found, 'finding')}.",
             fix="Compare with a copy of the records, and with the log of the machine.",
         )
 
@@ -134,14 +134,14 @@ def search(
     for _, record in matching:
         count += 1
         console.raw(f"{_row(record)}\n")
-    console.message(f"{count:,} records.")
+    console.message(f"{_counted(count, 'record')}.")
 
 
 def _row(record: dict[str, Any]) -> str:
     """A record on one line."""
     what = record.get("operation") or record.get("command") or record.get("route") or record.get("method")
     ended = outcome_of(record)
-    number = record.get("status", record.get("exit"))
+    number = record.get("status", record.get("exit", "without an answer"))
     filters = record.get("filters")
     parameters = [
         f"{name}={value}" for name, values in (filters if isinstance(filters, dict) else {}).items() for value in values
@@ -149,11 +149,11 @@ def _row(record: dict[str, Any]) -> str:
     results = record.get("results")
     parts = [
         record["time"],
-        f"{record.get('source')}:{record.get('subject')}",
+        f"{record.get('source')}:{record.get('subject') or ''}".removesuffix(":"),
         record.get("address") or "—",
         what or "—",
         "begun" if ended is None else f"{ended} {number}",
-        "" if results is None else f"{results} results",
+        "" if not isinstance(results, int) else _counted(results, "result"),
         shortened(" ".join(map(str, parameters)), 400),
     ]
     return "  ".join(visible(str(part)) for part in parts if part != "")
@@ -249,14 +249,17 @@ def _view(found: Verification, *, has_keys: bool) -> RenderableType:
         parts.append(Text("Their processes still run, or were killed."))
     parts += [Text(f"Unfinished line of a killed process at {place}.") for place in found.unfinished]
     if found.lost:
-        parts.append(Text(f"{found.lost:,} records couldn't be written, as LOST lines state."))
+        parts.append(Text(f"Not written, as LOST lines state: {_counted(found.lost, 'record')}."))
     signatures = (
-        f"{found.heads_checked:,} heads were checked with the given keys."
+        f"Checked with the given keys: {_counted(found.heads_checked, 'head')}."
         if has_keys
         else "Heads weren't checked with a key: --public-key names one."
     )
-    verdict = f"{found.found:,} findings" if found.found else "No findings"
-    parts.append(
-        Text(f"{verdict} in {found.lines:,} lines of {found.chains:,} chains, {found.records:,} records. {signatures}")
-    )
+    verdict = _counted(found.found, "finding") if found.found else "No findings"
+    read = (_counted(number, noun) for number, noun in ((found.lines, "line"), (found.chains, "chain")))
+    parts.append(Text(f"{verdict} in {' of '.join(read)}, {_counted(found.records, 'record')}. {signatures}"))
     return Group(*parts)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

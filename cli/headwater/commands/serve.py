@@ -163,6 +163,8 @@ def command(
                 extra=fields(url=url, neo4j=target.uri, database=target.database, tenant=settings.analysis.tenant),
             )
             _log_doors(settings, url, authentication)
+            if audit is not None:
+                log.info("Requests are recorded in %s.", audit.writer)
             with rare_collections():
                 server.run()
     console.result({"stopped": True, "url": url}, "Stopped.")

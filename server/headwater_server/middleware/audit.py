@@ -5,8 +5,8 @@
                   changed. If OUTCOME can't, the answer still says what was changed, since Kafka has it: an INTENT
                   without OUTCOME stays, and a LOST record follows.
 
-Refused requests are recorded as well, also those that no identity could be established for. Not recorded: /livez,
-/readyz, /metrics, /openapi.json and the page's files, which have nothing of the graph; but who is refused there is.
+Refused requests are recorded as well, also those that no identity could be established for. Routes that have nothing of
+the graph say so (`scoped`): of them only who is refused is recorded.
 """
 
 from __future__ import annotations
@@ -18,26 +18,22 @@ from typing import Any, Final
 from urllib.parse import parse_qsl, unquote
 
 from fastapi.routing import APIRoute
-from starlette.routing import BaseRoute
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headwater_audit.audit import Audit, request_id
 from headwater_audit.errors import AuditUnwritableError
 from headwater_audit.record import AuditRecord, Kind, filters_of
-from headwater_server.asking import RESULTS
+from headwater_server.asking import DECISION, FILTERS, RESULTS
 from headwater_server.identity import Identity
 from headwater_server.identity.identity import IDENTITY
 from headwater_server.metrics import AuditMetrics
 from headwater_server.problems import ProblemType, problem
-from headwater_server.scoped import route_of
-
-DECISION: Final = "headwater.decision"
-"""Key in a request's scope of the authorisation's decision: `("allow" | "deny", names of the rules that decided)`."""
+from headwater_server.scoped import is_recorded, route_of
 
 QUESTIONS_WITH_BODIES: Final = frozenset({"impact_analyze", "review"})
 """Operations that change nothing although their method isn't GET."""
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
-_UNRECORDED: Final = frozenset({"/livez", "/readyz", "/metrics"})
 _REFUSED: Final = frozenset({401, 403})
 
 
@@ -106,7 +102,7 @@ class _Request:
         """
         if not self._intended and self._method not in _SAFE:
             route, found = _route(self._scope)
-            if getattr(route, "operation_id", None) not in QUESTIONS_WITH_BODIES:
+            if _changes(route, self._method):
                 if not await self._is_recorded(self._record(Kind.INTENT, None, route, found)):
                     raise _UnrecordedError
                 self._intended = True
@@ -120,7 +116,7 @@ class _Request:
             self._answered = True
             status: int = message["status"]
             route, found = _route(self._scope)
-            if status in _REFUSED or not _is_unrecorded(route):
+            if status in _REFUSED or is_recorded(route):
                 durable = await self._is_recorded(self._record(Kind.OUTCOME, status, route, found))
                 if not durable and not self._intended:
                     self._replaced = True
@@ -149,7 +145,7 @@ class _Request:
     async def _is_recorded(self, record: AuditRecord) -> bool:
         """Write a record; return False if the request must be refused for want of it."""
         try:
-            await self._audit.writer.written(record, self._audit.timeout_seconds)
+            await self._audit.writer.written(record)
         except AuditUnwritableError:
             return not self._audit.required
         return True
@@ -158,9 +154,12 @@ class _Request:
         scope = self._scope
         identity: Identity | None = scope.get(IDENTITY)
         parameters = [(name, unquote(str(value), errors="replace")) for name, value in found.items()]
-        parameters += parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
+        parameters += scope.get(FILTERS, [])
         if route is None:
             parameters.append(("path", scope["path"]))
+        if route is None or isinstance(route, APIRoute):
+            # Outside of the API a query may have one-time codes of a log-in.
+            parameters += parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
         filters, left_out = filters_of(parameters)
         decision, rules = scope.get(DECISION, (None, ()))
         client = scope.get("client")
@@ -193,6 +192,7 @@ def _route(scope: Scope) -> tuple[BaseRoute | None, Mapping[str, Any]]:
     return route_of(scope["app"].routes, scope)
 
 
-def _is_unrecorded(route: BaseRoute | None) -> bool:
-    """Return True for a route that has nothing of the graph."""
-    return route is not None and (not isinstance(route, APIRoute) or route.path in _UNRECORDED)
+def _changes(route: BaseRoute | None, method: str) -> bool:
+    """Return True if a request may change something: its route takes its method, and isn't one of a question."""
+    takes = isinstance(route, Route) and method in (route.methods or ())
+    return takes and getattr(route, "operation_id", None) not in QUESTIONS_WITH_BODIES

@@ -50,7 +50,7 @@ def writer(stack: StackUnderTest, topic_prefix: str) -> Iterator[AuditWriter]:
 def made(stack: StackUnderTest, prefix: str, seconds: float = 30) -> AuditWriter:
     client = {"bootstrap.servers": stack.bootstrap_servers}
     destination = AuditTopic(client, audit_spec(TopicNames(prefix)), delivery_seconds=patience(seconds))
-    return AuditWriter(destination, signer=KEY, head_records=10)
+    return AuditWriter(destination, signer=KEY, head_records=10, timeout_seconds=patience(30))
 
 
 def verification(capsys: pytest.CaptureFixture[str], *options: str, status: int = 0) -> dict[str, Any]:
@@ -128,14 +128,14 @@ def test_requests_are_refused_while_kafka_is_away(
     stack: StackUnderTest, topic_prefix: str, topic: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with closing(made(stack, topic_prefix, seconds=2)) as writer:
-        graph = replace(fake_graph(), audit=Audit(writer, required=True, timeout_seconds=patience(60)))
+        graph = replace(fake_graph(), audit=Audit(writer, required=True))
         with client_of(graph) as client:
             assert client.get("/api/v1/nothing").status_code == 404
             with stack.paused("kafka"):
                 refused = client.get("/api/v1/nothing")
                 assert (refused.status_code, refused.json()["type"]) == (503, "urn:headwater:audit-unavailable")
                 with pytest.raises(AuditUnwritableError, match="can't be written"):
-                    writer.write(record(0), patience(60))
+                    writer.write(record(0))
             assert client.get("/api/v1/nothing").status_code == 404
     found = verification(capsys)
     assert (found["sound"], found["lost"], len(found["unclosed"])) == (True, 2, 1)

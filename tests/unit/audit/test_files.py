@@ -132,15 +132,15 @@ def largest_file(size: int) -> Iterator[None]:
 def test_a_full_disk_refuses_and_what_is_lost_shows(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     writer = file_writer(path, by=KEY)
-    writer.write(record(0), patience(30))
+    writer.write(record(0))
     before = path.read_bytes()
     with largest_file(len(before) + 200):  # in the middle of a line
         for number in (1, 2):
             with pytest.raises(AuditUnwritableError, match="File too large"):
-                writer.write(record(number), patience(30))
+                writer.write(record(number))
         assert "File too large" in str(writer.problem)
         assert path.read_bytes() == before
-    writer.write(record(3), patience(30))
+    writer.write(record(3))
     assert str(writer.problem) == "None"
     writer.close()
     assert kinds(path) == ["OPENED", "OUTCOME", "LOST", "OUTCOME", "CLOSED"]
@@ -151,9 +151,9 @@ def test_a_full_disk_refuses_and_what_is_lost_shows(tmp_path: Path) -> None:
 def test_a_file_that_can_not_be_opened_refuses(tmp_path: Path) -> None:
     writer = file_writer(tmp_path / "missing" / "audit.jsonl")
     with pytest.raises(AuditUnwritableError, match="No such file"):
-        writer.write(record(0), patience(30))
+        writer.write(record(0))
     (tmp_path / "missing").mkdir()
-    writer.write(record(1), patience(30))
+    writer.write(record(1))
     writer.close()
     assert kinds(tmp_path / "missing" / "audit.jsonl") == ["OPENED", "LOST", "OUTCOME", "CLOSED"]
 
@@ -163,7 +163,7 @@ def test_part_of_a_line_that_can_not_be_cut_off_begins_another_chain(
 ) -> None:
     path = tmp_path / "audit.jsonl"
     writer = file_writer(path)
-    writer.write(record(0), patience(30))
+    writer.write(record(0))
 
     def refused(*_: object) -> None:
         raise OSError(5, "Input/output error")
@@ -171,8 +171,8 @@ def test_part_of_a_line_that_can_not_be_cut_off_begins_another_chain(
     with monkeypatch.context() as patched, largest_file(path.stat().st_size + 200):
         patched.setattr(os, "ftruncate", refused)
         with pytest.raises(AuditUnwritableError, match="part of it may be there"):
-            writer.write(record(1), patience(30))
-    writer.write(record(2), patience(30))
+            writer.write(record(1))
+    writer.write(record(2))
     writer.close()
     found = verified(lines_of([path]))
     assert (found.findings, len(found.unclosed), found.chains) == ((), 1, 2)
@@ -186,17 +186,19 @@ def test_records_share_a_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     writer = file_writer(tmp_path / "a")
     writer.committed = commits.append
     with ThreadPoolExecutor(16) as pool:
-        list(pool.map(lambda number: writer.write(record(number), patience(30)), range(400)))
+        list(pool.map(lambda number: writer.write(record(number)), range(400)))
     writer.close()
-    assert sum(commit.records for commit in commits) == 400
+    assert sum(commit.durable for commit in commits) == 400
     assert len(commits) < 400
     assert not verified(lines_of([tmp_path / "a"])).found
 
 
 def test_a_head_follows_in_time(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
-    writer = AuditWriter(AuditFile(path, max_bytes=1 << 30), signer=KEY, head_seconds=0.01)
-    writer.write(record(0), patience(30))
+    writer = AuditWriter(
+        AuditFile(path, max_bytes=1 << 30), signer=KEY, head_seconds=0.01, timeout_seconds=patience(30)
+    )
+    writer.write(record(0))
     eventually(lambda: kinds(path) == ["OPENED", "OUTCOME", "HEAD"])
     writer.close()
     assert kinds(path) == ["OPENED", "OUTCOME", "HEAD", "CLOSED"]
@@ -206,4 +208,4 @@ def test_a_closed_writer_takes_nothing(tmp_path: Path) -> None:
     writer = file_writer(tmp_path / "audit.jsonl")
     writer.close()
     with pytest.raises(AuditUnwritableError, match="closed"):
-        writer.write(record(0), patience(30))
+        writer.write(record(0))

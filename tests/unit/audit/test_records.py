@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from headwater_audit.errors import AuditKeyError
 from headwater_audit.file import lines_of
-from headwater_audit.record import LONGEST_VALUE, MOST_VALUES, filters_of
+from headwater_audit.record import LONGEST_VALUE, MOST_VALUES, Kind, filters_of
 from headwater_audit.searching import AuditQuery, Outcome
 from headwater_audit.signing import is_signed, load_signer, make_key, public_key
 from headwater_audit.writer import AuditWriter
@@ -39,7 +39,7 @@ def test_hostile_texts_are_on_one_line_of_ascii(tmp_path: Path) -> None:
     for number, text in enumerate(HOSTILE):
         filters, _ = filters_of([(text, text)])
         hostile = record(number, filters=filters, tenant=text, address=text, method=text, rules=(text,))
-        writer.write(hostile, patience(30))
+        writer.write(hostile)
     writer.close()
     assert path.read_bytes().translate(None, b"\n").isascii()
     assert all(32 <= byte < 127 or byte == 10 for byte in path.read_bytes())
@@ -110,7 +110,7 @@ def test_what_is_no_key_is_refused(tmp_path: Path) -> None:
 
 def test_a_search_finds_what_matches(subtests: pytest.Subtests) -> None:
     memory = Memory()
-    writer = AuditWriter(memory)
+    writer = AuditWriter(memory, timeout_seconds=patience(30))
     made = [
         record(0),
         record(1, status=404),
@@ -119,24 +119,25 @@ def test_a_search_finds_what_matches(subtests: pytest.Subtests) -> None:
         record(4, operation=None, command="dlq replay", status=None, exit=0),
         record(5, operation=None, command="dlq replay", status=None, exit=4),
         record(6, status=None),
+        record(7, Kind.INTENT, status=None),
     ]
     for each in made:
-        writer.write(each, patience(30))
+        writer.write(each)
     writer.close()
     lines = [*placed(memory.lines), *placed([b"garbage", b"[]", b'{"kind":"OUTCOME"}'])]
     cases = {
-        AuditQuery(): [0, 1, 2, 3, 4, 5, 6],
-        AuditQuery(subject="ci"): [0, 1, 2, 3, 4, 5, 6],
-        AuditQuery(subject="token:ci"): [0, 1, 2, 3, 4, 5, 6],
+        AuditQuery(): [0, 1, 2, 3, 4, 5, 6, 7],
+        AuditQuery(subject="ci"): [0, 1, 2, 3, 4, 5, 6, 7],
+        AuditQuery(subject="token:ci"): [0, 1, 2, 3, 4, 5, 6, 7],
         AuditQuery(subject="oidc:ci"): [],
         AuditQuery(since=made[2].time, until=made[4].time): [2, 3],
-        AuditQuery(operation="asset"): [0, 1, 2, 3, 6],
+        AuditQuery(operation="asset"): [0, 1, 2, 3, 6, 7],
         AuditQuery(operation="dlq replay"): [4, 5],
         AuditQuery(outcome=Outcome.DONE): [0, 4],
         AuditQuery(outcome=Outcome.REFUSED): [2, 3],
-        AuditQuery(outcome=Outcome.FAILED): [1, 5],
+        AuditQuery(outcome=Outcome.FAILED): [1, 5, 6],
         AuditQuery(dataset="orders-5"): [5],
-        AuditQuery(dataset="orders"): [0, 1, 2, 3, 4, 5, 6],
+        AuditQuery(dataset="orders"): [0, 1, 2, 3, 4, 5, 6, 7],
         AuditQuery(since=START, dataset="nothing"): [],
     }
     for query, expected in cases.items():

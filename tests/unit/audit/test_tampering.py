@@ -26,14 +26,14 @@ KEY = signer()
 def two_processes() -> list[bytes]:
     """Two chains whose lines alternate in one file, and a third behind them."""
     memory = Memory()
-    one = AuditWriter(memory, signer=KEY, head_records=4)
-    one.write(record(0), patience(30))
-    other = AuditWriter(memory, signer=KEY, head_records=4)
+    one = AuditWriter(memory, signer=KEY, head_records=4, timeout_seconds=patience(30))
+    one.write(record(0))
+    other = AuditWriter(memory, signer=KEY, head_records=4, timeout_seconds=patience(30))
     for number in range(1, 12):
-        (other if number % 2 else one).write(record(number), patience(30))
+        (other if number % 2 else one).write(record(number))
     one.close()
     other.close()
-    write(AuditWriter(memory, signer=KEY, head_records=4), 1, first=12)
+    write(AuditWriter(memory, signer=KEY, head_records=4, timeout_seconds=patience(30)), 1, first=12)
     return memory.lines
 
 
@@ -182,7 +182,7 @@ def test_a_process_that_was_killed_is_told_apart() -> None:
 def test_lines_of_a_topic_need_no_common_order() -> None:
     memory = Memory(ordered=False)
     for first in (0, 3):
-        write(AuditWriter(memory, signer=KEY), 3, first)
+        write(AuditWriter(memory, signer=KEY, timeout_seconds=patience(30)), 3, first)
     one, other = memory.lines[:5], memory.lines[5:]
     mixed = [line for pair in zip(one, other, strict=True) for line in pair]
     assert not verified(placed(mixed, "topic"), [KEY.public]).found

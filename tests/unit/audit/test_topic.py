@@ -64,13 +64,13 @@ def writer_to(broker: Broker) -> AuditWriter:
         make_producer=broker.producer,
         ensure=broker.ensure,
     )
-    return AuditWriter(topic)
+    return AuditWriter(topic, timeout_seconds=patience(30))
 
 
 def test_a_chain_is_in_one_partition() -> None:
     broker = Broker()
     writer = writer_to(broker)
-    writer.write(record(0), patience(30))
+    writer.write(record(0))
     writer.close()
     lines = [json.loads(value) for _, value in broker.records]
     assert [line["kind"] for line in lines] == ["OPENED", "OUTCOME", "CLOSED"]
@@ -83,11 +83,11 @@ def test_a_chain_is_in_one_partition() -> None:
 def test_records_that_are_not_acknowledged_end_a_chain() -> None:
     broker = Broker()
     writer = writer_to(broker)
-    writer.write(record(0), patience(30))
+    writer.write(record(0))
     broker.refuse = {2}
     with pytest.raises(AuditUnwritableError, match=r"lineage\.audit"):
-        writer.write(record(1), patience(30))
-    writer.write(record(2), patience(30))
+        writer.write(record(1))
+    writer.write(record(2))
     writer.close()
     lines = [json.loads(value) for _, value in broker.records]
     assert [line["kind"] for line in lines] == ["OPENED", "OUTCOME", "OPENED", "LOST", "OUTCOME", "CLOSED"]
@@ -102,8 +102,8 @@ def test_a_broker_that_is_away_refuses_and_comes_back() -> None:
     broker.away = True
     writer = writer_to(broker)
     with pytest.raises(AuditUnwritableError, match="doesn't answer"):
-        writer.write(record(0), patience(30))
+        writer.write(record(0))
     broker.away = False
-    writer.write(record(1), patience(30))
+    writer.write(record(1))
     writer.close()
     assert [json.loads(value)["kind"] for _, value in broker.records] == ["OPENED", "LOST", "OUTCOME", "CLOSED"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import dataclasses
 import json
@@ -11,41 +12,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from starlette.responses import Response
 
 from headwater_analysis.errors import GraphUnreachableError, NotFoundError
 from headwater_audit.audit import Audit
-from headwater_audit.errors import AuditUnwritableError
-from headwater_audit.writer import AuditWriter, Build
+from headwater_audit.writer import AuditWriter
 from headwater_server.app import create_app
+from headwater_server.asking import DECISION
 from headwater_server.identity import Scope as Access
 from headwater_server.identity.tokens import create_token
-from headwater_server.middleware.audit import DECISION, QUESTIONS_WITH_BODIES
+from headwater_server.middleware.audit import QUESTIONS_WITH_BODIES
+from headwater_server.scoped import Access as Needs
+from headwater_server.scoped import ScopedRoute
 from support.api import FakeGraph, client_of, fake_graph
-from support.audit import START, Memory, placed, verified
+from support.audit import START, Breakable, placed, verified
 from support.openlineage import FakeSink, run_event
 from support.waiting import eventually, patience
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
-
-
-class Breakable(Memory):
-    """Destination that fails while a test wants it to."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.broken = threading.Event()
-        self.released = threading.Event()
-        self.released.set()
-
-    def append(self, build: Build) -> None:
-        assert self.released.wait(patience(30))
-        if self.broken.is_set():
-            raise AuditUnwritableError("the disk is full")
-        super().append(build)
-
-    def records(self) -> list[dict[str, Any]]:
-        return [line for line in map(json.loads, list(self.lines)) if "request" in line]
+    from starlette.requests import Request
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 @pytest.fixture
@@ -55,10 +41,10 @@ def memory() -> Breakable:
 
 @contextlib.contextmanager
 def audited(memory: Breakable, *, required: bool = True, timeout: float = 60, **serve: Any) -> Iterator[FakeGraph]:
-    writer = AuditWriter(memory)
+    writer = AuditWriter(memory, timeout_seconds=timeout)
     graph = fake_graph(raises=serve.pop("raises", None), **serve)
     try:
-        yield dataclasses.replace(graph, audit=Audit(writer, required, timeout))
+        yield dataclasses.replace(graph, audit=Audit(writer, required))
     finally:
         writer.close()
 
@@ -98,13 +84,20 @@ def test_what_has_nothing_of_the_graph_leaves_none(memory: Breakable) -> None:
         client.get("/livez", headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors"})
         client.head("/api/v1/jobs")
         client.delete("/api/v1/jobs")
+        client.options("/api/v1/jobs")
+        client.post("/api/v1/jobs", json={})
+        client.post("/api/v1/nothing", json={})
     found = [(each["method"], each.get("route"), each["status"]) for each in memory.records()]
     assert found == [
         ("GET", None, 404),
         ("GET", "/livez", 403),
         ("HEAD", "/api/v1/jobs", 500),
         ("DELETE", "/api/v1/jobs", 405),
+        ("OPTIONS", "/api/v1/jobs", 405),
+        ("POST", "/api/v1/jobs", 405),
+        ("POST", None, 404),
     ]
+    assert {each["kind"] for each in memory.records()} == {"OUTCOME"}, "no intent where there is nothing to change"
 
 
 class Decided:
@@ -168,7 +161,7 @@ def test_a_question_that_can_not_be_recorded_is_refused(memory: Breakable) -> No
         memory.broken.clear()
         assert client.get(path).status_code == 404
         assert "headwater_serve_audit_broken 0.0" in client.get("/metrics").text
-    assert [json.loads(line)["kind"] for line in memory.lines] == ["OPENED", "OUTCOME", "LOST", "OUTCOME", "CLOSED"]
+    assert memory.kinds() == ["OPENED", "OUTCOME", "LOST", "OUTCOME", "CLOSED"]
     assert json.loads(memory.lines[2])["count"] == 3
 
 
@@ -178,7 +171,7 @@ def test_a_question_is_answered_without_a_record_where_that_is_set(memory: Break
         assert client.get("/api/v1/assets/orders/upstream").status_code == 404
         memory.broken.clear()
         assert client.get("/api/v1/assets/orders/upstream").status_code == 404
-    assert [json.loads(line)["kind"] for line in memory.lines] == ["OPENED", "LOST", "OUTCOME", "CLOSED"]
+    assert memory.kinds() == ["OPENED", "LOST", "OUTCOME", "CLOSED"]
 
 
 def test_no_byte_of_an_answer_leaves_before_its_record_is_durable(memory: Breakable) -> None:
@@ -286,11 +279,79 @@ def test_a_change_that_is_made_is_answered_though_its_outcome_is_lost(memory: Br
         sending.join(patience(30))
         assert answers == [201]
         memory.broken.clear()
-    assert [json.loads(line)["kind"] for line in memory.lines] == ["OPENED", "INTENT", "LOST", "CLOSED"]
+    assert memory.kinds() == ["OPENED", "INTENT", "LOST", "CLOSED"]
 
 
-def test_a_question_with_a_body_has_no_intent(memory: Breakable) -> None:
-    with audited(memory) as graph, client_of(graph) as client:
-        assert client.post("/api/v1/impact/analyze", json={"x": 1}).status_code == 422
+def test_a_question_with_a_body_has_no_intent_and_the_parameters_of_the_body(memory: Breakable) -> None:
+    orders = {"dataset": "orders"}
+    with audited(memory, raises=NotFoundError("no")) as graph, client_of(graph) as client:
+        path = "/api/v1/impact/analyze?depth=2"
+        assert client.post(path, json={"x": 1}).status_code == 422
+        change = orders | {"column": "hw_secret?password=hunter2", "extent": {"partition": "3"}}
+        assert client.post(path, json=change).status_code == 400
+        assert client.post("/api/v1/review", json=orders | {"new": [], "table": "t"}).status_code in {400, 404, 422}
+    assert [(found["kind"], found["operation"]) for found in memory.records()] == [
+        ("OUTCOME", "impact_analyze"),
+        ("OUTCOME", "impact_analyze"),
+        ("OUTCOME", "review"),
+    ]
+    assert [found.get("filters") for found in memory.records()] == [
+        {"depth": ["2"]},
+        {
+            "dataset": ["orders"],
+            "column": ["hw_secret?password=[redacted]"],
+            "partition": ["3"],
+            "read_time": ["False"],
+            "depth": ["2"],
+        },
+        {"dataset": ["orders"], "table": ["t"]},
+    ]
+
+
+def test_a_client_that_goes_leaves_an_outcome_of_a_change_alone(memory: Breakable) -> None:
+    with audited(memory, intake=True) as graph:
+        app = create_app(dataclasses.replace(graph, sink=FakeSink()))
+        for path in (ONE, "/api/v1/impact/analyze"):
+            messages = [{"type": "http.request", "body": b"{", "more_body": True}, {"type": "http.disconnect"}]
+            asyncio.run(app(asgi_scope(path), async_from(messages), nowhere))
+    assert [(found["kind"], found.get("status")) for found in memory.records()] == [("INTENT", None), ("OUTCOME", None)]
+
+
+def asgi_scope(path: str) -> Scope:
+    return {
+        "type": "http",
+        "method": "POST",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": [(b"host", b"localhost"), (b"content-type", b"application/json"), (b"content-length", b"9")],
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 1),
+        "scheme": "http",
+        "http_version": "1.1",
+        "root_path": "",
+    }
+
+
+def async_from(messages: list[Message]) -> Receive:
+    async def receive() -> Message:
+        return messages.pop(0)
+
+    return receive
+
+
+async def nowhere(_: Message) -> None:
+    raise AssertionError("nobody is there to be answered")
+
+
+def test_what_is_recorded_of_a_route_outside_of_the_api_has_no_query(memory: Breakable) -> None:
+    async def log_in(_: Request) -> Response:
+        return Response()
+
+    with audited(memory) as graph:
+        app = create_app(graph)
+        app.router.routes.append(ScopedRoute("/callback", log_in, needs=Needs.OPEN))
+        with client_of(graph, app) as client:
+            assert client.get("/callback?code=one-time").status_code == 200
     (found,) = memory.records()
-    assert (found["kind"], found["operation"]) == ("OUTCOME", "impact_analyze")
+    assert (found["route"], found["status"], found.get("filters")) == ("/callback", 200, None)
