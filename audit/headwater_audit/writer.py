@@ -138,9 +138,8 @@ class AuditWriter:
         self._thread.start()
 
     def __str__(self) -> str:
-        """Destination of the records and the public key of the heads, for people."""
-        heads = "unsigned" if self._signer is None else f"signed by {self._signer.public}"
-        return f"{self._destination}, its heads {heads}"
+        """Destination of the records, for people."""
+        return f"{self._destination}, with {'unsigned' if self._signer is None else 'signed'} heads"
 
     def submit(self, record: AuditRecord) -> Future[None]:
         """Return the future of a record. It ends when the record is durable, or with AuditUnwritableError.

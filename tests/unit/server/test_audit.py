@@ -312,7 +312,10 @@ def test_a_client_that_goes_leaves_an_outcome_of_a_change_alone(memory: Breakabl
     with audited(memory, intake=True) as graph:
         app = create_app(dataclasses.replace(graph, sink=FakeSink()))
         for path in (ONE, "/api/v1/impact/analyze"):
-            messages = [{"type": "http.request", "body": b"{", "more_body": True}, {"type": "http.disconnect"}]
+            messages: list[Message] = [
+                {"type": "http.request", "body": b"{", "more_body": True},
+                {"type": "http.disconnect"},
+            ]
             asyncio.run(app(asgi_scope(path), async_from(messages), nowhere))
     assert [(found["kind"], found.get("status")) for found in memory.records()] == [("INTENT", None), ("OUTCOME", None)]
 
