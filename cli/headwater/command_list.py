@@ -245,9 +245,12 @@ BROUGHT = {
 CHECKOUT_ONLY = "headwater_benchmarks"
 """The package of benchmarks, which the wheel leaves out."""
 
+OF_THE_STACK = frozenset({"up", "down", "demo"})
+"""Commands that start or stop the embedded stack: an audit on a topic of its Kafka can't have them."""
+
 CHANGES = frozenset(
     {
-        *("up", "down", "demo", "topic create"),
+        *(*OF_THE_STACK, "topic create"),
         *("consume", "declare", "emit openlineage", "reconcile", "forward openlineage"),
         *("dlq replay", "dlq acknowledge", "dlq skip", "token create", "token revoke", "outbox relay", "outbox drop"),
         *("graph rebuild", "graph restored", "graph migrate", "retention set", "retention apply"),

@@ -171,6 +171,18 @@ def test_settings_that_can_not_be_used_are_refused(
     assert "No Kafka is configured" in capsys.readouterr().err
 
 
+def test_a_command_of_the_stack_needs_no_topic_of_its_own_kafka(
+    audit: Path, probe: Callable[[Callable[..., None]], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    probe(lambda: None)
+    monkeypatch.setattr(auditing, "OF_THE_STACK", {"probe change"})
+    assert cli.main(["probe", "change"]) == 0
+    assert len(records(audit)) == 2, "a file has it"
+    monkeypatch.delenv("HEADWATER_AUDIT_FILE")
+    monkeypatch.setenv("HEADWATER_AUDIT_TOPIC", "true")
+    assert cli.main(["probe", "change"]) == 0
+
+
 def test_a_key_is_made_and_its_public_part_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["audit", "key", str(tmp_path / "key.pem"), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
