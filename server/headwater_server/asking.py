@@ -125,11 +125,11 @@ class _Counted(Response):
 
 
 def results_of(answer: Any) -> int | None:
-    """Number of items that an answer is about: its `total`, or that of its first page; else the events taken, or items.
+    """Number of items that an answer is about: its `total`, or that of its first page; else events taken, or items.
 
     None: it has none to count.
     """
-    for name in ("total", "events"):
+    for name in ("total", "events", "published"):
         if type(number := getattr(answer, name, None)) is int:
             return number
     parts = (getattr(answer, each.name) for each in fields(answer)) if is_dataclass(answer) else ()

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from starlette.responses import Response
 
+from headwater_analysis.declaring.difference import SetResult
 from headwater_analysis.errors import GraphUnreachableError, NotFoundError
+from headwater_analysis.paging import Page
 from headwater_audit.audit import Audit
 from headwater_audit.writer import AuditWriter
 from headwater_server.app import create_app
-from headwater_server.asking import DECISION
+from headwater_server.asking import DECISION, results_of
 from headwater_server.identity import Scope as Access
 from headwater_server.identity.tokens import create_token
 from headwater_server.middleware.audit import QUESTIONS_WITH_BODIES
@@ -216,6 +218,14 @@ def test_a_graph_that_is_away_is_recorded(memory: Breakable) -> None:
     (found,) = memory.records()
     assert found["status"] == 503
     assert "secret-host" not in json.dumps(found)
+
+
+def test_results_are_counted() -> None:
+    declared = SetResult(
+        "owners", 1, 1, 3, in_graph=True, changes=[], unknown_datasets=[], contradictions=[], cycles=[]
+    )
+    page = Page((1, 2), total=7, next_cursor=None)
+    assert [results_of(each) for each in (declared, page, object())] == [3, 7, None]
 
 
 def test_operations_with_a_body_are_changes_or_listed() -> None:
