@@ -92,7 +92,7 @@ class ScopedRoute(_Checked):
 
 
 def is_recorded(route: BaseRoute | None) -> bool:
-    """Whether the audit has each request to a route, also to none; False: only refusals."""
+    """Return True if the audit has each request to a route, also where there is none; False: only refusals."""
     return not isinstance(route, _Checked) or route.recorded
 
 
