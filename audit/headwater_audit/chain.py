@@ -22,9 +22,10 @@ import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from headwater_audit.record import SIGNED, AuditRecord, Kind, utc_text
+from headwater_audit.signing import Signer
 
 NOTHING: Final = "0" * 64
 """`previous` of a chain's first line."""
@@ -33,16 +34,6 @@ _CONTEXT: Final = b"headwater audit line\n"
 
 # Made once: `json.dumps` would make one for each line, which takes longer than the line.
 _ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
-class Signs(Protocol):
-    """A private key."""
-
-    public: str
-    """The public key, as `signing` writes it."""
-
-    def sign(self, data: bytes) -> str:
-        """Return the signature of `data`, in Base64."""
 
 
 def canonical(members: Mapping[str, Any]) -> bytes:
@@ -75,7 +66,8 @@ class Position:
     unsigned: int = 0
 
 
-def _utc_now() -> datetime:
+def utc_now() -> datetime:
+    """Return the current time."""
     return datetime.now(UTC)
 
 
@@ -90,10 +82,10 @@ class Chain:
 
     def __init__(
         self,
-        signer: Signs | None = None,
+        signer: Signer | None = None,
         *,
         continues: str | None = None,
-        clock: Callable[[], datetime] = _utc_now,
+        clock: Callable[[], datetime] = utc_now,
     ) -> None:
         self.id = secrets.token_hex(16)
         self.position = Position()

@@ -12,7 +12,7 @@ from typing import Any
 from headwater_audit.file import PlacedLine
 from headwater_audit.record import Kind, utc_text
 
-_RECORDS = frozenset({Kind.INTENT.value, Kind.OUTCOME.value})
+_RECORDS = (Kind.INTENT, Kind.OUTCOME)
 
 
 class Outcome(StrEnum):
@@ -68,7 +68,7 @@ class AuditQuery:
             return False
         if self.outcome is not None and self.outcome is not outcome_of(record):
             return False
-        return self.dataset is None or _names(record.get("filters"), self.dataset)
+        return self.dataset is None or any(self.dataset in value for _, value in parameters_of(record))
 
 
 def outcome_of(record: dict[str, Any]) -> Outcome | None:
@@ -76,7 +76,7 @@ def outcome_of(record: dict[str, Any]) -> Outcome | None:
     if record["kind"] != Kind.OUTCOME:
         return None
     status, ended = record.get("status"), record.get("exit")
-    if record.get("decision") == "deny" or status in {401, 403}:
+    if record.get("decision") == "deny" or status in (401, 403):
         return Outcome.REFUSED
     if isinstance(status, int):
         return Outcome.FAILED if status >= 400 else Outcome.DONE
@@ -93,12 +93,9 @@ def _record(data: bytes) -> dict[str, Any] | None:
     return found
 
 
-def _names(filters: Any, dataset: str) -> bool:
-    if not isinstance(filters, dict):
-        return False
-    return any(
-        isinstance(value, str) and dataset in value
-        for values in filters.values()
-        if isinstance(values, list)
-        for value in values
-    )
+def parameters_of(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Names and values of a record's parameters. What isn't as the audit writes it is left out."""
+    filters = record.get("filters")
+    for name, values in filters.items() if isinstance(filters, dict) else ():
+        for value in values if isinstance(values, list) else ():
+            yield name, str(value)

@@ -25,6 +25,8 @@ from headwater_audit.signing import is_signed
 _KINDS: Final = frozenset(Kind)
 _MOST_FINDINGS: Final = 1_000
 _MOST_INTENTS: Final = 10_000
+_ORDERED: Final = frozenset({"file"})
+"""Streams in which a line names the one before it of whatever chain."""
 
 
 class Fault(StrEnum):
@@ -318,10 +320,6 @@ class Verifier:
         self._found += 1
         if len(self._findings) < _MOST_FINDINGS:
             self._findings.append(finding)
-
-
-_ORDERED: Final = frozenset({"file"})
-"""Streams in which a line names the one before it of whatever chain."""
 
 
 def _short(chain: str) -> bytes:

@@ -19,12 +19,13 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Protocol, TypeAlias
 
-from headwater_audit.chain import Chain, Signs
+from headwater_audit.chain import Chain, utc_now
 from headwater_audit.errors import AuditUnwritableError
 from headwater_audit.record import AuditRecord
+from headwater_audit.signing import Signer
 
 log = logging.getLogger("headwater.audit")
 
@@ -88,10 +89,6 @@ class Commit:
     seconds: float
 
 
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
 class AuditWriter:
     """Writes the chain of this process. Safe to use from many threads.
 
@@ -109,12 +106,12 @@ class AuditWriter:
         self,
         destination: Destination,
         *,
-        signer: Signs | None = None,
+        signer: Signer | None = None,
         process: Mapping[str, Any] | None = None,
         head_records: int = 1_000,
         head_seconds: float = 60.0,
         timeout_seconds: float = 10.0,
-        clock: Callable[[], datetime] = _utc_now,
+        clock: Callable[[], datetime] = utc_now,
     ) -> None:
         self._destination = destination
         self._signer = signer

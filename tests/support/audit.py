@@ -11,7 +11,6 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from headwater_audit.chain import Signs
 from headwater_audit.errors import AuditUnwritableError
 from headwater_audit.file import AuditFile, PlacedLine
 from headwater_audit.record import AuditRecord, Kind, filters_of
@@ -88,7 +87,7 @@ class Breakable(Memory):
         return [json.loads(line)["kind"] for line in list(self.lines)]
 
 
-def chain_of(count: int, *, by: Signs | None = None, head_records: int = 4) -> list[bytes]:
+def chain_of(count: int, *, by: Signer | None = None, head_records: int = 4) -> list[bytes]:
     """Lines of a closed chain with so many records."""
     memory = Memory()
     write(AuditWriter(memory, signer=by, head_records=head_records, timeout_seconds=patience(30)), count)
@@ -102,7 +101,7 @@ def write(writer: AuditWriter, count: int, first: int = 0) -> None:
     writer.close()
 
 
-def file_writer(path: Path, *, max_bytes: int = 1 << 30, by: Signs | None = None) -> AuditWriter:
+def file_writer(path: Path, *, max_bytes: int = 1 << 30, by: Signer | None = None) -> AuditWriter:
     return AuditWriter(AuditFile(path, max_bytes=max_bytes), signer=by, head_records=4, timeout_seconds=patience(30))
 
 

@@ -19,7 +19,7 @@ from headwater.settings import Settings, load_settings, running_stack
 from headwater.times import time_if_given
 from headwater_audit.errors import AuditKeyError
 from headwater_audit.file import PlacedLine, lines_of
-from headwater_audit.searching import AuditQuery, Outcome, outcome_of
+from headwater_audit.searching import AuditQuery, Outcome, outcome_of, parameters_of
 from headwater_audit.signing import load_signer, make_key, public_key
 from headwater_audit.verifying import Head, Verification, Verifier
 from headwater_schemas.visible import visible
@@ -142,10 +142,7 @@ def _row(record: dict[str, Any]) -> str:
     what = record.get("operation") or record.get("command") or record.get("route") or record.get("method")
     ended = outcome_of(record)
     number = record.get("status", record.get("exit", "without an answer"))
-    filters = record.get("filters")
-    parameters = [
-        f"{name}={value}" for name, values in (filters if isinstance(filters, dict) else {}).items() for value in values
-    ]
+    parameters = [f"{name}={value}" for name, value in parameters_of(record)]
     results = record.get("results")
     parts = [
         record["time"],
@@ -154,7 +151,7 @@ def _row(record: dict[str, Any]) -> str:
         what or "—",
         "begun" if ended is None else f"{ended} {number}",
         "" if not isinstance(results, int) else _counted(results, "result"),
-        shortened(" ".join(map(str, parameters)), 400),
+        shortened(" ".join(parameters), 400),
     ]
     return "  ".join(visible(str(part)) for part in parts if part != "")
 

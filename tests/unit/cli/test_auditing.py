@@ -257,6 +257,22 @@ def test_a_search_prints_records_one_by_one(audit: Path, capsys: pytest.CaptureF
     assert json.loads(capsys.readouterr().out) == {"records": []}
 
 
+def test_a_search_shows_lines_that_somebody_made_up(audit: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made_up: list[dict[str, Any]] = [
+        {"kind": []},
+        {"kind": "OUTCOME", "time": 7},
+        {"kind": "OUTCOME", "time": "7", "status": [], "filters": {"a": 1}, "source": {}, "results": {}},
+        {"kind": "INTENT", "time": "8", "exit": {}, "filters": {"a": [[], None]}, "operation": ["x\n"]},
+    ]
+    audit.write_text("".join(f"{json.dumps(each)}\n" for each in made_up))
+    assert cli.main(["audit", "search", "--dataset", "", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["records"]) == 1
+    assert cli.main(["audit", "search"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2
+    assert cli.main(["audit", "search", "--outcome", "failed"]) == 0
+    assert cli.main(["audit", "verify"]) == ExitCode.CHECK_FAILED
+
+
 def test_the_private_key_of_the_settings_gives_the_public_one(
     audit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
