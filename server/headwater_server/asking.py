@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache, partial
 from typing import Annotated, Any
 
@@ -23,19 +23,23 @@ from fastapi import APIRouter, Depends, Query, Request
 from neo4j import Driver
 from pydantic import TypeAdapter
 from starlette.responses import Response
+from starlette.types import Receive, Send
+from starlette.types import Scope as AsgiScope
 
 from headwater_analysis.checks import Exemption
 from headwater_analysis.freshness import NOT_REPORTED, GraphState, TopicEnds, not_asked
 from headwater_analysis.impact import Policy
+from headwater_analysis.paging import Page
 from headwater_analysis.reader import Reader
 from headwater_analysis.settings import AnalysisSettings
 from headwater_analysis.texts import without_texts
 from headwater_analysis.trace import Arrivals
 from headwater_analysis.visibility import Visible
+from headwater_audit.audit import Audit
 from headwater_graph.connection import Neo4jTarget
 from headwater_openlineage.intake.settings import IntakeSettings
 from headwater_openlineage.intake.sink import IntakeSink
-from headwater_server.authorization import FILTERED, Authorization
+from headwater_server.authorization import FILTERED, Authorization, Decision
 from headwater_server.documented import problem_responses
 from headwater_server.identity import Identity, Scope, identity_of
 from headwater_server.parameters import SHORTEST_TIMEOUT_SECONDS, known_only
@@ -44,6 +48,14 @@ from headwater_server.scoped import Needs, api_route
 from headwater_server.settings import ServeSettings
 
 BELOW = "/api/v1"
+# What a record of the audit has of a request, besides the identity and the parameters of path and query: keys in its
+# scope, which whoever knows sets before the answer begins.
+RESULTS = "headwater.results"
+"""Number of items that the answer is about; without one, it has none to count."""
+FILTERS = "headwater.filters"
+"""Names and values of the parameters that the body has: `[("dataset", "kafka://broker/orders")]`."""
+DECISION = "headwater.decision"
+"""Decision of the authorisation: `("allow" | "deny", names of the rules that decided)`."""
 
 _PROBLEMS = problem_responses(
     *(kind for kind in ProblemType if kind not in OF_INTAKE | {ProblemType.NO_SUCH_PATH, ProblemType.METHOD})
@@ -92,22 +104,53 @@ def answered(
     if graph != NOT_REPORTED:
         content = b'%s,"graph":%s}' % (content[:-1], _adapter(GraphState).dump_json(graph))
     if request.method != "GET":
-        return _sent(content, status)
+        return _sent(answer, content, status)
     tag = f'W/"{hashlib.blake2b(content, digest_size=16).hexdigest()}"'
     headers = {**_HEADERS, "ETag": tag}
     if _names(request.headers.get("if-none-match", ""), tag):
-        return Response(status_code=304, headers=headers)
-    return Response(content, media_type="application/json", headers=headers)
+        return _Counted(answer, status_code=304, headers=headers)
+    return _Counted(answer, content=content, media_type="application/json", headers=headers)
 
 
 def sent(answer: Any, *, status: int) -> Response:
     """Build the response with `answer` to a request with a body."""
     kind: Any = type(answer)
-    return _sent(_adapter(kind).dump_json(answer), status)
+    return _sent(answer, _adapter(kind).dump_json(answer), status)
 
 
-def _sent(content: bytes, status: int) -> Response:
-    return Response(content, status, media_type="application/json", headers={"Cache-Control": "no-store"})
+def _sent(answer: Any, content: bytes, status: int) -> Response:
+    headers = {"Cache-Control": "no-store"}
+    return _Counted(answer, content=content, status_code=status, media_type="application/json", headers=headers)
+
+
+class _Counted(Response):
+    """Response that writes the number of its answer's items into the scope, for the audit."""
+
+    def __init__(self, answer: Any, **options: Any) -> None:
+        super().__init__(**options)
+        self._results = results_of(answer)
+
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        """Handle one ASGI request."""
+        if self._results is not None:
+            scope[RESULTS] = self._results
+        await super().__call__(scope, receive, send)
+
+
+def results_of(answer: Any) -> int | None:
+    """Number of items that an answer is about: its `total`, or that of its first page; else events taken, or items.
+
+    None: it has none to count.
+    """
+    for name in ("total", "events", "published"):
+        if type(number := getattr(answer, name, None)) is int:
+            return number
+    parts = (getattr(answer, each.name) for each in fields(answer)) if is_dataclass(answer) else ()
+    for part in parts:
+        if isinstance(part, Page):
+            return part.total
+    items = getattr(answer, "items", None)
+    return len(items) if isinstance(items, tuple | list) else None
 
 
 @cache
@@ -129,7 +172,8 @@ class Graph:
     The driver stays the caller's to close. Without a policy, Headwater's default policy is used. Without a sink no
     events are accepted, independent of the settings. Exemptions are of findings of the rules. Without `arrivals` Kafka
     can't
-    be asked when records arrived. Without `authorization` every identity sees everything.
+    be asked when records arrived. Without `authorization` every identity sees everything. Without `audit` no requests
+    are recorded; its writer stays the caller's to close.
     """
 
     driver: Driver
@@ -143,6 +187,7 @@ class Graph:
     ends: TopicEnds = not_asked
     arrivals: Arrivals | None = None
     authorization: Authorization | None = None
+    audit: Audit | None = None
 
     def tenant_of(self, identity: Identity) -> str:
         """The only tenant whose graph an identity may ask and change."""
@@ -179,11 +224,11 @@ class Graph:
         )
         return authorization.visible(identity, whole)
 
-    def is_filtered(self, identity: Identity) -> bool:
-        """Tell whether answers to an identity may leave something out."""
-        return self.authorization is not None and not self.authorization.sees_everything(
-            identity, self.tenant_of(identity)
-        )
+    def decision(self, identity: Identity) -> Decision | None:
+        """Decide whether an identity sees everything; None: everybody does."""
+        if self.authorization is None:
+            return None
+        return self.authorization.everything(identity, self.tenant_of(identity))
 
     def page(self, limit: int | None) -> int:
         """Page size for a request: its limit or the default, at most `serve.page_max_items`."""
@@ -204,15 +249,22 @@ class Asking:
         Raises:
             AnalysisError: from `question`; `handlers` turns it into a problem.
         """
-        reader = self.graph.reader(
-            identity_of(self.request.scope), self.timeout_seconds, operation=self.request.scope["route"].operation_id
-        )
+        scope = self.request.scope
+        identity, operation = identity_of(scope), scope["route"].operation_id
+        if (decision := self.graph.decision(identity)) is not None:
+            scope[DECISION] = ("allow" if decision.allowed or operation in FILTERED else "deny", decision.policies)
+        reader = self.graph.reader(identity, self.timeout_seconds, operation=operation)
         answer = question(reader)
         return answered(self.request, answer, graph=reader.freshness, filtered=reader.filtered)
 
     def page(self, limit: int | None) -> int:
         """Page size for a request: its limit or the default, at most `serve.page_max_items`."""
         return self.graph.page(limit)
+
+
+def note_body(request: Request, parameters: Mapping[str, Any]) -> None:
+    """Note the parameters of a body for the audit, which doesn't read bodies; one that is None wasn't given."""
+    request.scope[FILTERS] = [(name, str(value)) for name, value in parameters.items() if value is not None]
 
 
 async def _asking(

@@ -21,6 +21,7 @@
 | 421 | `urn:headwater:host` | the `Host` of the request is no name of this server |
 | 422 | `urn:headwater:parameters` | a parameter or field is unknown, missing or ill-formed; with each |
 | 500 | `urn:headwater:defect` | an error nobody foresaw; the log has it under `instance` |
+| 503 | `urn:headwater:audit-unavailable` | who asks what is recorded, and can't be now |
 | 503 | `urn:headwater:busy` | too many questions wait already |
 | 503 | `urn:headwater:kafka-unavailable` | Kafka didn't acknowledge the events in time, or too many wait for it |
 | 503 | `urn:headwater:provider-unavailable` | the provider that verifies the credential doesn't answer |
@@ -62,6 +63,7 @@ class ProblemType(StrEnum):
     HOST = "urn:headwater:host"
     PARAMETERS = "urn:headwater:parameters"
     DEFECT = "urn:headwater:defect"
+    AUDIT_UNAVAILABLE = "urn:headwater:audit-unavailable"
     BUSY = "urn:headwater:busy"
     GRAPH_UNREACHABLE = "urn:headwater:graph-unreachable"
     GRAPH_REFUSED = "urn:headwater:graph-refused"
@@ -110,6 +112,7 @@ STATUS: dict[ProblemType, HTTPStatus] = {
     ProblemType.HOST: HTTPStatus.MISDIRECTED_REQUEST,
     ProblemType.PARAMETERS: HTTPStatus.UNPROCESSABLE_ENTITY,
     ProblemType.DEFECT: HTTPStatus.INTERNAL_SERVER_ERROR,
+    ProblemType.AUDIT_UNAVAILABLE: HTTPStatus.SERVICE_UNAVAILABLE,
     ProblemType.BUSY: HTTPStatus.SERVICE_UNAVAILABLE,
     ProblemType.GRAPH_UNREACHABLE: HTTPStatus.SERVICE_UNAVAILABLE,
     ProblemType.GRAPH_REFUSED: HTTPStatus.SERVICE_UNAVAILABLE,
@@ -139,6 +142,7 @@ _TITLE: dict[ProblemType, str] = {
     ProblemType.HOST: "Not a name of this server",
     ProblemType.PARAMETERS: "A parameter is wrong",
     ProblemType.DEFECT: "A defect of this server",
+    ProblemType.AUDIT_UNAVAILABLE: "The audit can't be written",
     ProblemType.BUSY: "Too many questions at once",
     ProblemType.GRAPH_UNREACHABLE: "The graph can't be reached",
     ProblemType.GRAPH_REFUSED: "The graph refuses this server",

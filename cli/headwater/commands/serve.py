@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from headwater.auditing import opened_audit
 from headwater.connection import require_servers
 from headwater.console import JsonOption, console
 from headwater.errors import ConfigurationError, InputError
@@ -116,6 +117,9 @@ def command(
         driver = reading_driver(target)
     except AnalysisError as error:
         raise translated(error) from error
+    audit = opened_audit(settings, "serve")
+    if audit is not None:
+        console.until_end.callback(audit.writer.close)
     publisher = _publisher(settings) if settings.serve.intake or settings.serve.declare else None
     sink = None if publisher is None else PublisherSink(publisher)
     try:
@@ -131,6 +135,7 @@ def command(
             kept(topic_ends(settings.kafka)),
             KafkaArrivals(settings.kafka, follows_names=False),
             authorization,
+            audit,
         )
         server = HttpServer(graph, create_app(graph, authentication, tls), tls)
     except OSError as error:
@@ -161,6 +166,8 @@ def command(
                 extra=fields(url=url, neo4j=target.uri, database=target.database, tenant=settings.analysis.tenant),
             )
             _log_doors(settings, url, authentication)
+            if audit is not None:
+                log.info("Requests are recorded in %s.", audit.writer)
             with rare_collections():
                 server.run()
     console.result({"stopped": True, "url": url}, "Stopped.")

@@ -13,7 +13,7 @@ from pathlib import Path
 from headwater_analysis.reader import Reader
 from headwater_analysis.visibility import Visible
 from headwater_server.authorization.assets import compiled
-from headwater_server.authorization.policies import AccessFileError, Policies, Resource
+from headwater_server.authorization.policies import AccessFileError, Decision, Policies, Resource
 from headwater_server.identity import Identity, Source
 
 log = logging.getLogger("headwater.serve")
@@ -69,7 +69,7 @@ class Authorization:
             AnalysisError: the graph can't be read now.
         """
         policies = self._current()
-        if _sees_everything(policies, identity, reader.tenant):
+        if _everything(policies, identity, reader.tenant).allowed:
             return None
         key = (reader.tenant, identity.groups, identity.name if policies.names_users else "")
         with self._lock:
@@ -93,9 +93,9 @@ class Authorization:
                 return found.visible
             return self._compile(policies, key, identity, reader)
 
-    def sees_everything(self, identity: Identity, tenant: str) -> bool:
-        """Tell whether an identity may see everything of a tenant."""
-        return _sees_everything(self._current(), identity, tenant)
+    def everything(self, identity: Identity, tenant: str) -> Decision:
+        """Decide whether an identity may see everything of a tenant."""
+        return _everything(self._current(), identity, tenant)
 
     def _compile(
         self, policies: Policies, key: tuple[str, frozenset[str], str], identity: Identity, reader: Reader
@@ -139,11 +139,11 @@ class Authorization:
             return self._policies
 
 
-def _sees_everything(policies: Policies, identity: Identity, tenant: str) -> bool:
+def _everything(policies: Policies, identity: Identity, tenant: str) -> Decision:
     if identity.source is Source.SERVER:
-        return True
+        return Decision(True, ())
     (decision,) = policies.decide(identity, "everything", [Resource("Graph", {"tenant": tenant})])
-    return decision.allowed
+    return decision
 
 
 def _mark(path: Path) -> tuple[int, int, int] | None:

@@ -43,6 +43,7 @@ async def me(request: Request) -> Response:
     """Identity that the request's credential stands for, and what it allows."""
     identity = identity_of(request.scope)
     graph: Graph = request.app.state.graph
+    decision = graph.decision(identity)
     shown = Me(
         identity.source,
         identity.subject,
@@ -50,6 +51,6 @@ async def me(request: Request) -> Response:
         sorted(identity.groups),
         sorted(identity.scopes),
         identity.expires,
-        graph.is_filtered(identity),
+        decision is not None and not decision.allowed,
     )
     return answered(request, shown)

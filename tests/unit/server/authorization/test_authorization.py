@@ -162,8 +162,8 @@ def test_who_may_see_everything_is_not_filtered_and_needs_no_graph(tmp_path: Pat
     made, _ = authorization(tmp_path, 'permit(principal in Group::"ops", action == Action::"everything", resource);')
     assert ask(made, ann("ops"), Estate([], away=True)) is None
     assert ask(made, SERVER, Estate([], away=True)) is None
-    assert made.sees_everything(ann("ops"), "default")
-    assert not made.sees_everything(ann(), "default")
+    assert made.everything(ann("ops"), "default").allowed
+    assert not made.everything(ann(), "default").allowed
 
 
 def test_labels_count_after_the_refresh(tmp_path: Path, clock: list[float]) -> None:
