@@ -6,7 +6,8 @@ from pathlib import Path
 
 from headwater_server.identity import ANONYMOUS, ANONYMOUS_READER, Identity
 from headwater_server.identity.authentication import Authentication
-from headwater_server.identity.lists import items, networks_in, scopes_in
+from headwater_server.identity.credentials import BearerVerifier
+from headwater_server.identity.lists import algorithms_in, items, networks_in, scopes_in
 from headwater_server.identity.proxy import LEAST_SECRET_CHARS, TrustedProxy
 from headwater_server.identity.tokens import TokenVerifier
 from headwater_server.settings import AccessSettingsError, ServeSettings
@@ -22,6 +23,7 @@ def configured_authentication(serve: ServeSettings) -> Authentication:
     """
     return Authentication(
         tokens=None if serve.tokens_file is None else TokenVerifier(Path(serve.tokens_file)),
+        bearer=_bearer(serve),
         proxy=_proxy(serve),
         certificate_scopes=None if serve.tls_client_ca is None else scopes_in(serve.tls_client_scopes),
     )
@@ -53,6 +55,43 @@ def anonymous_identity(serve: ServeSettings, authentication: Authentication) -> 
     if serve.allow_anonymous_reads:
         return ANONYMOUS_READER
     return ANONYMOUS if serve.loopback and not authentication.configured else None
+
+
+def _bearer(serve: ServeSettings) -> BearerVerifier | None:
+    """Verifier of access tokens of the OIDC provider; None: none are accepted.
+
+    Raises:
+        AccessSettingsError: half of the settings is missing.
+    """
+    if serve.oidc_issuer is None:
+        if serve.oidc_audience is not None:
+            raise AccessSettingsError(
+                "HEADWATER_SERVE_OIDC_AUDIENCE is set, and no issuer of the tokens.",
+                "Set HEADWATER_SERVE_OIDC_ISSUER to the provider's issuer.",
+            )
+        return None
+    # httpx2, joserfc and cryptography are only loaded where they are used.
+    from headwater_server.identity.oidc import JwtRules, JwtVerifier, OidcVerifier
+    from headwater_server.identity.provider import Provider, is_safe_url
+
+    if not is_safe_url(serve.oidc_issuer):
+        raise AccessSettingsError(
+            "HEADWATER_SERVE_OIDC_ISSUER isn't the HTTPS URL of an issuer.",
+            "Set it to the value of `issuer` in the provider's discovery document, such as https://login.example.org.",
+        )
+    if serve.oidc_audience is None:
+        raise AccessSettingsError(
+            "HEADWATER_SERVE_OIDC_ISSUER is set, and nothing that uses it.",
+            "Set HEADWATER_SERVE_OIDC_AUDIENCE to the audience of access tokens for this server.",
+        )
+    rules = JwtRules(
+        algorithms_in(serve.oidc_algorithms),
+        serve.oidc_clock_skew_seconds,
+        serve.oidc_groups_claim,
+        serve.oidc_tenant_claim,
+        scopes_in(serve.oidc_scopes),
+    )
+    return OidcVerifier(JwtVerifier(Provider(serve.oidc_issuer), rules), serve.oidc_audience)
 
 
 def _proxy(serve: ServeSettings) -> TrustedProxy | None:

@@ -57,7 +57,7 @@ class JwtRules:
     """Conditions of tokens, and the claims that make an identity.
 
     Attributes:
-        algorithms: allowed algorithms, of `provider.ALGORITHMS`; not empty.
+        algorithms: allowed algorithms, of `lists.ALGORITHMS`; not empty.
         skew_seconds: difference to the provider's clock that is allowed.
         groups_claim: claim with the groups; with dots it is below others.
         tenant_claim: claim with the tenant, which every token then needs; None: the server's tenant.

@@ -33,9 +33,6 @@ from headwater_server.identity.credentials import ProviderUnavailableError
 
 log = logging.getLogger("headwater.serve")
 
-ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519")
-"""Algorithms that can be allowed: all have a public key. `EdDSA` is left out: RFC 9864 replaced it by `Ed25519`."""
-
 FRESH_SECONDS = 300.0
 """Age of keys from which they are fetched anew in the background."""
 KEPT_SECONDS = 14_400.0
@@ -127,7 +124,7 @@ class Provider:
 
         Args:
             kid: id of the key; None: the only key for this algorithm.
-            algorithm: one of `ALGORITHMS`.
+            algorithm: one of `lists.ALGORITHMS`.
 
         Raises:
             ProviderUnavailableError: the keys aren't known, or haven't this one, and can't be had now.

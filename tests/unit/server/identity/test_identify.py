@@ -409,6 +409,9 @@ def test_settings_that_contradict_each_other_are_refused(subtests: pytest.Subtes
         ({"proxy_networks": "10.0.0.1", "proxy_secret": "short"}, "secret"),
         ({"proxy_networks": "10.0.0.1", "proxy_secret": f"{PROXY_SECRET},short"}, "secret"),
         ({"proxy_secret": PROXY_SECRET}, "network"),
+        ({"oidc_audience": "headwater"}, "no issuer"),
+        ({"oidc_issuer": "https://login.example.org"}, "nothing that uses it"),
+        ({"oidc_issuer": "http://login.example.org", "oidc_audience": "headwater"}, "HTTPS"),
     ]:
         with subtests.test(given=given), pytest.raises(AccessSettingsError, match=match) as error:
             configured_authentication(ServeSettings.model_validate(given))
@@ -419,6 +422,10 @@ def test_settings_that_contradict_each_other_are_refused(subtests: pytest.Subtes
         {"proxy_scopes": "read, all"},
         {"tls_client_scopes": "everything"},
         {"proxy_user_header": "X User"},
+        {"oidc_algorithms": "RS256,HS256"},
+        {"oidc_algorithms": "none"},
+        {"oidc_algorithms": ""},
+        {"oidc_scopes": "headwater:read"},
     ):
         with subtests.test(given=given), pytest.raises(ValueError, match=next(iter(given))):
             ServeSettings.model_validate(given)

@@ -21,9 +21,9 @@ from joserfc.jwk import OctKey, RSAKey
 
 from headwater_server.identity import Identity, Scope, Source
 from headwater_server.identity.credentials import CredentialError, CredentialFault, ProviderUnavailableError
+from headwater_server.identity.lists import ALGORITHMS
 from headwater_server.identity.oidc import InvalidTokenError, JwtRules, JwtVerifier, OidcVerifier
 from headwater_server.identity.provider import (
-    ALGORITHMS,
     FRESH_SECONDS,
     KEPT_SECONDS,
     PAUSE_SECONDS,
