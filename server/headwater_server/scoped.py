@@ -74,10 +74,12 @@ def api_route(needs: Needs) -> type[ScopedApiRoute]:
 
 
 class ScopedRoute(_Checked):
-    """Route of a file or document outside of the API, for GET."""
+    """Route of a file, a document or the log-in, outside of the API."""
 
-    def __init__(self, path: str, endpoint: Callable[[Request], Awaitable[Response]], *, needs: Needs) -> None:
-        super().__init__(path, endpoint, methods=["GET"], include_in_schema=False)
+    def __init__(
+        self, path: str, endpoint: Callable[[Request], Awaitable[Response]], *, needs: Needs, method: str = "GET"
+    ) -> None:
+        super().__init__(path, endpoint, methods=[method], include_in_schema=False)
         self.needs = needs
 
 

@@ -188,6 +188,24 @@ class ServeSettings(BaseModel):
     """Scopes of access tokens whose claim `scope` has no entry such as `headwater:read`, and of people who logged in on
     the page. Separated by commas."""
 
+    oidc_client_id: Annotated[str, Field(min_length=1)] | None = None
+    """The id of this server as a client of the provider, for people to log in on the page. None: they can't."""
+
+    oidc_client_secret: SecretStr = SecretStr("")
+    """The secret of that client. Empty: it is a public client, which has none."""
+
+    oidc_login_scopes: str = "openid"
+    """Scopes that are asked for when people log in, separated by spaces. Many providers have groups in a scope of
+    their own, and give a refresh token for `offline_access` only."""
+
+    public_url: str | None = None
+    """The URL by which browsers reach this server, for the log-in: `https://lineage.example.org`. HTTPS, or HTTP on a
+    loopback address."""
+
+    session_max_seconds: Annotated[int, Field(ge=60, le=604_800)] = 28_800
+    """Longest time from a log-in on the page to the next. A session also ends with the provider's ID token, unless the
+    provider gave a refresh token."""
+
     intake: bool = False
     """Accept OpenLineage events at `/api/v1/lineage` and publish them to the events topic, from senders with the scope
     `write`; section `kafka` has the brokers."""

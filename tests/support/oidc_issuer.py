@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import parse_qs
 
 from joserfc import jwt
 from joserfc.jwk import ECKey, Key, OctKey, OKPKey, RSAKey
@@ -19,7 +20,7 @@ from joserfc.jws import JWSRegistry
 
 from support.waiting import patience
 
-DISCOVERY, KEYS = "/.well-known/openid-configuration", "/keys"
+DISCOVERY, KEYS, TOKEN = "/.well-known/openid-configuration", "/keys", "/token"
 AUDIENCE = "headwater"
 NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
 
@@ -51,6 +52,8 @@ class Issuer:
         keys: members of the key set.
         metadata: further members of the discovery document.
         status: status of every answer.
+        granted: answer of the token endpoint, where it gives tokens or an error.
+        forms: what the token endpoint was sent.
         asked: paths that were asked for, with their numbers.
         answering: cleared, requests wait until it is set.
     """
@@ -59,13 +62,19 @@ class Issuer:
     keys: list[dict[str, Any]] = field(default_factory=lambda: [public(rsa_key("k1"))])
     metadata: dict[str, Any] = field(default_factory=dict)
     status: int = 200
+    granted: dict[str, Any] = field(default_factory=dict)
+    forms: list[dict[str, list[str]]] = field(default_factory=list)
     asked: Counter[str] = field(default_factory=Counter)
     answering: threading.Event = field(default_factory=threading.Event)
 
     def document(self, path: str) -> Any:
         if path == KEYS:
             return {"keys": self.keys}
-        return {"issuer": self.url, "jwks_uri": self.url + KEYS, **self.metadata} if path == DISCOVERY else None
+        if path == TOKEN:
+            return self.granted
+        own = {"issuer": self.url, "jwks_uri": self.url + KEYS, "token_endpoint": self.url + TOKEN}
+        page = {"authorization_endpoint": self.url + "/auth"}
+        return own | page | self.metadata if path == DISCOVERY else None
 
     def token(self, key: Key | None = None, header: dict[str, Any] | None = None, **claims: Any) -> str:
         """A token, valid at `NOW` unless its header or claims are changed; None takes a claim away."""
@@ -101,6 +110,11 @@ def issuer() -> Iterator[Issuer]:
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
+
+        def do_POST(self) -> None:
+            sent = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            found.forms.append(parse_qs(sent))
+            self.do_GET()
 
         def log_message(self, *_: Any) -> None:
             """Nothing is logged."""

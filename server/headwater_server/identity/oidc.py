@@ -98,16 +98,18 @@ class JwtVerifier:
             ProviderUnavailableError: the provider's keys are needed, and can't be had now.
         """
         if len(token) > _LARGEST_CHARS:
-            raise InvalidTokenError("it is too long")
+            raise InvalidTokenError("the token is too long")
         try:
             header = jws.extract_compact(token.encode(), registry=self._registry).headers()
             self._registry.check_header(header)
             kind, kid, algorithm = header.get("typ", "jwt"), header.get("kid"), header["alg"]
             self._registry.get_alg(algorithm)
         except _BROKEN as error:
-            raise InvalidTokenError(f"it is no JWT, or not by an allowed algorithm ({type(error).__name__})") from None
+            raise InvalidTokenError(
+                f"the token is no JWT, or not by an allowed algorithm ({type(error).__name__})"
+            ) from None
         if kind.lower() not in _TYPES:
-            raise InvalidTokenError("it is a JWT of another kind")
+            raise InvalidTokenError("the token is a JWT of another kind")
         key = await self._provider.key(kid, algorithm)
         if key is None:
             raise InvalidTokenError("the provider has no such key")
@@ -115,13 +117,13 @@ class JwtVerifier:
             claims = jwt.decode(token, key, registry=self._registry).claims
             self._conditions(audience).validate(claims)
             if claims["exp"] > _LATEST or not claims["sub"].strip():
-                raise InvalidTokenError("its end or its subject makes no sense")
+                raise InvalidTokenError("the end or the subject makes no sense")
         except ExpiredTokenError:
-            raise InvalidTokenError("it has expired", CredentialFault.EXPIRED) from None
+            raise InvalidTokenError("the token has expired", CredentialFault.EXPIRED) from None
         except _BROKEN as error:
             # joserfc names the claim, not its value.
             reason = f"{type(error).__name__}: {getattr(error, 'description', '')}"
-            raise InvalidTokenError(f"its signature or a claim isn't valid ({reason})") from None
+            raise InvalidTokenError(f"the signature or a claim isn't valid ({reason})") from None
         return claims
 
     def _conditions(self, audience: str) -> jwt.JWTClaimsRegistry:
@@ -144,7 +146,7 @@ class JwtVerifier:
         if self._rules.tenant_claim is not None:
             tenant = _claim(claims, self._rules.tenant_claim)
             if not isinstance(tenant, str) or not tenant.strip():
-                raise InvalidTokenError("it has no tenant")
+                raise InvalidTokenError("the token has no tenant")
         expires = datetime.fromtimestamp(claims["exp"], UTC) + timedelta(seconds=self._rules.skew_seconds)
         return Identity(
             source, claims["sub"], tenant, _groups(_claim(claims, self._rules.groups_claim)), scopes, expires
@@ -160,7 +162,7 @@ class JwtVerifier:
         named = claims.get("scope", claims.get("scp", ""))
         entries = named.split() if isinstance(named, str) else named
         if not isinstance(entries, list) or not all(isinstance(each, str) for each in entries):
-            raise InvalidTokenError("its scopes are none")
+            raise InvalidTokenError("the claim of scopes has none")
         own = {each.removeprefix(_PREFIX) for each in entries if each.startswith(_PREFIX)}
         return frozenset(scope for scope in Scope if scope.value in own) if own else self._rules.scopes
 
@@ -189,7 +191,7 @@ class OidcVerifier:
             _check_access_token(claims)
             return self._verifier.identity(Source.OIDC, claims, self._verifier.scopes(claims))
         except InvalidTokenError as error:
-            log.info("A bearer token is refused: %s.", error.reason)
+            log.info("Bearer token refused: %s.", error.reason)
             raise
 
 
@@ -201,9 +203,9 @@ def _check_access_token(claims: Mapping[str, Any]) -> None:
     """
     # An ID token states who logged in, to the page alone. It may have the same audience.
     if "nonce" in claims or "at_hash" in claims:
-        raise InvalidTokenError("it is an ID token")
+        raise InvalidTokenError("the token is an ID token")
     if "cnf" in claims:
-        raise InvalidTokenError("it belongs to a key of its holder (DPoP, mTLS), which isn't verified here")
+        raise InvalidTokenError("the token belongs to a key of its holder (DPoP, mTLS), which isn't verified here")
 
 
 def _claim(claims: Mapping[str, Any], name: str) -> Any:
@@ -226,5 +228,5 @@ def _groups(value: Any) -> frozenset[str]:
         return frozenset()
     groups = [value] if isinstance(value, str) else value
     if not isinstance(groups, list) or not all(isinstance(each, str) for each in groups):
-        raise InvalidTokenError("its groups are no names")
+        raise InvalidTokenError("the claim of groups has other values than names")
     return frozenset(each for each in groups if each)

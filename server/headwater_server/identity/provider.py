@@ -246,15 +246,15 @@ def _metadata_in(body: bytes, issuer: str) -> Metadata:
     try:
         found = msgspec.json.decode(body, type=Metadata)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ProviderDocumentError(f"its discovery document is broken: {error}") from error
+        raise ProviderDocumentError(f"the discovery document is broken: {error}") from error
     if found.issuer != issuer:
         raise ProviderDocumentError(
-            "its discovery document names another issuer; HEADWATER_SERVE_OIDC_ISSUER has to "
+            "the discovery document names another issuer; HEADWATER_SERVE_OIDC_ISSUER has to "
             "be exactly the same, also its last slash"
         )
     for url in (found.jwks_uri, found.authorization_endpoint, found.token_endpoint, found.end_session_endpoint):
         if url is not None and not is_safe_url(url):
-            raise ProviderDocumentError("its discovery document has a URL that isn't HTTPS")
+            raise ProviderDocumentError("the discovery document has a URL that isn't HTTPS")
     return found
 
 
@@ -271,7 +271,7 @@ def _keys_in(body: bytes) -> tuple[Key, ...]:
     try:
         documents = msgspec.json.decode(body, type=_KeySet).keys
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ProviderDocumentError(f"its keys are broken: {error}") from error
+        raise ProviderDocumentError(f"the keys are broken: {error}") from error
     return tuple(key for each in documents[:_MOST_KEYS] if (key := _key_in(each)) is not None)
 
 
