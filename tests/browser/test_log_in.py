@@ -14,6 +14,7 @@ from headwater_graph.connection import Neo4jTarget
 from headwater_server.asking import Graph
 from headwater_server.settings import ServeSettings
 from support.api import client_with_login
+from support.oidc_issuer import be_patient
 from support.oidc_provider import PAGE, running_provider
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ pytestmark = [pytest.mark.stack, pytest.mark.nightly, pytest.mark.timeout(180)]
 def test_a_person_logs_in_and_out(
     chromium: str, stack: StackUnderTest, read_demo: Driver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    be_patient(monkeypatch)
     target = Neo4jTarget(stack.neo4j_uri, stack.neo4j_user, stack.neo4j_password, "neo4j")
     graph = Graph(reading_driver(target), target, AnalysisSettings(), ServeSettings(port=0))
     with running_provider() as provider:

@@ -103,7 +103,7 @@ def client_of(graph: Graph, app: ASGIApp | None = None) -> Iterator[httpx.Client
 
 @contextlib.contextmanager
 def client_with_login(graph: Graph, **serve: Any) -> Iterator[httpx.Client]:
-    """As `client_of`; the server's own URL, whose port is known only once it listens, is added to these settings."""
+    """Asks a server that has its own URL as `public_url`, with these settings; its port is known once it listens."""
     app: FastAPI | None = None
 
     async def late(scope: Scope, receive: Receive, send: Send) -> None:

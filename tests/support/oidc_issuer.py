@@ -11,18 +11,29 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 from joserfc import jwt
 from joserfc.jwk import ECKey, Key, OctKey, OKPKey, RSAKey
 from joserfc.jws import JWSRegistry
 
+from headwater_server.identity import login, provider
 from support.waiting import patience
+
+if TYPE_CHECKING:
+    import pytest
 
 DISCOVERY, KEYS, TOKEN = "/.well-known/openid-configuration", "/keys", "/token"
 AUDIENCE = "headwater"
 NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
+
+
+def be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give requests to a provider the time that a busy machine may need, and no proxy."""
+    monkeypatch.setattr(provider, "_FETCH_SECONDS", patience(30))
+    monkeypatch.setattr(login, "_EXCHANGE_SECONDS", patience(30))
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 
 @cache

@@ -29,7 +29,7 @@ _ID_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What the provider gave for a log-in.
+    """Tokens that the provider gave for a log-in, and whose they are.
 
     Attributes:
         identity: of its subject; it expires with the ID token.

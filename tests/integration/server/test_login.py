@@ -12,6 +12,7 @@ import pytest
 
 from headwater_server.identity import sessions
 from support.api import client_with_login, fake_graph
+from support.oidc_issuer import be_patient
 from support.oidc_provider import PAGE, RealProvider, running_provider
 from support.waiting import patience
 
@@ -20,8 +21,8 @@ COOKIE = "headwater_session"
 
 
 @pytest.fixture(autouse=True)
-def direct(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    be_patient(monkeypatch)
 
 
 @pytest.fixture

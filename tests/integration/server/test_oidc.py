@@ -10,6 +10,7 @@ import pytest
 
 from headwater_server.identity import provider as providers
 from support.api import client_of, fake_graph
+from support.oidc_issuer import be_patient
 from support.oidc_provider import AUDIENCE, RealProvider, running_provider
 from support.waiting import eventually
 
@@ -27,10 +28,10 @@ def provider() -> Iterator[RealProvider]:
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pauses between requests to the provider that a test can wait for, and no proxy."""
+    """Pauses between requests to the provider that a test can wait for."""
+    be_patient(monkeypatch)
     monkeypatch.setattr(providers, "PAUSE_SECONDS", 0.2)
     monkeypatch.setattr(providers, "RETRY_SECONDS", 0.2)
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 
 @contextmanager

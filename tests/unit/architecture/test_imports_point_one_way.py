@@ -54,7 +54,7 @@ MAY_NOT_NEED = {
     "consumers": SPARK | EMBEDDED_STACK | DEMO_DATA,
     "review/headwater_review": SPARK | EMBEDDED_STACK | DEMO_DATA,
     "review/headwater_dry_run": NEO4J | EMBEDDED_STACK | DEMO_DATA,
-    "server": SPARK | EMBEDDED_STACK | DEMO_DATA,
+    "server": SPARK | EMBEDDED_STACK - {"cryptography"} | DEMO_DATA,  # joserfc brings it
     "spark_jobs": NEO4J | EMBEDDED_STACK,
 }
 # What a smaller extra brings, and the only file that imports it.

@@ -27,7 +27,7 @@ from headwater_server.identity.sessions import (
     Sessions,
 )
 from support.api import client_of, client_with_login, fake_graph
-from support.oidc_issuer import NOW, Issuer, issuer
+from support.oidc_issuer import NOW, Issuer, be_patient, issuer
 
 CLIENT_ID = "page"
 SECRET = "the-secret-of-the-page"
@@ -35,7 +35,7 @@ SECRET = "the-secret-of-the-page"
 
 @pytest.fixture
 def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Issuer]:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    be_patient(monkeypatch)
     with issuer() as found:
         yield found
 

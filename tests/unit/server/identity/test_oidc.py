@@ -31,10 +31,27 @@ from headwater_server.identity.provider import (
     Provider,
     is_safe_url,
 )
-from support.oidc_issuer import AUDIENCE, DISCOVERY, KEYS, NOW, Issuer, issuer, key_for, public, rsa_key, signed
+from support.oidc_issuer import (
+    AUDIENCE,
+    DISCOVERY,
+    KEYS,
+    NOW,
+    Issuer,
+    be_patient,
+    issuer,
+    key_for,
+    public,
+    rsa_key,
+    signed,
+)
 from support.waiting import eventually
 
 RULES = JwtRules(ALGORITHMS)
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    be_patient(monkeypatch)
 
 
 @pytest.fixture
