@@ -294,6 +294,24 @@ def test_a_session_while_the_provider_is_away() -> None:
     run(story())
 
 
+def test_a_token_that_ends_before_the_next_check_is_renewed_then() -> None:
+    async def story() -> None:
+        clock, seconds = Clock(), CHECK_SECONDS // 5
+
+        async def renew(_before: Grant) -> Grant | None:
+            return grant(expires=clock.now + timedelta(seconds=seconds))
+
+        sessions = Sessions("s", 3_600, renew, clock)
+        session = sessions.begin(grant(expires=NOW + timedelta(seconds=seconds)))
+        for _ in range(3):
+            clock.later(seconds)
+            found = await sessions.identity(session)
+            assert found is not None
+            assert found.expires == clock.now + timedelta(seconds=seconds)
+
+    run(story())
+
+
 def test_a_session_that_ends_while_the_provider_is_asked() -> None:
     async def story() -> None:
         clock, asked, release = Clock(), asyncio.Event(), asyncio.Event()
