@@ -125,6 +125,10 @@ def create_app(graph: Graph, authentication: Authentication | None = None, tls: 
     app.state.decoding, app.state.declaring = CapacityLimiter(1), CapacityLimiter(1)
     _document(app)
     app.router.routes.extend(page_routes())
+    if authentication.login is not None:
+        from headwater_server.routes.login import login_routes
+
+        app.router.routes.extend(login_routes(authentication.login, metrics.authentication))
     metrics.declare(route.path_format for route in app.routes if isinstance(route, Route))
     return app
 

@@ -77,7 +77,7 @@ def api_route(needs: Needs, *, recorded: bool = True) -> type[ScopedApiRoute]:
 
 
 class ScopedRoute(_Checked):
-    """Route of a file or document outside of the API, for GET."""
+    """Route of a file, a document or the log-in, outside of the API."""
 
     def __init__(
         self,
@@ -85,9 +85,10 @@ class ScopedRoute(_Checked):
         endpoint: Callable[[Request], Awaitable[Response]],
         *,
         needs: Needs,
+        method: str = "GET",
         recorded: bool = True,
     ) -> None:
-        super().__init__(path, endpoint, methods=["GET"], include_in_schema=False)
+        super().__init__(path, endpoint, methods=[method], include_in_schema=False)
         self.needs, self.recorded = needs, recorded
 
 
