@@ -141,7 +141,7 @@ class Authorization:
 
 def _everything(policies: Policies, identity: Identity, tenant: str) -> Decision:
     if identity.source is Source.SERVER:
-        return Decision(True, ())
+        return Decision(allowed=True, policies=())
     (decision,) = policies.decide(identity, "everything", [Resource("Graph", {"tenant": tenant})])
     return decision
 
