@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -117,13 +116,6 @@ def compare(driver: Driver, target: Neo4jTarget, events: Sequence[LineageEvent],
     delete_nodes(driver)
     writer.apply(without(events, hidden))
     of_the_rest = list(answers(target, asked, Visible(frozenset(assets(events).values()))))
-    if (folder := os.environ.get("DIFFS")) is not None:
-        import json
-        import pathlib
-
-        pathlib.Path(folder).write_text(
-            json.dumps([[repr(q), a, b] for q, a, b in zip(asked, to_asker, of_the_rest, strict=True) if a != b])
-        )
     return [
         f"{question}: {given[0]} {given[1][:200]} instead of {wanted[0]} {wanted[1][:200]}"
         for question, given, wanted in zip(asked, to_asker, of_the_rest, strict=True)
@@ -131,21 +123,16 @@ def compare(driver: Driver, target: Neo4jTarget, events: Sequence[LineageEvent],
     ]
 
 
-@pytest.fixture
-def target(stack: Any) -> Neo4jTarget:
-    return Neo4jTarget(stack.neo4j_uri, stack.neo4j_user, stack.neo4j_password, "neo4j")
-
-
 def test_on_the_demo(clean_database: Driver, target: Neo4jTarget) -> None:
-    found = compare(
-        clean_database, target, demo_events(), int(os.environ.get("SEED", "1")), int(os.environ.get("N", "120"))
-    )
+    found = compare(clean_database, target, demo_events(), 1, 60)
     assert not found, "\n".join(found)
 
 
-def test_on_random_graphs(clean_database: Driver, target: Neo4jTarget) -> None:
-    seed = int(os.environ.get("SEED", "1"))
+@pytest.mark.parametrize(
+    ("seed", "count"), [(1, 100), *(pytest.param(seed, 250, marks=pytest.mark.nightly) for seed in range(2, 42))]
+)
+def test_on_random_graphs(clean_database: Driver, target: Neo4jTarget, seed: int, count: int) -> None:
     pools = Pools(tenants=1, jobs=5, datasets=7, runs=8, queries=3, declarations=3)
     events = [sound(event) for event in colliding_events(random.Random(seed), 120, pools)]
-    found = compare(clean_database, target, events, seed, int(os.environ.get("N", "120")))
+    found = compare(clean_database, target, events, seed, count)
     assert not found, "\n".join(found)

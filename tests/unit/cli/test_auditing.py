@@ -20,7 +20,17 @@ from support.audit import file_writer, record, signer, write
 READS = {
     *("status", "doctor", "events", "show", "search", "upstream", "downstream", "diff", "trace", "blast"),
     *("runs list", "runs show", "runs inputs", "runs outputs", "runs intervals", "runs versions", "runs last-good"),
-    *("impact", "review", "privacy", "may-delete", "check", "export openlineage", "export contract"),
+    *(
+        "impact",
+        "review",
+        "privacy",
+        "may-delete",
+        "check",
+        "policy check",
+        "policy explain",
+        "export openlineage",
+        "export contract",
+    ),
     *("dlq list", "dlq show", "outbox list", "graph dump", "graph verify", "retention list", "token list"),
     *("audit verify", "audit search"),
 }
