@@ -24,6 +24,8 @@ from headwater_schemas.events import ColumnLineage, LineageEvent
 
 _N = TypeVar("_N")
 _DATASETS_OF_DECLARATIONS = ("inputs", "outputs")
+_NONE = " " * 32
+"""In place of a hidden dataset's key."""
 _PARTITIONS = tuple(
     f"partition_{name}" for name in ("inputs", "outputs", "input_fields", "output_fields", "transforms")
 )
@@ -202,7 +204,9 @@ class _Without:
             registers["declared_lineage"] = (stamp, {**cell, "_declared_feeds": self.pairs(cell["_declared_feeds"])})
 
     def pairs(self, pairs: Any) -> list[str]:
-        return [pair for pair in pairs if not {pair[:32], pair[32:]} & self.hidden]
+        """Pairs of a declared lineage. That a job is declared to write a dataset is a fact of its own: it stays."""
+        ends = ([_NONE if end in self.hidden else end for end in (pair[:32], pair[32:])] for pair in pairs)
+        return ["".join(pair) for pair in ends if pair != [_NONE, _NONE]]
 
     def interval(self, facts: IntervalFacts) -> IntervalFacts:
         tenant = str(facts.identity["tenant"])
