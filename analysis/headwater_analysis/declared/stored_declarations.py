@@ -157,7 +157,7 @@ def _read(
     tx: Transaction, statement: str, keys: Iterable[str], *, shown: bool = False, **more: Any
 ) -> list[Declaration]:
     """Read declarations. With `shown`, dataset names are replaced by the shown names, so that they can be compared."""
-    rows = tx.rows(statement, keys=sorted(keys), **more)
+    rows: Sequence[Mapping[str, Any]] = tx.rows(statement, keys=sorted(keys), **more)
     named = {key for row in rows for name in _NAMED for key in row["declaration"].get(name) or ()}
     found = tx.one("declared/names", keys=sorted(named))["names"] if named else ()
     names = {key: (spelling(namespace, name), column) for key, namespace, name, column in found}

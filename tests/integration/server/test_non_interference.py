@@ -129,7 +129,8 @@ def test_on_the_demo(clean_database: Driver, target: Neo4jTarget) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seed", "count"), [(1, 100), *(pytest.param(seed, 250, marks=pytest.mark.nightly) for seed in range(2, 42))]
+    ("seed", "count"),
+    [(1, 100), *(pytest.param(seed, 250, marks=pytest.mark.nightly) for seed in (2, 3, 4, 13, 14, 24))],
 )
 def test_on_random_graphs(clean_database: Driver, target: Neo4jTarget, seed: int, count: int) -> None:
     pools = Pools(tenants=1, jobs=5, datasets=7, runs=8, queries=3, declarations=3)
