@@ -26,6 +26,7 @@ COPY analysis/ analysis/
 COPY producers/ producers/
 COPY consumers/ consumers/
 COPY review/ review/
+COPY audit/ audit/
 COPY server/ server/
 COPY cli/ cli/
 COPY spark_jobs/ spark_jobs/

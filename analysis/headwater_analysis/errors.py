@@ -6,6 +6,7 @@ AnalysisError
 ├── QuestionError        the question itself is wrong; names the field
 ├── TimeLimitError       the answer took longer than it may
 ├── ArrivalsUnknownError    Kafka can't be asked when records arrived
+├── NotFilteredError        the answer is for askers who may see everything
 ├── GraphUnreachableError   Neo4j doesn't answer
 └── GraphRefusedError    Neo4j refuses user, password or database, or the graph is of another version; names the setting
 
@@ -80,6 +81,16 @@ class ArrivalsUnknownError(AnalysisError):
         super().__init__(
             f"Which records of {topic} arrived then isn't known: {why}. The graph has the time when micro-batches read "
             "them (--read-time)."
+        )
+
+
+class NotFilteredError(AnalysisError):
+    """The answer is also made of what the asker may not see, and can't be had without it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This question is answered only for who may see everything: its answer can't be had without what you may "
+            "not see."
         )
 
 

@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 
 from headwater_analysis.assets import Asset, column_asset, dataset_asset, spelling
 from headwater_analysis.column_names import ColumnNameChange, ColumnNames, column_names
+from headwater_analysis.hidden import SeenDatasets
 from headwater_analysis.moments import moment
 from headwater_analysis.reader import Transaction
 from headwater_graph.keys import dataset_key
@@ -137,6 +138,11 @@ class Identities:
     def of(tx: Transaction) -> Identities:
         """Return the transaction's classes: every part of a question shares them."""
         return tx.common(Identities)
+
+    @property
+    def seen(self) -> SeenDatasets:
+        """The datasets that the asker may see."""
+        return SeenDatasets.of(self._tx)
 
     @property
     def any(self) -> bool:

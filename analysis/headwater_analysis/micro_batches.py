@@ -22,6 +22,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any, TypeVar
 
+from headwater_analysis.hidden import without_hidden
 from headwater_analysis.identity import Identities
 from headwater_analysis.reader import Transaction
 from headwater_graph.derive import neighbour_of, next_properties, other_incarnation, skipped
@@ -39,7 +40,7 @@ from headwater_graph.segments.segment import (
     block_property,
     put_slot_together,
 )
-from headwater_graph.segments.slots import Slot, end_of, positions, processing_time_of
+from headwater_graph.segments.slots import DatasetName, Slot, end_of, positions, processing_time_of
 from headwater_graph.summaries import retired_of
 
 T = TypeVar("T")
@@ -106,8 +107,9 @@ class StoredMicroBatch:
     def interval(self) -> IntervalFacts:
         """Decode all facts of the micro-batch."""
         if self._interval is None:
-            stored = put_slot_together(self._place, self.batch_id, self._slot, {})
-            self._interval = as_shown(self._identities, stored)
+            names: dict[str, DatasetName] = {}
+            stored = put_slot_together(self._place, self.batch_id, self._slot, names)
+            self._interval = as_shown(self._identities, without_hidden(self._identities.seen, stored, names))
         return self._interval
 
     def positions(self, type_: RelType, dataset: str) -> list[Mapping[str, Any]]:

@@ -11,9 +11,17 @@ from typing import TYPE_CHECKING, Any, Generic, LiteralString, TypeVar, cast
 from neo4j import ManagedTransaction, unit_of_work
 from neo4j.exceptions import AuthError, ConfigurationError, DriverError, Neo4jError
 
-from headwater_analysis.errors import GraphRefusedError, GraphUnreachableError, NotFoundError, TimeLimitError
+from headwater_analysis.errors import (
+    GraphRefusedError,
+    GraphUnreachableError,
+    NotFilteredError,
+    NotFoundError,
+    TimeLimitError,
+)
+from headwater_analysis.filtered import filtered
 from headwater_analysis.freshness import NOT_REPORTED, GraphState, TopicEnds, freshness, not_asked
 from headwater_analysis.settings import DEFAULT_STALE_SECONDS, DEFAULT_TENANT, DEFAULT_TIMEOUT_SECONDS
+from headwater_analysis.visibility import Visible
 from headwater_graph.connection import Neo4jTarget, connect
 from headwater_graph.schema import GRAPH_VERSION, version_mismatch
 from headwater_graph.statement_files import load
@@ -23,6 +31,10 @@ if TYPE_CHECKING:
 
 
 _PACKAGE = "headwater_analysis"
+_FULL_TEXT = "db.index.fulltext"
+_EVERYTHING = 2**31 - 1
+UNFILTERED = frozenset({"service/graph", "service/ping"})
+"""Statements whose rows name nothing and decide no answer: version, progress, and which look-ups can be left out."""
 
 
 def statement(name: str) -> LiteralString:
@@ -110,6 +122,7 @@ class Transaction:
         freshness: distance of the graph from the end of its topic.
         shared: objects that parts of one question share, by a name or by class (`common`).
         elsewhere: answers of other servers for the question (`asked`).
+        visible: what the asker may see; None: everything.
     """
 
     tenant: str
@@ -120,6 +133,7 @@ class Transaction:
     freshness: GraphState = NOT_REPORTED
     shared: dict[object, object] = field(default_factory=dict, compare=False, repr=False)
     elsewhere: Mapping[Hashable, object] = field(default_factory=dict, compare=False, repr=False)
+    visible: Visible | None = None
 
     def common(self, make: Callable[[Transaction], T], /) -> T:
         """Return the object that all parts of a question share, created from the transaction on first use.
@@ -166,7 +180,14 @@ class Transaction:
 
     def _run(self, name: str, parameters: dict[str, Any]) -> Result:
         # In one map, so that Neo4j caches one plan for all sizes of names and lists (decisions: one-parameter).
-        return self._tx.run(statement(name), {"given": {**parameters, "tenant": self.tenant}})
+        given = {**parameters, "tenant": self.tenant}
+        if self.visible is None or name in UNFILTERED:
+            return self._tx.run(statement(name), {"given": given})
+        given["visible"] = self.visible.given(self.tenant)
+        if "looked_at" in given and _FULL_TEXT in statement(name):
+            # The index counts what is hidden, too: with a limit, it could leave out what isn't.
+            given["looked_at"] = _EVERYTHING
+        return self._tx.run(filtered(statement(name)), {"given": given})
 
 
 class Reader:
@@ -180,9 +201,12 @@ class Reader:
             that, and a later answer is discarded. A server that stays silent for 5 s longer counts as unreachable.
         stale_seconds: as in `freshness`.
         ends: asked for the events topic's end offsets, if its consumers are silent.
+        visible: finds out what the asker may see, before each question; None: everything.
+        whole: whether only who may see everything is answered.
 
     Attributes:
         freshness: freshness of the graph, as of the last question.
+        filtered: whether the last question's asker may not see everything.
     """
 
     def __init__(
@@ -194,6 +218,8 @@ class Reader:
         timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
         stale_seconds: float = DEFAULT_STALE_SECONDS,
         ends: TopicEnds = not_asked,
+        visible: Callable[[], Visible | None] | None = None,
+        whole: bool = False,
     ) -> None:
         self._driver = driver
         self._target = target
@@ -201,7 +227,10 @@ class Reader:
         self.timeout_seconds = timeout_seconds
         self._stale_seconds = stale_seconds
         self._ends = ends
+        self._visible = visible
+        self._whole = whole
         self.freshness = NOT_REPORTED
+        self.filtered = False
 
     def read(self, question: Callable[[Transaction], T], *, timeout_seconds: float | None = None) -> T:
         """Run `question` in one read transaction, and return its answer; it is run again if the transaction was lost.
@@ -213,10 +242,14 @@ class Reader:
         """
         limit = self.timeout_seconds if timeout_seconds is None else timeout_seconds
         elsewhere: dict[Hashable, object] = {}
+        visible = None if self._visible is None else self._visible()
+        self.filtered = visible is not None
+        if self._whole and self.filtered:
+            raise NotFilteredError
         ends = time.monotonic() + limit
         while True:
             try:
-                return self._attempt(question, limit, elsewhere)
+                return self._attempt(question, limit, elsewhere, visible)
             except _IndexInMakingError:
                 if time.monotonic() >= ends:
                     raise
@@ -224,10 +257,16 @@ class Reader:
             except _WantedError as wanted:
                 elsewhere[wanted.of] = wanted.ask()
 
-    def _attempt(self, question: Callable[[Transaction], T], limit: float, elsewhere: Mapping[Hashable, object]) -> T:
+    def _attempt(
+        self,
+        question: Callable[[Transaction], T],
+        limit: float,
+        elsewhere: Mapping[Hashable, object],
+        visible: Visible | None,
+    ) -> T:
         @unit_of_work(timeout=limit)
         def work(tx: ManagedTransaction) -> T:
-            return question(self._begun(Transaction(self.tenant, tx, elsewhere=elsewhere)))
+            return question(self._begun(Transaction(self.tenant, tx, elsewhere=elsewhere, visible=visible)))
 
         def ask() -> T:
             with self._driver.session(database=self._target.database, default_access_mode="READ") as session:

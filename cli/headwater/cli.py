@@ -4,7 +4,8 @@ Adding a command
     1. Write `headwater/commands/<name>.py` with either a function `command` (its parameters are the options, its
        docstring the help) or, for a group such as `graph dump`, a `typer.Typer` named `app`. A module of several
        commands has a function with the name of each.
-    2. Add it to `headwater.command_list.COMMANDS`, with its panel of `--help`.
+    2. Add it to `headwater.command_list.COMMANDS`, with its panel of `--help`. If it changes something, also add it to
+       `CHANGES`, by which the audit knows it.
 
 Only the module of the command being run is imported, so `headwater run` in a Spark driver never sees neo4j. Inside a
 command: raise the errors of `headwater.errors`, print with `headwater.console.console`, clean up in `finally` or with a
@@ -31,6 +32,7 @@ import typer
 from rich.markup import escape
 from typer.core import TyperGroup
 
+from headwater.auditing import AuditedCommand
 from headwater.command_list import BROUGHT, CHECKOUT_ONLY, COMMANDS, Command
 from headwater.console import console
 from headwater.errors import ConfigurationError, ExitCode, HeadwaterError
@@ -170,12 +172,14 @@ def _load(name: str) -> ModuleType:
 def _register(app: typer.Typer, name: str, module: ModuleType) -> None:
     if hasattr(module, "app"):
         for info in module.app.registered_commands:
+            info.cls = AuditedCommand
             info.help = info.help or _paragraphs(info.callback)
         app.add_typer(module.app, name=name, rich_help_panel=COMMANDS[name].panel)
     else:
         command = module.command if hasattr(module, "command") else getattr(module, name)
         app.command(
             name=name,
+            cls=AuditedCommand,
             help=_paragraphs(command),
             context_settings=getattr(module, "CONTEXT", None),
             rich_help_panel=COMMANDS[name].panel,

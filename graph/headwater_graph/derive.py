@@ -504,6 +504,7 @@ def plan_edges(plan: PlanFacts) -> Iterator[PlanRelationship]:
             "key": keys.edge_key(tenant, type_, key, start, end, *described),
             "plan": key,
             "job": plan.job,
+            keys.SCOPE: plan.identity[keys.SCOPE],
             "type": edge.type.value,
             "kind": edge.kind.value,
             "masking": edge.masking,

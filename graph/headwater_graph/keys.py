@@ -40,6 +40,9 @@ from headwater_schemas.identity import Part, canonical, graph_key, key_of
 
 _CACHED = 1 << 14
 
+ASSET = "_asset"
+SCOPE = "_scope"
+
 
 @lru_cache(_CACHED)
 def job_key(tenant: str, namespace: str, name: str) -> str:
@@ -63,6 +66,28 @@ def alias_key(tenant: str, namespace: str, name: str) -> str:
 def column_key(tenant: str, dataset: str, path: str) -> str:
     """Key of a column of the dataset with that key."""
     return graph_key(tenant, "column", dataset, path)
+
+
+@lru_cache(_CACHED)
+def scope_key(tenant: str, kind: str, namespace: str = "") -> str:
+    """Key of a scope: all datasets or jobs of a namespace, or all consumers. Short, as every node has one."""
+    return graph_key(tenant, "scope", kind, namespace)[:16]
+
+
+def owned(tenant: str, kind: str, namespace: str, asset: str) -> Props:
+    """Properties of a node by which it is found out who may see it: the asset that it belongs to, and its scope.
+
+    Args:
+        kind: "dataset", "job" or "consumer".
+        namespace: of the dataset or job; empty for a consumer.
+        asset: key of the dataset, job or consumer; its own nodes, such as columns and runs, have it, too.
+    """
+    return {ASSET: asset, SCOPE: scope_key(tenant, kind, namespace)}
+
+
+def owner_of(identity: Props) -> Props:
+    """Copy these properties for a node that belongs to the asset of another."""
+    return {name: identity[name] for name in (ASSET, SCOPE)}
 
 
 def version_key(tenant: str, dataset: str, format_: str, version: str) -> str:
@@ -166,10 +191,17 @@ def use_properties(tenant: str, owner: str, use: UseKey, registers: Registers) -
     return out
 
 
-def column_identity(tenant: str, dataset: str, path: str) -> Props:
-    """Properties of a column that follow from its key."""
-    key = column_key(tenant, dataset, path)
-    return {"key": key, "name": path, "tenant": tenant, "dataset": dataset, "_words": column_words(tenant, path)}
+def column_identity(dataset: Props, path: str) -> Props:
+    """Properties of a column that follow from its path and its dataset's identity."""
+    tenant, of = str(dataset["tenant"]), str(dataset["key"])
+    return {
+        "key": column_key(tenant, of, path),
+        "name": path,
+        "tenant": tenant,
+        "dataset": of,
+        "_words": column_words(tenant, path),
+        **owner_of(dataset),
+    }
 
 
 def interval_identity(key: str, tenant: str, query: str, query_id: str, batch_id: int) -> Props:
@@ -191,7 +223,7 @@ def conflict_identity(interval: IntervalFacts, digest: str) -> Props:
     return {**identity, "key": key, "name": f"batch {interval.batch_id} (conflict)"}
 
 
-def feeds_identity(tenant: str, job_name: str, link: Link) -> Props:
-    """Properties of a FEEDS relationship that follow from its key."""
+def feeds_identity(tenant: str, job_name: str, scope: str, link: Link) -> Props:
+    """Properties of a FEEDS relationship that follow from its key; `scope` is that of its job."""
     key = feeds_key(tenant, link.via, link.start, link.end)
-    return {"key": key, "job": link.via, "job_name": job_name}
+    return {"key": key, "job": link.via, "job_name": job_name, SCOPE: scope}

@@ -180,7 +180,7 @@ class _Graph:
         facts = delta.datasets[dataset]
         current = derive.current_paths(facts)
         for path, column in facts.columns.items():
-            properties = column_identity(str(identity["tenant"]), dataset, path) | flatten(column.registers)
+            properties = column_identity(identity, path) | flatten(column.registers)
             self._visitor.node(Label.COLUMN, properties | stamped(column.registers))
             validity = derive.column_validity(path, column, current)
             self.relationship(RelType.HAS_COLUMN, dataset, str(properties["key"]), validity)
@@ -298,7 +298,7 @@ class _Graph:
             properties: dict[str, Any] = {"declarations": by_sets.get(link)}
             if link.type is RelType.FEEDS:
                 job = delta.jobs[link.via]
-                properties |= feeds_identity(str(job.identity["tenant"]), str(job.identity["name"]), link)
+                properties |= feeds_identity(*_named(job.identity), link)
             elif link.type is RelType.USED:
                 properties["_job"] = delta.plans[link.end].job
             if link.type in (RelType.READS, RelType.WRITES, RelType.FEEDS):
@@ -310,3 +310,7 @@ class _Graph:
             self.relationship(
                 link.type, link.start, link.end, {**properties, "first_seen": seen.first, "last_seen": seen.last}
             )
+
+
+def _named(job: Props) -> tuple[str, str, str]:
+    return str(job["tenant"]), str(job["name"]), str(job[keys.SCOPE])

@@ -6,6 +6,9 @@
 | `lineage.events.dlq` | records that can't be applied, unchanged  | delete  | forever  |
 | `lineage.schemas`    | fingerprint → Avro schema                 | compact |           |
 
+Where the audit is written to Kafka, `lineage.audit` has its lines, in one partition, so that they have an order. They
+never expire.
+
 The graph is rebuilt from the events topic, so its records must never expire.
 """
 
@@ -39,6 +42,7 @@ BROKER_DEFAULT = -1
 # can't result from a prefix, because each name has a suffix.
 _LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
 _LONGEST_NAME = 249
+_FOREVER = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
 
 
 def is_legal_name(name: str) -> bool:
@@ -80,6 +84,11 @@ class TopicNames:
     def dead_letters(self) -> str:
         """The topic of records that can't be applied."""
         return f"{self.prefix}.events.dlq"
+
+    @property
+    def audit(self) -> str:
+        """The topic of the audit's lines."""
+        return f"{self.prefix}.audit"
 
     @property
     def schemas(self) -> str:
@@ -140,19 +149,23 @@ def topic_specs(
         max_message_bytes: the largest record batch of the events topic, as compressed by the producer.
     """
     names = names or TopicNames()
-    forever = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
     dead_letter_bytes = max_message_bytes + DEAD_LETTER_HEADROOM_BYTES
     return (
         TopicSpec(
             names.events,
             partitions,
             # The broker's time bounds an event's times; the producer's clock isn't trusted.
-            forever | {"max.message.bytes": str(max_message_bytes), "message.timestamp.type": "LogAppendTime"},
+            _FOREVER | {"max.message.bytes": str(max_message_bytes), "message.timestamp.type": "LogAppendTime"},
             replication_factor,
         ),
-        TopicSpec(names.dead_letters, 1, forever | {"max.message.bytes": str(dead_letter_bytes)}, replication_factor),
+        TopicSpec(names.dead_letters, 1, _FOREVER | {"max.message.bytes": str(dead_letter_bytes)}, replication_factor),
         TopicSpec(names.schemas, 1, {"cleanup.policy": "compact"}, replication_factor),
     )
+
+
+def audit_spec(names: TopicNames, *, replication_factor: int = BROKER_DEFAULT) -> TopicSpec:
+    """Required settings of the topic of the audit."""
+    return TopicSpec(names.audit, 1, _FOREVER, replication_factor)
 
 
 def ensure_topics(

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from headwater_server.identity import ANONYMOUS, ANONYMOUS_READER, Identity
 from headwater_server.identity.authentication import Authentication
-from headwater_server.identity.lists import items, networks_in, scopes_in
+from headwater_server.identity.credentials import BearerVerifier
+from headwater_server.identity.lists import algorithms_in, items, networks_in, scopes_in
 from headwater_server.identity.proxy import LEAST_SECRET_CHARS, TrustedProxy
 from headwater_server.identity.tokens import TokenVerifier
 from headwater_server.settings import AccessSettingsError, ServeSettings
 from headwater_server.tls import ServerTls
+
+if TYPE_CHECKING:
+    from headwater_server.identity.login import Client, Login
 
 
 def configured_authentication(serve: ServeSettings) -> Authentication:
@@ -20,8 +26,12 @@ def configured_authentication(serve: ServeSettings) -> Authentication:
         AccessSettingsError: settings contradict each other.
         TokensFileError: the tokens file is broken.
     """
+    bearer, login = _oidc(serve)
     return Authentication(
         tokens=None if serve.tokens_file is None else TokenVerifier(Path(serve.tokens_file)),
+        bearer=bearer,
+        login=login,
+        sessions=None if login is None else login.sessions,
         proxy=_proxy(serve),
         certificate_scopes=None if serve.tls_client_ca is None else scopes_in(serve.tls_client_scopes),
     )
@@ -53,6 +63,93 @@ def anonymous_identity(serve: ServeSettings, authentication: Authentication) -> 
     if serve.allow_anonymous_reads:
         return ANONYMOUS_READER
     return ANONYMOUS if serve.loopback and not authentication.configured else None
+
+
+def _oidc(serve: ServeSettings) -> tuple[BearerVerifier | None, Login | None]:
+    """Access tokens and the log-in of the OIDC provider; None: not in this way.
+
+    Raises:
+        AccessSettingsError: half of the settings is missing.
+    """
+    if serve.oidc_issuer is None:
+        for name in ("oidc_audience", "oidc_client_id", "oidc_client_secret", "public_url"):
+            if name in serve.model_fields_set:
+                raise AccessSettingsError(
+                    f"HEADWATER_SERVE_{name.upper()} is set, and no OIDC provider.",
+                    "Set HEADWATER_SERVE_OIDC_ISSUER to the provider's issuer.",
+                )
+        return None, None
+    # httpx2, joserfc and Authlib are only loaded where they are used.
+    from headwater_server.identity.oidc import JwtRules, JwtVerifier, OidcVerifier
+    from headwater_server.identity.provider import Provider, is_safe_url
+
+    if not is_safe_url(serve.oidc_issuer):
+        raise AccessSettingsError(
+            "HEADWATER_SERVE_OIDC_ISSUER isn't the HTTPS URL of an issuer.",
+            "Set it to the value of `issuer` in the provider's discovery document, such as https://login.example.org.",
+        )
+    if serve.oidc_audience is None and serve.oidc_client_id is None:
+        raise AccessSettingsError(
+            "HEADWATER_SERVE_OIDC_ISSUER is set, and nothing that uses it.",
+            "Set HEADWATER_SERVE_OIDC_AUDIENCE for access tokens, HEADWATER_SERVE_OIDC_CLIENT_ID for the log-in on the "
+            "page, or both.",
+        )
+    client = _login_client(serve)
+    rules = JwtRules(
+        algorithms_in(serve.oidc_algorithms),
+        serve.oidc_clock_skew_seconds,
+        serve.oidc_groups_claim,
+        serve.oidc_tenant_claim,
+        scopes_in(serve.oidc_scopes),
+    )
+    provider = Provider(serve.oidc_issuer)
+    verifier = JwtVerifier(provider, rules)
+    bearer = None if serve.oidc_audience is None else OidcVerifier(verifier, serve.oidc_audience)
+    if client is None:
+        return bearer, None
+    from headwater_server.identity.login import Login
+
+    return bearer, Login(provider, verifier, client, serve.session_max_seconds)
+
+
+def _login_client(serve: ServeSettings) -> Client | None:
+    """This server as a client of the provider; None: nobody can log in on the page.
+
+    Raises:
+        AccessSettingsError: half of the settings is missing.
+    """
+    secret = serve.oidc_client_secret.get_secret_value()
+    if serve.oidc_client_id is None:
+        if secret or serve.public_url is not None:
+            raise AccessSettingsError(
+                "HEADWATER_SERVE_OIDC_CLIENT_SECRET or HEADWATER_SERVE_PUBLIC_URL is set, and no client of the "
+                "provider.",
+                "Set HEADWATER_SERVE_OIDC_CLIENT_ID to the id that the provider gave this server.",
+            )
+        return None
+    from headwater_server.identity.login import Client
+    from headwater_server.identity.provider import is_safe_url
+
+    url = urlsplit(serve.public_url or "")
+    if serve.public_url is None or not is_safe_url(serve.public_url) or url.query:
+        raise AccessSettingsError(
+            "The log-in on the page needs the URL by which browsers reach this server: HTTPS, or HTTP on a loopback "
+            "address, without a query.",
+            "Set HEADWATER_SERVE_PUBLIC_URL, such as https://lineage.example.org, and register "
+            "https://lineage.example.org/login/callback with the provider.",
+        )
+    if (hosts := serve.hosts()) is not None and url.hostname not in hosts:
+        raise AccessSettingsError(
+            "HEADWATER_SERVE_PUBLIC_URL has a host name that requests may not use for this server.",
+            f"Add {url.hostname} to HEADWATER_SERVE_ALLOWED_HOSTS.",
+        )
+    scopes = serve.oidc_login_scopes.split()
+    if "openid" not in scopes:
+        raise AccessSettingsError(
+            "HEADWATER_SERVE_OIDC_LOGIN_SCOPES hasn't `openid`: the provider would give no ID token.",
+            "Add openid to it.",
+        )
+    return Client(serve.oidc_client_id, secret, " ".join(scopes), serve.public_url.rstrip("/"))
 
 
 def _proxy(serve: ServeSettings) -> TrustedProxy | None:

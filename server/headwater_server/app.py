@@ -23,6 +23,7 @@ from headwater_server.handlers import add_handlers
 from headwater_server.identity.authentication import Authentication
 from headwater_server.metrics import ServeMetrics
 from headwater_server.middleware.answers import Codings, Head, SecurityHeaders
+from headwater_server.middleware.audit import RequestAudit
 from headwater_server.middleware.bodies import Bodies, Media
 from headwater_server.middleware.hosts import Hosts, Sites
 from headwater_server.middleware.identify import Identify
@@ -56,6 +57,8 @@ def create_app(graph: Graph, authentication: Authentication | None = None, tls: 
     limits = graph.serve
     if authentication is None:
         authentication = configured_authentication(limits)
+    if graph.audit is not None:
+        metrics.audit.watch(graph.audit.writer)
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -76,6 +79,7 @@ def create_app(graph: Graph, authentication: Authentication | None = None, tls: 
             Middleware(Measure, metrics=metrics),
             Middleware(SecurityHeaders),
             Middleware(Unforeseen),
+            Middleware(RequestAudit, audit=graph.audit, tenant=graph.analysis.tenant, metrics=metrics.audit),
             Middleware(Hosts, names=limits.hosts()),
             Middleware(Sites),
             Middleware(Paths, below=BELOW),
@@ -121,6 +125,10 @@ def create_app(graph: Graph, authentication: Authentication | None = None, tls: 
     app.state.decoding, app.state.declaring = CapacityLimiter(1), CapacityLimiter(1)
     _document(app)
     app.router.routes.extend(page_routes())
+    if authentication.login is not None:
+        from headwater_server.routes.login import login_routes
+
+        app.router.routes.extend(login_routes(authentication.login, metrics.authentication))
     metrics.declare(route.path_format for route in app.routes if isinstance(route, Route))
     return app
 
@@ -133,7 +141,7 @@ def _document(app: FastAPI) -> None:
         return JSONResponse(whole, headers={"Cache-Control": "no-cache"})
 
     app.openapi_schema = whole  # the result of `app.openapi()`
-    app.router.routes.append(ScopedRoute("/openapi.json", openapi, needs=Access.OPEN))
+    app.router.routes.append(ScopedRoute("/openapi.json", openapi, needs=Access.OPEN, recorded=False))
 
 
 @cache

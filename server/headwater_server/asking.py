@@ -15,32 +15,47 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache, partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
 from neo4j import Driver
 from pydantic import TypeAdapter
 from starlette.responses import Response
+from starlette.types import Receive, Send
+from starlette.types import Scope as AsgiScope
 
 from headwater_analysis.checks import Exemption
 from headwater_analysis.freshness import NOT_REPORTED, GraphState, TopicEnds, not_asked
 from headwater_analysis.impact import Policy
+from headwater_analysis.paging import Page
 from headwater_analysis.reader import Reader
 from headwater_analysis.settings import AnalysisSettings
+from headwater_analysis.texts import without_texts
 from headwater_analysis.trace import Arrivals
+from headwater_analysis.visibility import Visible
+from headwater_audit.audit import Audit
 from headwater_graph.connection import Neo4jTarget
 from headwater_openlineage.intake.settings import IntakeSettings
 from headwater_openlineage.intake.sink import IntakeSink
+from headwater_server.authorization import FILTERED, Authorization, Decision
 from headwater_server.documented import problem_responses
-from headwater_server.identity import Identity, identity_of
+from headwater_server.identity import Identity, Scope, identity_of
 from headwater_server.parameters import SHORTEST_TIMEOUT_SECONDS, known_only
 from headwater_server.problems import OF_INTAKE, ProblemType
 from headwater_server.scoped import Needs, api_route
 from headwater_server.settings import ServeSettings
 
 BELOW = "/api/v1"
+# What a record of the audit has of a request, besides the identity and the parameters of path and query: keys in its
+# scope, which whoever knows sets before the answer begins.
+RESULTS = "headwater.results"
+"""Number of items that the answer is about; without one, it has none to count."""
+FILTERS = "headwater.filters"
+"""Names and values of the parameters that the body has: `[("dataset", "kafka://broker/orders")]`."""
+DECISION = "headwater.decision"
+"""Decision of the authorisation: `("allow" | "deny", names of the rules that decided)`."""
 
 _PROBLEMS = problem_responses(
     *(kind for kind in ProblemType if kind not in OF_INTAKE | {ProblemType.NO_SUCH_PATH, ProblemType.METHOD})
@@ -73,29 +88,69 @@ def area(
 _HEADERS = {"Cache-Control": "private, no-cache"}
 
 
-def answered(request: Request, answer: Any, *, graph: GraphState = NOT_REPORTED, status: int = 200) -> Response:
-    """The response with `answer`, a dataclass of plain values, and how far the graph is behind its topic."""
+def answered(
+    request: Request, answer: Any, *, graph: GraphState = NOT_REPORTED, filtered: bool = False, status: int = 200
+) -> Response:
+    """The response with `answer`, a dataclass of plain values, and how far the graph is behind its topic.
+
+    Without the scope `expressions`, expressions, SQL, file paths and error texts aren't in it.
+    """
     kind: Any = type(answer)
+    if Scope.EXPRESSIONS not in identity_of(request.scope).scopes:
+        answer = without_texts(answer)
     content = _adapter(kind).dump_json(answer)
+    if filtered:
+        content = b'%s,"filtered":true}' % content[:-1]
     if graph != NOT_REPORTED:
         content = b'%s,"graph":%s}' % (content[:-1], _adapter(GraphState).dump_json(graph))
     if request.method != "GET":
-        return _sent(content, status)
+        return _sent(answer, content, status)
     tag = f'W/"{hashlib.blake2b(content, digest_size=16).hexdigest()}"'
     headers = {**_HEADERS, "ETag": tag}
     if _names(request.headers.get("if-none-match", ""), tag):
-        return Response(status_code=304, headers=headers)
-    return Response(content, media_type="application/json", headers=headers)
+        return _Counted(answer, status_code=304, headers=headers)
+    return _Counted(answer, content=content, media_type="application/json", headers=headers)
 
 
 def sent(answer: Any, *, status: int) -> Response:
     """Build the response with `answer` to a request with a body."""
     kind: Any = type(answer)
-    return _sent(_adapter(kind).dump_json(answer), status)
+    return _sent(answer, _adapter(kind).dump_json(answer), status)
 
 
-def _sent(content: bytes, status: int) -> Response:
-    return Response(content, status, media_type="application/json", headers={"Cache-Control": "no-store"})
+def _sent(answer: Any, content: bytes, status: int) -> Response:
+    headers = {"Cache-Control": "no-store"}
+    return _Counted(answer, content=content, status_code=status, media_type="application/json", headers=headers)
+
+
+class _Counted(Response):
+    """Response that writes the number of its answer's items into the scope, for the audit."""
+
+    def __init__(self, answer: Any, **options: Any) -> None:
+        super().__init__(**options)
+        self._results = results_of(answer)
+
+    async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        """Handle one ASGI request."""
+        if self._results is not None:
+            scope[RESULTS] = self._results
+        await super().__call__(scope, receive, send)
+
+
+def results_of(answer: Any) -> int | None:
+    """Number of items that an answer is about: its `total`, or that of its first page; else events taken, or items.
+
+    None: it has none to count.
+    """
+    for name in ("total", "events", "published"):
+        if type(number := getattr(answer, name, None)) is int:
+            return number
+    parts = (getattr(answer, each.name) for each in fields(answer)) if is_dataclass(answer) else ()
+    for part in parts:
+        if isinstance(part, Page):
+            return part.total
+    items = getattr(answer, "items", None)
+    return len(items) if isinstance(items, tuple | list) else None
 
 
 @cache
@@ -117,7 +172,8 @@ class Graph:
     The driver stays the caller's to close. Without a policy, Headwater's default policy is used. Without a sink no
     events are accepted, independent of the settings. Exemptions are of findings of the rules. Without `arrivals` Kafka
     can't
-    be asked when records arrived.
+    be asked when records arrived. Without `authorization` every identity sees everything. Without `audit` no requests
+    are recorded; its writer stays the caller's to close.
     """
 
     driver: Driver
@@ -130,13 +186,21 @@ class Graph:
     exemptions: tuple[Exemption, ...] = ()
     ends: TopicEnds = not_asked
     arrivals: Arrivals | None = None
+    authorization: Authorization | None = None
+    audit: Audit | None = None
 
     def tenant_of(self, identity: Identity) -> str:
         """The only tenant whose graph an identity may ask and change."""
         return self.analysis.tenant if identity.tenant is None else identity.tenant
 
-    def reader(self, identity: Identity, timeout_seconds: float | None = None) -> Reader:
-        """Reader of what an identity may see, with the requested time limit, or the maximum if that is less."""
+    def reader(self, identity: Identity, timeout_seconds: float | None = None, *, operation: str = "") -> Reader:
+        """Reader of what an identity may see.
+
+        Args:
+            identity: the asker.
+            timeout_seconds: the requested time limit; `serve.timeout_max_seconds` caps it.
+            operation: id of the operation that asks. Only those of `FILTERED` are for who may not see everything.
+        """
         wanted = self.analysis.timeout_seconds if timeout_seconds is None else timeout_seconds
         limit = min(wanted, self.serve.timeout_max_seconds)
         return Reader(
@@ -146,7 +210,25 @@ class Graph:
             timeout_seconds=limit,
             stale_seconds=self.analysis.stale_seconds,
             ends=self.ends,
+            visible=None if self.authorization is None else partial(self._visible, self.authorization, identity),
+            whole=operation not in FILTERED,
         )
+
+    def _visible(self, authorization: Authorization, identity: Identity) -> Visible | None:
+        """Find out what an identity may see."""
+        whole = Reader(
+            self.driver,
+            self.target,
+            tenant=self.tenant_of(identity),
+            timeout_seconds=self.serve.timeout_max_seconds,
+        )
+        return authorization.visible(identity, whole)
+
+    def decision(self, identity: Identity) -> Decision | None:
+        """Decide whether an identity sees everything; None: everybody does."""
+        if self.authorization is None:
+            return None
+        return self.authorization.everything(identity, self.tenant_of(identity))
 
     def page(self, limit: int | None) -> int:
         """Page size for a request: its limit or the default, at most `serve.page_max_items`."""
@@ -167,12 +249,22 @@ class Asking:
         Raises:
             AnalysisError: from `question`; `handlers` turns it into a problem.
         """
-        reader = self.graph.reader(identity_of(self.request.scope), self.timeout_seconds)
-        return answered(self.request, question(reader), graph=reader.freshness)
+        scope = self.request.scope
+        identity, operation = identity_of(scope), scope["route"].operation_id
+        if (decision := self.graph.decision(identity)) is not None:
+            scope[DECISION] = ("allow" if decision.allowed or operation in FILTERED else "deny", decision.policies)
+        reader = self.graph.reader(identity, self.timeout_seconds, operation=operation)
+        answer = question(reader)
+        return answered(self.request, answer, graph=reader.freshness, filtered=reader.filtered)
 
     def page(self, limit: int | None) -> int:
         """Page size for a request: its limit or the default, at most `serve.page_max_items`."""
         return self.graph.page(limit)
+
+
+def note_body(request: Request, parameters: Mapping[str, Any]) -> None:
+    """Note the parameters of a body for the audit, which doesn't read bodies; one that is None wasn't given."""
+    request.scope[FILTERS] = [(name, str(value)) for name, value in parameters.items() if value is not None]
 
 
 async def _asking(

@@ -103,7 +103,7 @@ def document(routes: Sequence[BaseRoute]) -> dict[str, Any]:
     bodies = [route.body_field.field_info.annotation for route in operations if route.body_field is not None]
     for route in operations:
         if _ANSWERS_TO_NONE.isdisjoint(route.tags) and dataclasses.is_dataclass(route.response_model):
-            _schema_of(schemas, route.response_model)["properties"]["graph"] = _STATE
+            _schema_of(schemas, route.response_model)["properties"] |= {"graph": _STATE, "filtered": _FILTERED}
     describe(schemas, [ProblemDetails, GraphState, *(route.response_model for route in operations), *bodies])
     for path in whole["paths"].values():
         for operation in path.values():
@@ -121,6 +121,10 @@ _ANSWERS_TO_NONE = frozenset({"intake", "declarations", "identity", "service"})
 _STATE = {
     "$ref": "#/components/schemas/GraphState",
     "description": "How far the graph is behind the events topic; absent where no consumer has ever reported.",
+}
+_FILTERED = {
+    "const": True,
+    "description": "The answer of a graph without what the asker may not see; absent for who may see everything.",
 }
 
 

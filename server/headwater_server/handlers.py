@@ -18,6 +18,7 @@ from headwater_analysis.errors import (
     ArrivalsUnknownError,
     GraphRefusedError,
     GraphUnreachableError,
+    NotFilteredError,
     NotFoundError,
     QuestionError,
     TimeLimitError,
@@ -46,6 +47,8 @@ def _of_question(_request: Request, error: Exception) -> Response:
             return problem(ProblemType.AMBIGUOUS, _short(error), candidates=error.candidates)
         case QuestionError():
             return problem(ProblemType.QUESTION, _short(error), errors=(FieldProblem(error.field, _short(error)),))
+        case NotFilteredError():
+            return problem(ProblemType.NOT_FILTERED, _short(error))
         case TimeLimitError():
             return problem(ProblemType.TIME_LIMIT, f"{error.what}, or allow more with `timeout`.")
         # The messages of these three name addresses and users of ours: they are for the log.

@@ -12,6 +12,7 @@ from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 
 from headwater_analysis.checks import RULES
+from headwater_audit.writer import AuditWriter, Commit
 from headwater_openlineage.intake.receiving import RefusalReason
 from headwater_openlineage.intake.request import RequestOutcome
 from headwater_openlineage.lenient import NoteKind
@@ -42,6 +43,13 @@ class RequestRejection(StrEnum):
 
     BUSY = "busy"
     KAFKA = "kafka"
+
+
+class AuditResult(StrEnum):
+    """Fate of a record."""
+
+    DURABLE = "durable"
+    LOST = "lost"
 
 
 class IntakeMetrics:
@@ -150,6 +158,52 @@ class AuthenticationMetrics:
         self._tls_files.set(up)
 
 
+class AuditMetrics:
+    """Metrics of the audit.
+
+    Args:
+        registry: of the server.
+    """
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._records = Counter(
+            f"{_PREFIX}_audit_records",
+            "Records of the audit, by whether they are durable or lost.",
+            ["result"],
+            registry=registry,
+        )
+        for result in AuditResult:
+            self._records.labels(result.value)
+        self._refusals = Counter(
+            f"{_PREFIX}_audit_refused_requests",
+            "Requests that were answered 503 because the audit couldn't be written.",
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            f"{_PREFIX}_audit_commit_duration_seconds",
+            "Time that the disk or Kafka takes for the records of one commit.",
+            buckets=_SECONDS,
+            registry=registry,
+        )
+        self._broken = Gauge(
+            f"{_PREFIX}_audit_broken", "1 while the audit can't be written; 0 without an audit.", registry=registry
+        )
+
+    def watch(self, writer: AuditWriter) -> None:
+        """Record the commits of a writer."""
+        self._broken.set_function(lambda: writer.problem is not None)
+        writer.committed = self._committed
+
+    def _committed(self, commit: Commit) -> None:
+        self._records.labels(AuditResult.DURABLE.value).inc(commit.durable)
+        self._records.labels(AuditResult.LOST.value).inc(commit.lost)
+        self._seconds.observe(commit.seconds)
+
+    def refused(self) -> None:
+        """Count a request that was refused for want of a record."""
+        self._refusals.inc()
+
+
 class CheckMetrics:
     """Metrics of the latest check of the rules: findings and exempted findings, by rule.
 
@@ -226,6 +280,7 @@ class ServeMetrics:
         self.authentication = AuthenticationMetrics(self.registry)
         self.intake = IntakeMetrics(self.registry)
         self.checks = CheckMetrics(self.registry)
+        self.audit = AuditMetrics(self.registry)
         build = Gauge(f"{_PREFIX}_build_info", "1; the release is in the label.", ["version"], registry=self.registry)
         build.labels(version("headwater")).set(1)
 

@@ -34,4 +34,4 @@ def _route(static: StaticFiles, path: str, name: str) -> Route:
         response.headers["Cache-Control"] = "no-cache"
         return response
 
-    return ScopedRoute(path, serve, needs=Access.OPEN)
+    return ScopedRoute(path, serve, needs=Access.OPEN, recorded=False)

@@ -14,6 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from headwater_analysis.runs import CONTEXT_NAMES, RunFilter
+from headwater_server.identity import Scope, identity_of
 
 QueryNames: TypeAlias = dict[tuple[str, str], dict[str, bool]]
 """By path pattern and method, the query's parameters, and whether each may be given several times."""
@@ -126,6 +127,7 @@ Types = list[Annotated[str, AnyCase, Field(min_length=1)]]
 
 
 async def _only(
+    request: Request,
     *,
     where: Annotated[
         Values,
@@ -145,6 +147,9 @@ async def _only(
     ] = None,
     rejected: Annotated[bool, Query(description="Only runs that rejected rows.")] = False,
 ) -> RunFilter:
+    if statement is not None and Scope.EXPRESSIONS not in identity_of(request.scope).scopes:
+        reason = "Who asks for the text of SQL needs the scope `expressions`."
+        raise RequestValidationError([{"loc": ("query", "statement"), "msg": reason}])
     return RunFilter(where=tuple(where), period=period, statement=statement, rejected=rejected)
 
 

@@ -8,6 +8,7 @@
 | 400 | `urn:headwater:credentials` | the request has more than one credential |
 | 401 | `urn:headwater:unauthenticated` | the request has no credential, or one that isn't valid |
 | 403 | `urn:headwater:forbidden` | the credential doesn't give the scope that the route needs |
+| 403 | `urn:headwater:not-filtered` | the answer is for askers who may see everything |
 | 403 | `urn:headwater:cross-site` | a page of another site makes a browser ask |
 | 404 | `urn:headwater:not-found` | no such asset, run, record; with the nearest names |
 | 404 | `urn:headwater:no-such-path` | nothing is served there |
@@ -20,6 +21,7 @@
 | 421 | `urn:headwater:host` | the `Host` of the request is no name of this server |
 | 422 | `urn:headwater:parameters` | a parameter or field is unknown, missing or ill-formed; with each |
 | 500 | `urn:headwater:defect` | an error nobody foresaw; the log has it under `instance` |
+| 503 | `urn:headwater:audit-unavailable` | who asks what is recorded, and can't be now |
 | 503 | `urn:headwater:busy` | too many questions wait already |
 | 503 | `urn:headwater:kafka-unavailable` | Kafka didn't acknowledge the events in time, or too many wait for it |
 | 503 | `urn:headwater:provider-unavailable` | the provider that verifies the credential doesn't answer |
@@ -61,6 +63,7 @@ class ProblemType(StrEnum):
     HOST = "urn:headwater:host"
     PARAMETERS = "urn:headwater:parameters"
     DEFECT = "urn:headwater:defect"
+    AUDIT_UNAVAILABLE = "urn:headwater:audit-unavailable"
     BUSY = "urn:headwater:busy"
     GRAPH_UNREACHABLE = "urn:headwater:graph-unreachable"
     GRAPH_REFUSED = "urn:headwater:graph-refused"
@@ -73,6 +76,7 @@ class ProblemType(StrEnum):
     CREDENTIALS = "urn:headwater:credentials"
     UNAUTHENTICATED = "urn:headwater:unauthenticated"
     FORBIDDEN = "urn:headwater:forbidden"
+    NOT_FILTERED = "urn:headwater:not-filtered"
     PROVIDER_UNAVAILABLE = "urn:headwater:provider-unavailable"
 
 
@@ -108,6 +112,7 @@ STATUS: dict[ProblemType, HTTPStatus] = {
     ProblemType.HOST: HTTPStatus.MISDIRECTED_REQUEST,
     ProblemType.PARAMETERS: HTTPStatus.UNPROCESSABLE_ENTITY,
     ProblemType.DEFECT: HTTPStatus.INTERNAL_SERVER_ERROR,
+    ProblemType.AUDIT_UNAVAILABLE: HTTPStatus.SERVICE_UNAVAILABLE,
     ProblemType.BUSY: HTTPStatus.SERVICE_UNAVAILABLE,
     ProblemType.GRAPH_UNREACHABLE: HTTPStatus.SERVICE_UNAVAILABLE,
     ProblemType.GRAPH_REFUSED: HTTPStatus.SERVICE_UNAVAILABLE,
@@ -120,6 +125,7 @@ STATUS: dict[ProblemType, HTTPStatus] = {
     ProblemType.CREDENTIALS: HTTPStatus.BAD_REQUEST,
     ProblemType.UNAUTHENTICATED: HTTPStatus.UNAUTHORIZED,
     ProblemType.FORBIDDEN: HTTPStatus.FORBIDDEN,
+    ProblemType.NOT_FILTERED: HTTPStatus.FORBIDDEN,
     ProblemType.PROVIDER_UNAVAILABLE: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 
@@ -136,6 +142,7 @@ _TITLE: dict[ProblemType, str] = {
     ProblemType.HOST: "Not a name of this server",
     ProblemType.PARAMETERS: "A parameter is wrong",
     ProblemType.DEFECT: "A defect of this server",
+    ProblemType.AUDIT_UNAVAILABLE: "The audit can't be written",
     ProblemType.BUSY: "Too many questions at once",
     ProblemType.GRAPH_UNREACHABLE: "The graph can't be reached",
     ProblemType.GRAPH_REFUSED: "The graph refuses this server",
@@ -148,6 +155,7 @@ _TITLE: dict[ProblemType, str] = {
     ProblemType.CREDENTIALS: "More than one credential",
     ProblemType.UNAUTHENTICATED: "A valid credential is needed",
     ProblemType.FORBIDDEN: "The credential doesn't allow it",
+    ProblemType.NOT_FILTERED: "For who may see everything",
     ProblemType.PROVIDER_UNAVAILABLE: "The credential can't be verified now",
 }
 

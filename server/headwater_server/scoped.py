@@ -8,10 +8,10 @@ another access was checked answers with a defect, so that no difference between 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from enum import StrEnum
 from functools import cached_property
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from fastapi.routing import APIRoute
 from starlette.requests import Request
@@ -44,9 +44,11 @@ class _Checked(Route):
 
     Attributes:
         needs: access that it needs.
+        recorded: whether the audit has each request; False for what has nothing of the graph: only refusals are there.
     """
 
     needs: Needs
+    recorded: bool
 
     @cached_property
     def literal(self) -> str:
@@ -68,17 +70,31 @@ class ScopedApiRoute(_Checked, APIRoute):
     """Route of the API. A class for each need, made by `api_route`."""
 
 
-def api_route(needs: Needs) -> type[ScopedApiRoute]:
+def api_route(needs: Needs, *, recorded: bool = True) -> type[ScopedApiRoute]:
     """Class of the routes with this need."""
-    return cast("type[ScopedApiRoute]", type("ScopedApiRoute", (ScopedApiRoute,), {"needs": needs}))
+    members = {"needs": needs, "recorded": recorded}
+    return cast("type[ScopedApiRoute]", type("ScopedApiRoute", (ScopedApiRoute,), members))
 
 
 class ScopedRoute(_Checked):
-    """Route of a file or document outside of the API, for GET."""
+    """Route of a file, a document or the log-in, outside of the API."""
 
-    def __init__(self, path: str, endpoint: Callable[[Request], Awaitable[Response]], *, needs: Needs) -> None:
-        super().__init__(path, endpoint, methods=["GET"], include_in_schema=False)
-        self.needs = needs
+    def __init__(
+        self,
+        path: str,
+        endpoint: Callable[[Request], Awaitable[Response]],
+        *,
+        needs: Needs,
+        method: str = "GET",
+        recorded: bool = True,
+    ) -> None:
+        super().__init__(path, endpoint, methods=[method], include_in_schema=False)
+        self.needs, self.recorded = needs, recorded
+
+
+def is_recorded(route: BaseRoute | None) -> bool:
+    """Return True if the audit has each request to a route, also where there is none; False: only refusals."""
+    return not isinstance(route, _Checked) or route.recorded
 
 
 def needs_of(route: BaseRoute) -> Needs:
@@ -99,16 +115,28 @@ def access_of(routes: Iterable[BaseRoute], scope: AsgiScope) -> Needs:
         routes: all routes, in the order in which the router tries them.
         scope: the request; its path as routes see it (`middleware.requests.Paths`).
     """
+    route, _ = route_of(routes, scope)
+    return Access.IDENTIFIED if route is None else needs_of(route)
+
+
+def route_of(routes: Iterable[BaseRoute], scope: AsgiScope) -> tuple[BaseRoute | None, Mapping[str, Any]]:
+    """Route of a request, and the parameters of its path as they were sent; None: there is no such path.
+
+    Args:
+        routes: all routes, in the order in which the router tries them.
+        scope: the request; its path as routes see it (`middleware.requests.Paths`).
+    """
     # As `middleware.answers.Head` passes it on.
     asked = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
-    partial: BaseRoute | None = None
+    partial: tuple[BaseRoute | None, Mapping[str, Any]] = None, {}
     for route in routes:
         # `matches` takes longer, and there are 40 of them.
         if isinstance(route, _Checked) and not asked["path"].startswith(route.literal):
             continue
-        match, _ = route.matches(asked)
+        match, child = route.matches(asked)
+        found = route, child.get("path_params", {})
         if match is Match.FULL:
-            return needs_of(route)
-        if match is Match.PARTIAL and partial is None:
-            partial = route
-    return Access.IDENTIFIED if partial is None else needs_of(partial)
+            return found
+        if match is Match.PARTIAL and partial[0] is None:
+            partial = found
+    return partial

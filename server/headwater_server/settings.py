@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
 
-from headwater_server.identity.lists import items, networks_in, scopes_in
+from headwater_server.identity.lists import algorithms_in, items, networks_in, scopes_in
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 _TOKEN_OF_HTTP = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
@@ -24,6 +24,11 @@ def _network_list(text: str) -> str:
     return text
 
 
+def _algorithm_list(text: str) -> str:
+    algorithms_in(text)
+    return text
+
+
 def _header_name(text: str) -> str:
     if not _TOKEN_OF_HTTP.fullmatch(text):
         raise ValueError("no name of a header")
@@ -32,6 +37,7 @@ def _header_name(text: str) -> str:
 
 ScopeList = Annotated[str, AfterValidator(_scope_list)]
 NetworkList = Annotated[str, AfterValidator(_network_list)]
+AlgorithmList = Annotated[str, AfterValidator(_algorithm_list)]
 HeaderName = Annotated[str, AfterValidator(_header_name)]
 
 
@@ -102,6 +108,13 @@ class ServeSettings(BaseModel):
     connections_per_client_max: Annotated[int, Field(ge=1, le=100_000)] = 256
     """Maximum number of connections of one client address; for IPv6, of one /64 network."""
 
+    access_file: str | None = None
+    """The file of Cedar policies that says who may see what. None: everybody who may ask sees everything."""
+
+    access_refresh_seconds: Annotated[float, Field(ge=1, le=86_400)] = 10.0
+    """Age in seconds at which what an asker may see is found out anew, for changes of labels in the graph. A changed
+    file counts at once."""
+
     policy: str | None = None
     """The policy file (TOML) for impacts. None: Headwater's default policy."""
 
@@ -155,6 +168,50 @@ class ServeSettings(BaseModel):
 
     proxy_scopes: ScopeList = "read"
     """Scopes of the users whom the proxy names, separated by commas."""
+
+    oidc_issuer: str | None = None
+    """The issuer of an OIDC provider, exactly as its tokens have it: `https://login.example.org/realms/main`. HTTPS, or
+    HTTP on a loopback address. None: no OIDC."""
+
+    oidc_audience: Annotated[str, Field(min_length=1)] | None = None
+    """The audience of access tokens, which the provider gives for this server alone. None: no access tokens are
+    accepted."""
+
+    oidc_algorithms: AlgorithmList = "RS256,ES256"
+    """Algorithms of signatures that are accepted, separated by commas, of RS256, RS384, RS512, PS256, PS384, PS512,
+    ES256, ES384, ES512 and Ed25519."""
+
+    oidc_groups_claim: Annotated[str, Field(min_length=1)] = "groups"
+    """The claim with the groups, a text or a list. With dots it is below others: `realm_access.roles`."""
+
+    oidc_tenant_claim: Annotated[str, Field(min_length=1)] | None = None
+    """The claim with the tenant, spelled as `serve.oidc_groups_claim`. Tokens without it are refused. None: everybody
+    asks the server's tenant."""
+
+    oidc_clock_skew_seconds: Annotated[int, Field(ge=0, le=600)] = 60
+    """Difference between the clocks of the provider and this server that is allowed."""
+
+    oidc_scopes: ScopeList = "read"
+    """Scopes of access tokens whose claim `scope` has no entry such as `headwater:read`, and of people who logged in on
+    the page. Separated by commas."""
+
+    oidc_client_id: Annotated[str, Field(min_length=1)] | None = None
+    """The id of this server as a client of the provider, for people to log in on the page. None: they can't."""
+
+    oidc_client_secret: SecretStr = SecretStr("")
+    """The secret of that client. Empty: it is a public client, which has none."""
+
+    oidc_login_scopes: str = "openid"
+    """Scopes that are asked for when people log in, separated by spaces. Many providers have groups in a scope of
+    their own, and give a refresh token for `offline_access` only."""
+
+    public_url: str | None = None
+    """The URL by which browsers reach this server, for the log-in: `https://lineage.example.org`. HTTPS, or HTTP on a
+    loopback address."""
+
+    session_max_seconds: Annotated[int, Field(ge=60, le=604_800)] = 28_800
+    """Longest time from a log-in on the page to the next. A session also ends with the provider's ID token, unless the
+    provider gave a refresh token."""
 
     intake: bool = False
     """Accept OpenLineage events at `/api/v1/lineage` and publish them to the events topic, from senders with the scope

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import httpx
@@ -15,6 +15,7 @@ from headwater_analysis.freshness import NOT_REPORTED, GraphState
 from headwater_analysis.reader import Reader
 from headwater_analysis.settings import AnalysisSettings
 from headwater_graph.connection import Neo4jTarget
+from headwater_server.app import create_app
 from headwater_server.asking import Graph
 from headwater_server.identity import Identity
 from headwater_server.server import HttpServer
@@ -24,6 +25,7 @@ from support.waiting import patience
 if TYPE_CHECKING:
     from fastapi import FastAPI
     from neo4j import Driver
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 NOWHERE = Neo4jTarget("bolt://graph.invalid:7687", "neo4j", "a-secret-password", "neo4j")
@@ -37,6 +39,7 @@ class FakeReader:
     tenant: str
     timeout_seconds: float
     freshness: GraphState = NOT_REPORTED
+    filtered: bool = False
 
     def read(self, question: Callable[..., Any], *, timeout_seconds: float | None = None) -> Any:
         if self.raises is not None:
@@ -50,8 +53,8 @@ class FakeGraph(Graph):
     raises: Exception | None = None
     readers: list[FakeReader] = field(default_factory=list)
 
-    def reader(self, identity: Identity, timeout_seconds: float | None = None) -> Reader:
-        real = super().reader(identity, timeout_seconds)
+    def reader(self, identity: Identity, timeout_seconds: float | None = None, *, operation: str = "") -> Reader:
+        real = super().reader(identity, timeout_seconds, operation=operation)
         self.readers.append(FakeReader(self.raises, real.tenant, real.timeout_seconds))
         return cast("Reader", self.readers[-1])
 
@@ -93,14 +96,35 @@ def held_back(owner: object, name: str) -> Iterator[threading.Event]:
 
 
 @contextlib.contextmanager
-def client_of(graph: Graph, app: FastAPI | None = None) -> Iterator[httpx.Client]:
+def client_of(graph: Graph, app: ASGIApp | None = None) -> Iterator[httpx.Client]:
     """Asks the server, which listens on a free port of this machine and runs in a thread."""
-    with contextlib.closing(HttpServer(graph, app)) as server:
-        thread = threading.Thread(target=server.run)
-        thread.start()
-        try:
-            with httpx.Client(base_url=server.url, trust_env=False, timeout=patience(60)) as client:
-                yield client
-        finally:
-            server.stop()
-            thread.join(patience(30))
+    with contextlib.closing(HttpServer(graph, app)) as server, _client_of(server) as client:
+        yield client
+
+
+@contextlib.contextmanager
+def client_with_login(graph: Graph, **serve: Any) -> Iterator[httpx.Client]:
+    """Asks a server that has its own URL as `public_url`, with these settings; its port is known once it listens."""
+    app: FastAPI | None = None
+
+    async def late(scope: Scope, receive: Receive, send: Send) -> None:
+        assert app is not None
+        await app(scope, receive, send)
+
+    with contextlib.closing(HttpServer(graph, late)) as server:
+        settings = ServeSettings.model_validate({**dict(graph.serve), "public_url": server.url, **serve})
+        app = create_app(replace(graph, serve=settings))
+        with _client_of(server) as client:
+            yield client
+
+
+@contextlib.contextmanager
+def _client_of(server: HttpServer) -> Iterator[httpx.Client]:
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        with httpx.Client(base_url=server.url, trust_env=False, timeout=patience(60)) as client:
+            yield client
+    finally:
+        server.stop()
+        thread.join(patience(30))

@@ -19,6 +19,7 @@ PACKAGES = {
     "headwater_consumers": "consumers",
     "headwater_review": "review",
     "headwater_dry_run": "review",
+    "headwater_audit": "audit",
     "headwater_server": "server",
     "headwater": "cli",
     "headwater_benchmarks": "benchmarks",

@@ -21,6 +21,7 @@ PACKAGES = {
     "consumers": ROOT / "consumers" / "headwater_consumers",
     "review": ROOT / "review" / "headwater_review",
     "dry run": ROOT / "review" / "headwater_dry_run",
+    "audit": ROOT / "audit" / "headwater_audit",
     "server": ROOT / "server" / "headwater_server",
     "cli": ROOT / "cli" / "headwater",
 }

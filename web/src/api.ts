@@ -1,6 +1,6 @@
 // The HTTP API, by relative address: the page works behind any prefix.
 
-import type { Checks, Graph, Hits, Impact, JobDetails, Known, Overview, RunDetails, Timeline } from "./types";
+import type { Checks, Graph, Hits, Impact, JobDetails, Known, Me, Overview, RunDetails, Timeline } from "./types";
 import { written, type Span } from "./zoom";
 
 export class Problem extends Error {
@@ -8,6 +8,8 @@ export class Problem extends Error {
     readonly title: string,
     readonly detail: string,
     readonly nearest: string[] = [],
+    /** Address of the log-in, which would help. */
+    readonly login: string | null = null,
   ) {
     super(detail || title);
   }
@@ -25,6 +27,8 @@ async function ask<T>(path: string, query: Query = {}, init: RequestInit = {}): 
     throw new Problem("The server does not answer.", "Is headwater serve still running?");
   }
   if (answer.ok) return (await answer.json()) as T;
+  const login = answer.status === 401 ? answer.headers.get("x-headwater-login") : null;
+  if (login !== null) return logIn(login);
   const problem = await answer.json().catch(() => ({}));
   throw new Problem(
     problem.title ?? `The server answered ${answer.status}.`,
@@ -32,6 +36,15 @@ async function ask<T>(path: string, query: Query = {}, init: RequestInit = {}): 
     problem.nearest ?? problem.candidates ?? [],
   );
 }
+
+/** Leave for the log-in, which comes back to this address; whoever has just logged out stays, and is asked. */
+function logIn(login: string): Promise<never> {
+  if (location.search === "?logged-out") throw new Problem("You are logged out.", "", [], login);
+  location.assign(`${login}?return=${encodeURIComponent("/" + location.search + location.hash)}`);
+  return new Promise(() => {});
+}
+
+export const me = (): Promise<Me> => ask("me");
 
 export const search = (text: string, signal: AbortSignal): Promise<Hits> =>
   ask("search", { q: text, limit: 12 }, { signal });

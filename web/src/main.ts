@@ -11,6 +11,7 @@ import { keys } from "./keys";
 import { isDark, setTheme, theme, type Theme } from "./palette";
 import { datasetPanel, flowPanel, type Asked } from "./panel";
 import { combobox } from "./search";
+import { showWho } from "./session";
 import { Store, type Selection } from "./store";
 import type { Asset, Flow, Graph } from "./types";
 import { read, written } from "./zoom";
@@ -115,6 +116,7 @@ function report(error: unknown): void {
     problem.nearest.length
       ? h("p", {}, "Nearest: ", problem.nearest.map((name) => h("button", { class: "link", onclick: () => go(name) }, name)))
       : h("span"),
+    problem.login !== null ? h("p", {}, h("a", { href: problem.login }, "Log in")) : h("span"),
     h("button", { class: "icon", "aria-label": "Close", onclick: () => (alert.hidden = true) }, "✕"),
   );
   alert.hidden = false;
@@ -349,6 +351,7 @@ window.addEventListener("resize", () => canvas.resize());
 setTheme(theme());
 themed();
 void arrive();
+void showWho(byId("who"), report).catch(report);
 
 declare global {
   interface Window {

@@ -257,6 +257,11 @@ export interface Known {
   quality: { last_good: { batch_id: number } | null; first_bad: { batch_id: number; processing_time: string | null } | null }[];
 }
 
+export interface Me {
+  source: string;
+  subject: string;
+}
+
 export interface Finding {
   id: string;
   subject: { kind: string; key: string; name: string; owners: string[]; table?: string | null };

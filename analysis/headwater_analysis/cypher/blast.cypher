@@ -8,6 +8,7 @@ CALL (j, want) {
 }
 RETURN want.n AS n, 'Run' AS label, r {.*} AS properties, j {.key, .namespace, .name, .processing_type} AS job,
   [(r)-[u:CONSUMED|PRODUCED]->(d:HwDataset) | [type(u), d.key, u {.*}]] AS uses
+ORDER BY n, j.key, r.started_at DESC, r.key
 
 // queries_by_name: Streaming queries by id or name
 MATCH (q:HwQuery)

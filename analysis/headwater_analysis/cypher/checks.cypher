@@ -199,7 +199,8 @@ CALL (j) {
     UNWIND uses AS use
     WITH uses, use, since WHERE use.observed <> use.declared
       AND NOT EXISTS { UNWIND uses AS other WITH other WHERE (use.observed AND other.declared) OR (use.declared AND other.observed)
-        MATCH (:HwDataset {key: CASE WHEN use.observed THEN use.dataset ELSE other.dataset END})-[:FEEDS*1..3 {declared: true}]->
+        MATCH (:HwDataset {key: CASE WHEN use.observed THEN use.dataset ELSE other.dataset END})
+          (()-[:FEEDS {declared: true}]->()){1,3}
           (:HwDataset {key: CASE WHEN use.observed THEN other.dataset ELSE use.dataset END}) }
     RETURN use {.dataset, .declared, .observed, since: coalesce(use.since, since)} AS use
   }
@@ -302,7 +303,7 @@ CALL () {
   MATCH (s)-[:PRODUCED]->(d:HwDataset)
   WITH DISTINCT q, s, coalesce($given.names[d.key], [d.key]) AS names
   WITH names, names[0] + ' ' + q.key AS id, {batch: last(s.failed), query_id: q.query_id, query_name: q.query_name} AS by,
-    COUNT { UNWIND names AS name MATCH (:HwDataset {key: name})<-[:READS]-(o:HwJob) WHERE NOT (o)<-[:OF]-(q) RETURN DISTINCT o }
+    COUNT { UNWIND names AS name MATCH (:HwDataset {key: name})<-[:READS]-(o:HwJob) WHERE NOT EXISTS { (o)<-[:OF]-(q) } RETURN DISTINCT o }
     + COUNT { UNWIND names AS name MATCH (:HwDataset {key: name})<-[:CONSUMES]-(o) RETURN DISTINCT o } AS readers
   WHERE readers > 0
   RETURN names[0] AS subject, id, by, readers

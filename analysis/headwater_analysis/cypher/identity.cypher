@@ -11,7 +11,7 @@ RETURN id(d) AS id, d {.key, .namespace, .name, .title, .symlinks, .symlink_type
   CASE WHEN d.dropped THEN EXISTS { (d)<-[w:WRITES]-(:HwJob) WHERE w.last_seen > d.dropped_at } ELSE false END AS revived,
   COLLECT {
     // Two patterns, as one would leave out the dataset itself: it may be the only one with the name.
-    MATCH (d)-[:KNOWN_AS]->(a) MATCH (a)<-[k:KNOWN_AS]-(c)
+    MATCH (d)-[:KNOWN_AS]->(a:HwAlias) MATCH (a)<-[k:KNOWN_AS]-(c)
     RETURN [a.key, a.dataset, c.key, k.type, a.namespace, a.name] ORDER BY a.key, c.key LIMIT $given.most
   } + COLLECT {
     MATCH (a:HwAlias {dataset: key})<-[k:KNOWN_AS]-(c)
@@ -94,8 +94,8 @@ MATCH (n) WHERE id(n) = node
 WITH node, coalesce(n.dataset, n.key) AS key, CASE WHEN n:HwColumn THEN n.name END AS path
 MATCH (d:HwDataset {key: key})
 WHERE EXISTS { (d)-[:RENAMED_TO]-() }
-  OR EXISTS { MATCH (d)-[:KNOWN_AS]->(a) MATCH (a)<-[:KNOWN_AS]-(o) WHERE o <> d }
-  OR EXISTS { MATCH (d)-[:KNOWN_AS]->(a) MATCH (o:HwDataset {key: a.dataset}) WHERE o <> d }
+  OR EXISTS { MATCH (d)-[:KNOWN_AS]->(a:HwAlias) MATCH (a)<-[:KNOWN_AS]-(o) WHERE o <> d }
+  OR EXISTS { MATCH (d)-[:KNOWN_AS]->(a:HwAlias) MATCH (o:HwDataset {key: a.dataset}) WHERE o <> d }
   OR EXISTS { MATCH (a:HwAlias {dataset: key}) MATCH (a)<-[:KNOWN_AS]-(o) WHERE o <> d }
   OR (path IS NOT NULL AND (EXISTS { (d)-[:DROPPED]->() } OR EXISTS { (d)-[:HAS_COLUMN]->()-[:RENAMED_TO]->() }))
 RETURN collect([node, key, path]) AS touched

@@ -126,7 +126,9 @@ RETURN properties(d) AS properties,
   COUNT { MATCH (n:HwDataset)<-[:READS]-(j:HwJob) USING INDEX SEEK n:HwDataset(key) WHERE n.key IN $given.keys RETURN DISTINCT j } AS consumers_total,
   COUNT { MATCH (n:HwDataset)<-[:OF]-(v:HwVersion) USING INDEX SEEK n:HwDataset(key) WHERE n.key IN $given.keys RETURN v } AS versions_total,
   COLLECT { MATCH (d)-[:RENAMED_TO]->(next:HwDataset)
-    RETURN next {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type} ORDER BY next.key LIMIT 100 } AS renamed_to
+    RETURN next {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type} ORDER BY next.key LIMIT 100 } AS renamed_to,
+  head(COLLECT { MATCH (previous:HwDataset) USING INDEX SEEK previous:HwDataset(key) WHERE previous.key = d.renamed_from
+    RETURN previous {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type} }) AS renamed_from
 
 // datasets: Dataset nodes in order of key, those that pass the filters
 MATCH (n:HwDataset)
@@ -168,10 +170,10 @@ RETURN properties(j) AS properties,
   COUNT { (j)-[:READS]->(:HwDataset) } AS inputs_total,
   COUNT { (j)-[:WRITES]->(:HwDataset) } AS outputs_total,
   COLLECT { MATCH (j)<-[:OF]-(q:HwQuery)
-    RETURN q {.query_id, name: q.query_name, .checkpoint_location, .first_batch, .last_batch, .first_seen, .last_seen}
+    RETURN q {.query_id, name: q.query_name, .checkpoint_location, .first_batch, .last_batch, .first_seen, .last_seen} AS query
     ORDER BY q.last_seen IS NULL, q.last_seen DESC, q.key LIMIT $given.most } AS queries,
   head(COLLECT { MATCH (j)<-[:OF]-(p:HwPlan)
-    RETURN p {.digest, .complete, .incomplete_reason, .edges, .first_seen, .last_seen}
+    RETURN p {.key, .digest, .complete, .incomplete_reason, .edges, .first_seen, .last_seen} AS plan
     ORDER BY p.last_seen IS NULL, p.last_seen DESC, p.key LIMIT 1 }) AS plan
 
 // jobs: Job nodes in order of key, those that pass the filters
@@ -214,6 +216,20 @@ UNWIND $given.keys AS key
 MATCH (n:HwDataset {key: key})
 RETURN n.key AS key, n.owners AS owners, n.owner_types AS owner_types, n.tags AS tags, n.tag_values AS tag_values,
   n.tag_fields AS tag_fields, n.tag_sources AS tag_sources, n.classification AS classification, n.criticality AS criticality
+
+// edges_seen: Number of a plan's edges whose ends the asker may see
+MATCH (p:HwPlan {key: $given.plan})
+RETURN COUNT {
+    UNWIND p._outputs AS output
+    MATCH (d:HwDataset {key: output})<-[e:INFLUENCES|GENERATES]-()
+    WHERE e.plan = p.key
+    RETURN e
+  } + COUNT {
+    UNWIND p._outputs AS output
+    MATCH (d:HwDataset {key: output})-[:HAS_COLUMN]->(:HwColumn)<-[e:DERIVES|GENERATES]-()
+    WHERE e.plan = p.key
+    RETURN e
+  } AS edges
 
 // retention: From which days on the micro-batches of some scopes are kept one by one: the latest of each
 MATCH (r:HwRetention) WHERE r.key IN $given.keys

@@ -81,18 +81,18 @@ RETURN DISTINCT head([i IN range(0, size(coalesce(r.facet_names, [])) - 1)
 
 // path_runs: Runs that read or wrote files or partitions, by marks
 CALL db.index.fulltext.queryRelationships('headwater_position_paths', $given.marks) YIELD relationship AS r
-WITH r, startNode(r) AS x, endNode(r) AS d
-WHERE d.tenant = $given.tenant AND type(r) = $given.type AND x:HwRun
-WITH DISTINCT x LIMIT $given.limit
+MATCH (x:HwRun)-[r]->(d:HwDataset)
+WHERE d.tenant = $given.tenant AND type(r) = $given.type
+WITH DISTINCT x ORDER BY x.key LIMIT $given.limit
 RETURN 0 AS n, 'Run' AS label, x {.*} AS properties,
   head([(x)-[:OF]->(j:HwJob) | j {.key, .namespace, .name, .processing_type}]) AS job,
   [(x)-[u:CONSUMED|PRODUCED]->(d:HwDataset) | [type(u), d.key, u {.*}]] AS uses
 
 // path_segments: Segments with micro-batches that read or wrote files or partitions, by marks
 CALL db.index.fulltext.queryRelationships('headwater_position_paths', $given.marks) YIELD relationship AS r
-WITH r, startNode(r) AS x, endNode(r) AS d
-WHERE d.tenant = $given.tenant AND type(r) = $given.type AND x:HwSegment
-WITH DISTINCT x LIMIT $given.limit
+MATCH (x:HwSegment)-[r]->(d:HwDataset)
+WHERE d.tenant = $given.tenant AND type(r) = $given.type
+WITH DISTINCT x ORDER BY x.query, x.start LIMIT $given.limit
 RETURN x.query AS query, x.first_batch AS first, x.last_batch AS last
 
 // probe_segment_times: Probes: the first segment at or after a batch, with its latest processing time
@@ -139,6 +139,7 @@ CALL (j, want) {
 }
 RETURN want.n AS n, 'Run' AS label, r {.*} AS properties, j {.key, .namespace, .name, .processing_type} AS job,
   [(r)-[u:CONSUMED|PRODUCED]->(d:HwDataset) | [type(u), d.key, u {.*}]] AS uses
+ORDER BY n, j.key, r.started_at, r.key
 
 // runs: Runs by key, with their inputs and outputs
 UNWIND $given.keys AS key
@@ -174,7 +175,7 @@ RETURN DISTINCT type(r) AS type, d.key AS dataset
 // version_batches: Micro-batches that read or wrote versions
 UNWIND $given.versions AS version
 MATCH (:HwVersion {key: version})<-[r:READ|WROTE]-(s:HwSegment)
-RETURN s.query AS query, r.batches AS batches LIMIT $given.limit
+RETURN s.query AS query, r.batches AS batches ORDER BY query, s.start LIMIT $given.limit
 
 // version_known: Check whether a version is known
 MATCH (v:HwVersion {key: $given.key})
@@ -183,7 +184,7 @@ RETURN v.key AS key
 // version_runs: Runs that read or wrote versions
 UNWIND $given.versions AS version
 MATCH (:HwVersion {key: version})<-[:READ|WROTE]-(x:HwRun)
-WITH DISTINCT x LIMIT $given.limit
+WITH DISTINCT x ORDER BY x.key LIMIT $given.limit
 RETURN 0 AS n, 'Run' AS label, x {.*} AS properties,
   head([(x)-[:OF]->(j:HwJob) | j {.key, .namespace, .name, .processing_type}]) AS job,
   [(x)-[u:CONSUMED|PRODUCED]->(d:HwDataset) | [type(u), d.key, u {.*}]] AS uses
@@ -203,3 +204,4 @@ CALL (j, want) {
 }
 RETURN want.n AS n, 'Run' AS label, r {.*} AS properties, j {.key, .namespace, .name, .processing_type} AS job,
   [(r)-[u:CONSUMED|PRODUCED]->(d:HwDataset) | [type(u), d.key, u {.*}]] AS uses
+ORDER BY n, j.key, r.started_at DESC, r.key

@@ -157,10 +157,12 @@ def _read(
     tx: Transaction, statement: str, keys: Iterable[str], *, shown: bool = False, **more: Any
 ) -> list[Declaration]:
     """Read declarations. With `shown`, dataset names are replaced by the shown names, so that they can be compared."""
-    rows = tx.rows(statement, keys=sorted(keys), **more)
+    rows: Sequence[Mapping[str, Any]] = tx.rows(statement, keys=sorted(keys), **more)
     named = {key for row in rows for name in _NAMED for key in row["declaration"].get(name) or ()}
     found = tx.one("declared/names", keys=sorted(named))["names"] if named else ()
     names = {key: (spelling(namespace, name), column) for key, namespace, name, column in found}
+    if tx.visible is not None:
+        rows = [{**row, "declaration": _seen(row["declaration"], names)} for row in rows]
     if shown and tx.several_names:
         identities = Identities.of(tx)
         datasets = {key: dataset_key(tx.tenant, namespace, name) for key, namespace, name, _ in found}
@@ -169,6 +171,21 @@ def _read(
             if (other := identities.named(identities.shown(dataset))) is not None:
                 names[key] = (other.asset.spelling, names[key][1])
     return sorted((_declaration(row, names) for row in rows), key=lambda one: one.key)
+
+
+def _seen(stored: Mapping[str, Any], names: Mapping[str, object]) -> dict[str, Any]:
+    """Properties of a declaration without hidden datasets and columns, which have no name for the asker."""
+    out = dict(stored)
+    for name in ("inputs", "outputs", "_consumes"):
+        if out.get(name) is not None:
+            out[name] = [key for key in out[name] if key in names]
+    lists = [f"partition_{name}" for name in _OF_A_MAPPING]
+    if any(out.get(name) for name in lists):
+        mappings = [
+            each for each in zip(*(out[name] for name in lists), strict=True) if {each[0], each[2]} <= names.keys()
+        ]
+        out |= {name: [each[place] for each in mappings] for place, name in enumerate(lists)}
+    return out
 
 
 def _declaration(row: Any, names: Mapping[str, tuple[str, str | None]]) -> Declaration:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Annotated
 
 from headwater_analysis.assets import Asset
 from headwater_analysis.declared import ReadingConsumer
+from headwater_analysis.texts import TEXT
 from headwater_schemas.events import MarkSpread
 
 
@@ -81,7 +83,7 @@ class NeedingQuery:
     query_id: str
     query_name: str | None
     job: Asset | None
-    checkpoint: str | None
+    checkpoint: Annotated[str | None, TEXT]
     last_seen: datetime | None
 
 

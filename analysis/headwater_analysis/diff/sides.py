@@ -9,6 +9,7 @@ from typing import Any
 
 from headwater_analysis.assets import Asset, dataset_asset
 from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
+from headwater_analysis.hidden import SeenDatasets
 from headwater_analysis.lineage.holding import PlanState, PlanUse, plan_states
 from headwater_analysis.lineage.plans import Plans, read_plan_use
 from headwater_analysis.moments import moment
@@ -162,10 +163,12 @@ def _side_of_runs(tx: Transaction, job: str, runs: list[str], time: datetime | N
     """Build the side of a job with only these runs."""
     plans: dict[str, PlanAt] = {}
     uses: dict[str, list[PlanUse]] = {}
-    for row in tx.rows("diff/uses_of_runs", job=job, runs=runs):
+    rows = tx.rows("diff/uses_of_runs", job=job, runs=runs)
+    visible = SeenDatasets.of(tx).among(dataset for row in rows for dataset in row["outputs"])
+    for row in rows:
         plan, *use = row["use"]
         plans[plan] = PlanAt(row["digest"], row["complete"] is not False)
-        for dataset in row["outputs"]:
+        for dataset in (each for each in row["outputs"] if each in visible):
             wrote = [each for each in row["produced"] if each["dataset"] == dataset]
             uses.setdefault(dataset, []).append(read_plan_use(dataset, [plan, *use, wrote]))
     holding = frozenset(

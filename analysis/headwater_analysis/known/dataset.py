@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import zip_longest
-from typing import Any
+from typing import Annotated, Any
 
 from headwater_analysis.assets import Asset, dataset_asset
 from headwater_analysis.declared import (
@@ -34,6 +34,7 @@ from headwater_analysis.runs.records import BusinessVersion, QualityTurn, Role, 
 from headwater_analysis.runs.run_details import business_versions_of
 from headwater_analysis.runs.versions import VersionItem, latest_versions
 from headwater_analysis.schemas import KnownSchema, schemas_of
+from headwater_analysis.texts import TEXT
 from headwater_schemas.events import RunEventType
 
 MOST_COLUMNS = 1_000
@@ -107,8 +108,8 @@ class DatasetDetails:
         lifecycle: last change of the dataset as a whole: CREATE, OVERWRITE, DROP …
         gone: whether the dataset was dropped.
         dropped_at: time of the DROP.
-        renamed_from: name before the RENAME, if any.
-        renamed_to: name after the RENAME, if any.
+        renamed_from: the dataset before its last RENAME, if any.
+        renamed_to: datasets after each RENAME, if any.
         columns: columns of the current schema in its order, then those that left it; at most 1,000.
         columns_total: number of these columns.
         schemas: current and former schemas, the one reported last first, each with its changes; at most 10.
@@ -137,13 +138,13 @@ class DatasetDetails:
     declared_consumers: tuple[ReadingConsumer, ...]
     storage_layer: str | None
     storage_format: str | None
-    source_uri: str | None
+    source_uri: Annotated[str | None, TEXT]
     known_as: tuple[str, ...]
     symlinks: tuple[Symlink, ...]
     lifecycle: str | None
     gone: bool
     dropped_at: datetime | None
-    renamed_from: str | None
+    renamed_from: Asset | None
     renamed_to: tuple[Asset, ...]
     columns: tuple[KnownColumn, ...]
     columns_total: int
@@ -159,7 +160,7 @@ class DatasetDetails:
     business_versions: tuple[BusinessVersion, ...]
     quality: tuple[QualityTurn, ...]
     checks: tuple[Check, ...]
-    facets: tuple[Facet, ...]
+    facets: Annotated[tuple[Facet, ...], TEXT]
 
 
 def dataset_details(reader: Reader, text: str) -> DatasetDetails:
@@ -188,7 +189,7 @@ def details_of(tx: Transaction, asset: Asset) -> DatasetDetails:
     schemas, schemas_total = schemas_of(tx, keys, most=MOST_SCHEMAS)
     return DatasetDetails(
         dataset=asset,
-        **{name: own.get(name) or None for name in (*as_it_is, "lifecycle", "renamed_from")},
+        **{name: own.get(name) or None for name in (*as_it_is, "lifecycle")},
         owners=owners_of(own),
         tags=tuple(tag for tag in tags if tag.column is None),
         declared=declared_together(tx, keys),
@@ -197,6 +198,7 @@ def details_of(tx: Transaction, asset: Asset) -> DatasetDetails:
         symlinks=tuple(Symlink(namespace, name, type_ or None) for namespace, name, type_ in links),
         gone=bool(own.get("dropped")),
         dropped_at=moment(own.get("dropped_at")),
+        renamed_from=None if row["renamed_from"] is None else dataset_asset(row["renamed_from"]),
         renamed_to=tuple(dataset_asset(each) for each in row["renamed_to"]),
         columns=_columns(tx, keys, tags),
         columns_total=row["columns_total"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from headwater_analysis.assets import Asset
 from headwater_analysis.declared import Declared, declared_together
@@ -25,6 +25,7 @@ from headwater_analysis.resolve import resolve_job
 from headwater_analysis.runs.last_good_run import quality_turns
 from headwater_analysis.runs.list_runs import ask_runs
 from headwater_analysis.runs.records import QualityTurn, Role, RunItem
+from headwater_analysis.texts import TEXT
 from headwater_graph.keys import retention_key
 
 MOST_DATASETS = 100
@@ -84,7 +85,7 @@ class KnownQuery:
 
     query_id: str
     name: str | None
-    checkpoint_location: str | None
+    checkpoint_location: Annotated[str | None, TEXT]
     first_batch: int | None
     last_batch: int | None
     first_seen: datetime | None
@@ -151,7 +152,7 @@ class JobDetails:
     retention: KnownRetention | None
     first_seen: datetime | None
     last_seen: datetime | None
-    facets: tuple[Facet, ...]
+    facets: Annotated[tuple[Facet, ...], TEXT]
 
 
 def job_details(reader: Reader, text: str) -> JobDetails:
@@ -182,7 +183,7 @@ def details_of(tx: Transaction, asset: Asset) -> JobDetails:
         inputs_total=inputs_total,
         outputs=outputs,
         outputs_total=outputs_total,
-        plan=KnownPlan(**_seen(row["plan"])) if row["plan"] is not None else None,
+        plan=_plan(tx, row["plan"]) if row["plan"] is not None else None,
         queries=tuple(KnownQuery(**_seen(query)) for query in row["queries"]),
         runs=tuple(
             ask_runs(
@@ -195,6 +196,14 @@ def details_of(tx: Transaction, asset: Asset) -> JobDetails:
         last_seen=moment(own.get("last_seen")),
         facets=facets_of(own),
     )
+
+
+def _plan(tx: Transaction, row: Mapping[str, Any]) -> KnownPlan:
+    shown = _seen({name: value for name, value in row.items() if name != "key"})
+    if tx.visible is not None and shown["edges"] is not None:
+        # The number that is stored counts those of hidden columns, too.
+        shown["edges"] = tx.one("known/edges_seen", plan=row["key"])["edges"]
+    return KnownPlan(**shown)
 
 
 def _retention(tx: Transaction, job: Asset) -> KnownRetention | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from headwater_analysis.assets import Asset
 from headwater_analysis.declared import ReadingConsumer
 from headwater_analysis.lineage.scope import Influence, LineageDirection
 from headwater_analysis.quality import DatasetQuality
+from headwater_analysis.texts import TEXT
 from headwater_schemas.events import TransformationKind, TransformationType
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Transformation:
     kind: TransformationKind
     subtype: str | None = None
     masking: bool = False
-    expression: str | None = None
+    expression: Annotated[str | None, TEXT] = None
     whole: bool = False
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypeVar
 
+from headwater_analysis.hidden import SeenDatasets
 from headwater_analysis.lineage.holding import PlanState, PlanUse, plan_states
 from headwater_analysis.moments import moment_of
 from headwater_analysis.reader import Transaction
@@ -203,6 +204,7 @@ class Plans:
             return
         self._of_jobs |= {job: [] for job in jobs}
         found = self._tx.one("lineage/plans", plans=plans, jobs=jobs, as_of=self._as_of)["plans"]
+        visible = SeenDatasets.of(self._tx).among(output for *_, outputs, _ in found for output in outputs)
         for key, job, digest, declared, first, last, active, incomplete, known, outputs, emptied in found:
             self._plans[key] = Plan(
                 job,
@@ -213,7 +215,7 @@ class Plans:
                 moment_of(active),
                 incomplete,
                 known,
-                tuple(outputs),
+                tuple(output for output in outputs if output in visible),
                 {dataset: at for dataset, time in emptied if (at := moment_of(time)) is not None},
             )
         for job, keys in _by_job(found).items():

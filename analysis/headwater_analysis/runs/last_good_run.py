@@ -58,7 +58,12 @@ def quality_turns(tx: Transaction, of: Asset, *, most: int | None = None) -> tup
     Args:
         of: the job or dataset.
         most: maximum number of queries, and of jobs, to read, in order of key; None: all.
+
+    Returns:
+        The changes; none for an asker who may not see everything, since stored outcomes are also about hidden datasets.
     """
+    if tx.visible is not None:
+        return ()
     queries = tx.rows(f"runs/queries_of_{'job' if of.kind is AssetKind.JOB else 'dataset'}", of=of_names(tx, of))
     turns = [_quality(tx, query) for query in queries[:most] if query["last"] is not None]
     if of.kind is AssetKind.JOB:

@@ -16,13 +16,18 @@ from typing import Any, Final, TypeAlias
 Facet: TypeAlias = Mapping[str, Any]
 
 
-def notes(facets: Mapping[str, Any]) -> tuple[str, ...]:
-    """Sentences for a run's facets; a facet with a form that capture doesn't write is named."""
-    return tuple(_sentences(facets))
+def notes(facets: Mapping[str, Any], *, named: bool = True) -> tuple[str, ...]:
+    """Sentences for a run's facets; a facet with a form that capture doesn't write is named.
+
+    Args:
+        facets: content of each facet, by its name.
+        named: whether datasets are named; not for who may not see all of them.
+    """
+    return tuple(_sentences(facets, _NOTES if named else _UNNAMED))
 
 
-def _sentences(facets: Mapping[str, Any]) -> Iterator[str]:
-    for name, describe in _NOTES.items():
+def _sentences(facets: Mapping[str, Any], described: Mapping[str, Callable[[Facet], Iterator[str]]]) -> Iterator[str]:
+    for name, describe in described.items():
         if isinstance(facet := facets.get(name), dict):
             try:
                 yield from describe(facet)
@@ -41,6 +46,11 @@ def _uncommitted(facet: Facet) -> Iterator[str]:
     for batch in facet["batches"]:
         outputs = ", ".join(_left(each) for each in batch["outputs"]) or "nothing that is known"
         yield f"micro-batch {int(batch['batchId'])} wasn't committed, and had written {outputs}"
+
+
+def _uncommitted_unnamed(facet: Facet) -> Iterator[str]:
+    for batch in facet["batches"]:
+        yield f"micro-batch {int(batch['batchId'])} wasn't committed, and had written outputs"
 
 
 def _left(output: Facet) -> str:
@@ -81,3 +91,4 @@ _NOTES: Final[Mapping[str, Callable[[Facet], Iterator[str]]]] = {
     "headwater_nothingWritten": _nothing_written,
     "headwater_state": _state,
 }
+_UNNAMED: Final = {**_NOTES, "headwater_uncommitted": _uncommitted_unnamed}

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Annotated
 
 from headwater_analysis.assets import Asset
 from headwater_analysis.facets import Facet
 from headwater_analysis.paging import Page
+from headwater_analysis.texts import TEXT
 from headwater_analysis.trace.traced_parts import OffsetSpan
 from headwater_graph.derive import Because
 from headwater_schemas.events import Certainty, Provenance, RunEventType
@@ -60,17 +62,17 @@ class Use:
     partition_columns: tuple[str, ...] = ()
     partition_count: int | None = None
     branch: str | None = None
-    paths: tuple[str, ...] = ()
-    pattern: str | None = None
+    paths: Annotated[tuple[str, ...], TEXT] = ()
+    pattern: Annotated[str | None, TEXT] = None
     uncommitted: bool = False
     inputs: tuple[str, ...] | None = None
-    text: str | None = None
+    text: Annotated[str | None, TEXT] = None
     rows: int | None = None
     bytes: int | None = None
     files: int | None = None
     schema_digest: str | None = None
     schema_since: datetime | None = None
-    facets: tuple[Facet, ...] = ()
+    facets: Annotated[tuple[Facet, ...], TEXT] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +246,7 @@ class RunItem:
     config_version: str | None
     plan_digest: str | None
     error_type: str | None
-    error_message: str | None
+    error_message: Annotated[str | None, TEXT]
     query_id: str | None
     first_batch: int | None
     last_batch: int | None
@@ -350,9 +352,9 @@ class RunDetails:
     parent: RunParent | None
     root: RunParent | None
     children: int
-    error_stack: str | None
+    error_stack: Annotated[str | None, TEXT]
     publication: str | None
-    checkpoint_location: str | None
+    checkpoint_location: Annotated[str | None, TEXT]
     script: str | None
     repository: str | None
     branch: str | None
@@ -361,7 +363,7 @@ class RunDetails:
     user: str | None
     service: str | None
     campaign: str | None
-    statement: str | None
+    statement: Annotated[str | None, TEXT]
     rows_rejected: int | None
     provenance: str | None
     quality: tuple[Quality, ...]
@@ -374,7 +376,7 @@ class RunDetails:
     first_seen: datetime | None
     last_seen: datetime | None
     notes: tuple[str, ...]
-    facets: tuple[Facet, ...]
+    facets: Annotated[tuple[Facet, ...], TEXT]
 
 
 @dataclass(frozen=True, slots=True)

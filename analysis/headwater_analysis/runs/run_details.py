@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from headwater_analysis import micro_batches, paging
 from headwater_analysis.declared import declared
 from headwater_analysis.facets import contents, facets_of
+from headwater_analysis.hidden import SeenDatasets, run_seen, sources_seen
 from headwater_analysis.identity import Identities
 from headwater_analysis.micro_batches import Stretch, of_run
 from headwater_analysis.moments import moment
@@ -53,7 +54,7 @@ def run(reader: Reader, run_id: str) -> RunDetails:
 def details_of(tx: Transaction, item: RunItem) -> RunDetails:
     """Return the details of a resolved run."""
     row = tx.rows("runs/details", run=item.key)[0]
-    own: Mapping[str, Any] = row["details"]
+    own = run_seen(tx, row["details"])
     facets = facets_of(own)
     read, wrote = uses_of(tx, item, Role.READ), uses_of(tx, item, Role.WROTE)
     as_it_is = (
@@ -78,7 +79,7 @@ def details_of(tx: Transaction, item: RunItem) -> RunDetails:
         outputs_total=len(wrote),
         business_versions=business_versions(item.run_id, references(tx, read), wrote),
         quality=quality(own),
-        notes=notes(contents(facets)),
+        notes=notes(contents(facets), named=tx.visible is None),
         facets=facets,
     )
 
@@ -126,7 +127,8 @@ def uses_of(tx: Transaction, item: RunItem, role: Role) -> list[Use]:
     """Inputs or outputs of a run, by name."""
     type_ = "CONSUMED" if role is Role.READ else "PRODUCED"
     own = tx.rows("runs/uses", run=item.key, use=type_, limit=MOST_USES)
-    found = {_who(each): each for each in (use(row["dataset"], row["part"]) for row in own)}
+    seen = SeenDatasets.of(tx)
+    found = {_who(each): each for each in (use(row["dataset"], sources_seen(seen, row["part"])) for row in own)}
     for spanned in _spans(tx, item, role):
         # Micro-batches name a schema only for writes inside foreachBatch.
         reported = found.get(_who(spanned))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
 
 from headwater_analysis.assets import Asset
 from headwater_analysis.runs.records import Joint
+from headwater_analysis.texts import TEXT
 from headwater_analysis.trace.traced_parts import OffsetSpan
 from headwater_graph.derive import Because
 from headwater_schemas.events import Certainty
@@ -28,7 +30,7 @@ class TimelineQuery:
     key: str
     query_id: str
     name: str | None
-    checkpoint_location: str | None
+    checkpoint_location: Annotated[str | None, TEXT]
     first_batch: int | None
     last_batch: int | None
 
@@ -52,7 +54,7 @@ class Position:
     certainty: Certainty
     rows: int | None
     ranges: tuple[OffsetSpan, ...]
-    summary: str | None
+    summary: Annotated[str | None, TEXT]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,7 @@ class TimelineRun:
     started_at: datetime | None
     ended_at: datetime | None
     code_version: str | None
-    error_message: str | None
+    error_message: Annotated[str | None, TEXT]
     inferred_because: Because | None
 
 

@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Annotated
 
 from headwater_analysis.assets import Asset
+from headwater_analysis.texts import TEXT
 from headwater_graph.facts.spans import Spans, flat, union
 from headwater_schemas.events import Certainty
 
@@ -101,13 +103,13 @@ class Part:
     certainty: Certainty
     topic_id: str | None = None
     offsets: tuple[OffsetSpan, ...] = ()
-    files: tuple[str, ...] = ()
+    files: Annotated[tuple[str, ...], TEXT] = ()
     file_count: int | None = None
     format: str | None = None
     version: str | None = None
     from_version: str | None = None
     partitions: tuple[str, ...] = ()
-    text: str | None = None
+    text: Annotated[str | None, TEXT] = None
     rows: int | None = None
     since: datetime | None = None
     until: datetime | None = None

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from headwater.auditing import opened_audit
 from headwater.connection import require_servers
 from headwater.console import JsonOption, console
 from headwater.errors import ConfigurationError, InputError
@@ -34,6 +35,7 @@ from headwater_producers.publisher import Publisher
 from headwater_server.access import configured_authentication, configured_tls
 from headwater_server.app import create_app
 from headwater_server.asking import BELOW, Graph
+from headwater_server.authorization import AccessFileError, Authorization
 from headwater_server.identity import Scope
 from headwater_server.identity.authentication import Authentication
 from headwater_server.identity.tokens import TokensFileError
@@ -101,6 +103,7 @@ def command(
     }
     settings = connected_settings(flags, neo4j=True, silently=True)  # the log has it
     authentication, tls = _access(settings.serve)
+    authorization = _authorization(settings.serve)
     _check_names(settings.serve)
     try:
         judged_by = None if settings.serve.policy is None else load_policy(Path(settings.serve.policy))
@@ -114,6 +117,9 @@ def command(
         driver = reading_driver(target)
     except AnalysisError as error:
         raise translated(error) from error
+    audit = opened_audit(settings, "serve")
+    if audit is not None:
+        console.until_end.callback(audit.writer.close)
     publisher = _publisher(settings) if settings.serve.intake or settings.serve.declare else None
     sink = None if publisher is None else PublisherSink(publisher)
     try:
@@ -128,6 +134,8 @@ def command(
             accepted,
             kept(topic_ends(settings.kafka)),
             KafkaArrivals(settings.kafka, follows_names=False),
+            authorization,
+            audit,
         )
         server = HttpServer(graph, create_app(graph, authentication, tls), tls)
     except OSError as error:
@@ -158,6 +166,8 @@ def command(
                 extra=fields(url=url, neo4j=target.uri, database=target.database, tenant=settings.analysis.tenant),
             )
             _log_doors(settings, url, authentication)
+            if audit is not None:
+                log.info("Requests are recorded in %s.", audit.writer)
             with rare_collections():
                 server.run()
     console.result({"stopped": True, "url": url}, "Stopped.")
@@ -280,6 +290,20 @@ def _access(serve: ServeSettings) -> tuple[Authentication, ServerTls | None]:
             "to log in; --allow-anonymous-reads lets everybody read.",
         )
     return authentication, tls
+
+
+def _authorization(serve: ServeSettings) -> Authorization | None:
+    """Authorisation by the file of policies; None: everybody sees everything.
+
+    Raises:
+        ConfigurationError: the file can't be read, or has a mistake.
+    """
+    if serve.access_file is None:
+        return None
+    try:
+        return Authorization(Path(serve.access_file), refresh_seconds=serve.access_refresh_seconds)
+    except AccessFileError as error:
+        raise ConfigurationError(f"{error}.", fix="Check it with `headwater policy check`.") from error
 
 
 def _check_names(serve: ServeSettings) -> None:

@@ -108,6 +108,7 @@ def _dataset(found: DatasetDetails) -> Iterator[RenderableType]:
         ("type", _text(found.dataset.type)),
         *_meaning(found.description, found.owners, found.tags, found.classification, found.criticality),
         *_other_names(found.known_as),
+        ("renamed from", _text(None if found.renamed_from is None else found.renamed_from.spelling)),
         ("renamed to", _lines(each.spelling for each in found.renamed_to)),
         ("storage", _joined(filter(None, (found.storage_layer, found.storage_format)))),
         ("source", _text(found.source_uri)),

@@ -28,7 +28,7 @@ REGISTERS: Mapping[Label, Mapping[str, str]] = {
     ),
     Label.COLUMN: owner_properties("field"),
     Label.VERSION: owner_properties("parent_id", "operation", "partitions", "file_count", "file_bytes"),
-    Label.QUERY: owner_properties("query", "checkpoint_location"),
+    Label.QUERY: owner_properties("query", "asset", "checkpoint_location"),
     Label.RUN: owner_properties(
         *("job", "state", "processing_type", "started_at", "nominal_start", "nominal_end", "parent", "root", "error"),
         *("publication", "plan_digest", "query_id", "checkpoint_location", "producer", "rows_rejected", "quality"),

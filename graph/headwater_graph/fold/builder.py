@@ -60,6 +60,7 @@ class Builder:
         node = self.delta.jobs.get(key)
         if node is None:
             identity: Props = {"key": key, "name": job.name, "tenant": tenant, "namespace": job.namespace}
+            identity |= keys.owned(tenant, "job", job.namespace, key)
             node = NodeFacts({**identity, "_words": job_words(tenant, job.namespace, job.name)})
             self.delta.jobs[key] = node
         return key, node
@@ -77,6 +78,7 @@ class Builder:
                 "tenant": tenant,
                 "namespace": dataset.namespace,
                 "_words": dataset_words(tenant, dataset.namespace, dataset.name),
+                **keys.owned(tenant, "dataset", dataset.namespace, key),
             }
             node = DatasetFacts(identity)
             self.delta.datasets[key] = node
@@ -114,8 +116,9 @@ class Builder:
         key = keys.plan_key(tenant, job_key, digest)
         node = self.delta.plans.get(key)
         if node is None:
-            identity = {"key": key, "name": f"{job.name} {digest[:8]}", "tenant": tenant}
-            node = PlanFacts({**identity, "digest": digest, "job": job_key}, job=job_key)
+            identity: Props = {"key": key, "name": f"{job.name} {digest[:8]}", "tenant": tenant, "digest": digest}
+            identity |= {"job": job_key, **keys.owned(tenant, "job", job.namespace, job_key)}
+            node = PlanFacts(identity, job=job_key)
             self.delta.plans[key] = node
         return key, node
 
@@ -124,8 +127,9 @@ class Builder:
         key = keys.version_key(tenant, dataset_key, format_, version)
         node = self.delta.versions.get(key)
         if node is None:
-            identity = {"key": key, "name": version, "tenant": tenant, "dataset": dataset_key}
-            node = OfDatasetFacts({**identity, "format": format_, "version": version}, dataset=dataset_key)
+            identity: Props = {"key": key, "name": version, "tenant": tenant, "dataset": dataset_key}
+            identity |= {"format": format_, "version": version, **self._owner(dataset_key)}
+            node = OfDatasetFacts(identity, dataset=dataset_key)
             self.delta.versions[key] = node
         return node
 
@@ -136,7 +140,7 @@ class Builder:
         node = self.delta.schemas.get(key)
         if node is None:
             identity: Props = {"key": key, "name": digest[:8], "tenant": tenant, "dataset": dataset_key, **version}
-            node = OfDatasetFacts(identity, dataset=dataset_key)
+            node = OfDatasetFacts(identity | self._owner(dataset_key), dataset=dataset_key)
             self.delta.schemas[key] = node
         return node
 
@@ -166,7 +170,8 @@ class Builder:
         key = keys.consumer_key(tenant, name)
         node = self.delta.consumers.get(key)
         if node is None:
-            node = NodeFacts({"key": key, "name": name, "tenant": tenant, "_words": consumer_words(tenant, name)})
+            identity: Props = {"key": key, "name": name, "tenant": tenant, "_words": consumer_words(tenant, name)}
+            node = NodeFacts(identity | keys.owned(tenant, "consumer", "", key))
             self.delta.consumers[key] = node
         return key, node
 
@@ -178,6 +183,9 @@ class Builder:
             node = SetFacts({"key": key, "name": set_, "tenant": tenant})
             self.delta.declaration_sets[key] = node
         return key, node
+
+    def _owner(self, dataset: str) -> Props:
+        return keys.owner_of(self.delta.datasets[dataset].identity)
 
     def link(
         self,
@@ -243,9 +251,15 @@ def put_facets(registers: Registers, stamp: str, facets: Mapping[str, str]) -> N
         registers[FACET + name] = (stamp, text)
 
 
-def job_cell(job: JobRef, run_id: str) -> Props:
+def job_cell(tenant: str, job: JobRef, run_id: str) -> Props:
     """The job that a run shows, and the run's name for people."""
-    return {"job_name": job.name, "job_namespace": job.namespace, "name": f"{job.name} {run_id[:8]}"}
+    shown: Props = {"job_name": job.name, "job_namespace": job.namespace, "name": f"{job.name} {run_id[:8]}"}
+    return shown | asset_cell(tenant, job)
+
+
+def asset_cell(tenant: str, job: JobRef) -> Props:
+    """The job that a run or query belongs to."""
+    return keys.owned(tenant, "job", job.namespace, keys.job_key(tenant, job.namespace, job.name))
 
 
 def query_cell(tenant: str, query_id: str | None) -> Props | None:

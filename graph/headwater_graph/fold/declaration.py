@@ -43,16 +43,18 @@ def fold_declaration(into: Builder, event: LineageEvent, body: DeclarationEvent,
     if body.dataset is not None:
         name, kind = body.dataset.name, "dataset"
         subject, more = _dataset(into, tenant, body.dataset, body.columns or ())
-        more |= _marks(body.marks or ())
+        more |= _marks(body.marks or ()) | keys.owner_of(into.delta.datasets[subject].identity)
         columns = tuple(
             (keys.column_key(tenant, subject, column.path), _column(column)) for column in body.columns or ()
         )
     elif body.job is not None:
         name, kind = body.job.name, "job"
         subject, more = _job(into, tenant, body.job, body, stamp)
+        more |= keys.owner_of(into.delta.jobs[subject].identity)
     else:
         name, kind = body.consumer or "", "consumer"
         subject, more = _consumer(into, tenant, name, body)
+        more |= keys.owner_of(into.delta.consumers[subject].identity)
     properties: Props = {
         "key": key,
         "name": f"{body.set}: {name} {digest[:8]}",

@@ -8,7 +8,7 @@ from headwater_graph.facts.model import RelType, UseKey
 from headwater_graph.facts.nodes import Variant, flow, listed_sources
 from headwater_graph.facts.properties import ENTRY_REGISTERS
 from headwater_graph.facts.registers import Cell, Registers, join
-from headwater_graph.fold.builder import Builder, job_cell, known, put, put_versions, quality_cell
+from headwater_graph.fold.builder import Builder, asset_cell, job_cell, known, put, put_versions, quality_cell
 from headwater_graph.fold.uses import fold_uses
 from headwater_schemas.events import (
     IntervalEntry,
@@ -38,7 +38,7 @@ def fold_interval(into: Builder, event: LineageEvent, body: IntervalEvent, job: 
     of_query: Registers = {}
     if body.query_name is not None:
         put(of_query, stamp, query={"query_name": body.query_name, "name": body.query_name or body.query_id})
-    put(of_query, stamp, checkpoint_location=body.checkpoint_location)
+    put(of_query, stamp, asset=asset_cell(tenant, job), checkpoint_location=body.checkpoint_location)
     join(query.registers, of_query)
     query.batches.see(body.entries[0].batch_id, body.entries[-1].batch_id)
 
@@ -52,7 +52,7 @@ def fold_interval(into: Builder, event: LineageEvent, body: IntervalEvent, job: 
         run.queries.add(query_key)
         run.batches.see(body.entries[0].batch_id, body.entries[-1].batch_id)
         cell: Cell = {"query_id": body.query_id, "_query": query_key}
-        join(run.registers, {"job": (stamp, job_cell(job, run_id)), "query_id": (stamp, cell)})
+        join(run.registers, {"job": (stamp, job_cell(tenant, job, run_id)), "query_id": (stamp, cell)})
         put(shared, stamp, run={"run_id": run_id, "_run": run_key})
 
     for entry in body.entries:

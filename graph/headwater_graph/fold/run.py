@@ -11,6 +11,7 @@ from headwater_graph.facts.nodes import UNCOMMITTED, join_uses, listed_sources
 from headwater_graph.facts.registers import Props, Registers, join
 from headwater_graph.fold.builder import (
     Builder,
+    asset_cell,
     job_cell,
     known,
     parent_cell,
@@ -59,7 +60,7 @@ def fold_run(into: Builder, event: LineageEvent, body: RunEvent, job: JobRef, ru
         query.jobs.add(job_key)
         query.seen.see(time, time)
         of_query: Registers = {}
-        put(of_query, stamp, checkpoint_location=body.checkpoint_location)
+        put(of_query, stamp, asset=asset_cell(tenant, job), checkpoint_location=body.checkpoint_location)
         join(query.registers, of_query)
         for use, registers in uses.items():
             if UNCOMMITTED in registers:
@@ -78,7 +79,7 @@ def fold_mention(into: Builder, tenant: str, above: ParentRun, stamp: str) -> No
     _, run = into.run(tenant, above.run_id)
     run.jobs.add(job_key)
     # The highest rank: a run's own report of its job wins.
-    join(run.registers, {"job": ("0" + stamp[1:], job_cell(above.job, above.run_id))})
+    join(run.registers, {"job": ("0" + stamp[1:], job_cell(tenant, above.job, above.run_id))})
 
 
 def _uses(into: Builder, tenant: str, body: RunEvent, stamp: str) -> dict[UseKey, Registers]:
@@ -107,7 +108,7 @@ def _registers(event: LineageEvent, body: RunEvent, job: JobRef, run_id: str, st
     put(
         out,
         stamp,
-        job=job_cell(job, run_id),
+        job=job_cell(event.tenant, job, run_id),
         state=_state(body, event.event_time),
         processing_type=known(body.processing_type),
         started_at=body.started_at or (event.event_time if body.type is RunEventType.START else None),

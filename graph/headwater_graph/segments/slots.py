@@ -102,7 +102,7 @@ def take_apart(
         for use, of_use in variant.uses.items():
             texts += names[use.dataset]
             uses.append((use.type.value, use.ordinal, _shape_registers(of_use, stamps, numbers, texts)))
-        computed = _digest(variant.uses, names)
+        computed = digest_of(variant.uses, names)
         if digest != computed:
             texts.append(digest)
         event = _event_id(owner, batch_id, digest)
@@ -137,7 +137,7 @@ def put_together(owner: OwningQuery, batch_id: int, slot: Slot, known: dict[str,
             names[use.dataset] = known[use.dataset] = name
             uses.append((use, [(register, at, _cell(of, numbers, texts)) for register, at, of in of_use]))
         ends = {use: {name: ("", cell) for name, _, cell in cells} for use, cells in uses}
-        digest = _digest(ends, names) if shape.digest == _COMPUTED else next(texts)
+        digest = digest_of(ends, names) if shape.digest == _COMPUTED else next(texts)
         event = _event_id(owner, batch_id, digest)
         stamps = [
             f"{rank}{next(numbers) + _OFFSET:016x}{event if kind == _COMPUTED else next(texts)}"
@@ -258,7 +258,7 @@ def _cell(shape: Shape, numbers: Iterator[int], texts: Iterator[str]) -> Any:
     return {name: _cell(of, numbers, texts) for name, of in shape}
 
 
-def _digest(uses: Mapping[UseKey, Registers], names: Mapping[str, DatasetName]) -> str:
+def digest_of(uses: Mapping[UseKey, Registers], names: Mapping[str, DatasetName]) -> str:
     """`identity.source_end_digest` of the uses that were consumed."""
     ends = []
     for use, registers in uses.items():

@@ -36,7 +36,6 @@ def write_columns(
     for dataset, facts in delta.datasets.items():
         if not facts.columns and not _reports_schema(facts):
             continue
-        tenant = str(facts.identity["tenant"])
         current, reported = schema_paths(datasets[dataset].after), _reports_schema(facts)
         repeated = reported and _is_repeated(facts, datasets[dataset], since.get(dataset))
         paths = {path for path, column in facts.columns.items() if not (repeated and column.registers)}
@@ -44,7 +43,7 @@ def write_columns(
             paths |= schema_paths(datasets[dataset].before)
         for path in paths:
             column = facts.columns.get(path) or ColumnFacts()
-            identity = column_identity(tenant, dataset, path)
+            identity = column_identity(facts.identity, path)
             owners[str(identity["key"])] = (dataset, path)
             rows.append(
                 {

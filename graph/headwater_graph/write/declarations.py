@@ -24,7 +24,7 @@ from headwater_graph.facts.declarations import Revision
 from headwater_graph.facts.delta import GraphDelta
 from headwater_graph.facts.model import RelType
 from headwater_graph.facts.nodes import Link
-from headwater_graph.keys import feeds_identity
+from headwater_graph.keys import SCOPE, feeds_identity
 from headwater_graph.write.bolt import to_bolt
 from headwater_graph.write.transaction import Index, WriteTransaction
 
@@ -158,6 +158,6 @@ def _create(tx: WriteTransaction, delta: GraphDelta, created: Iterable[str]) -> 
 def _row(link: Link, properties: Mapping[str, Any]) -> dict[str, Any]:
     row: dict[str, Any] = {"start": link.start, "end": link.end, "new": [], "gone": []}
     if link.type is RelType.FEEDS:
-        identity = feeds_identity(str(properties["tenant"]), str(properties["_job"]), link)
+        identity = feeds_identity(str(properties["tenant"]), str(properties["_job"]), str(properties[SCOPE]), link)
         row |= {"key": identity["key"], "properties": identity}
     return row

@@ -11,22 +11,23 @@ from headwater_graph.derive import declared_links, known_as
 from headwater_graph.facts.delta import GraphDelta
 from headwater_graph.facts.model import RelType
 from headwater_graph.facts.nodes import Evidence, Link, NodeFacts, TimeSpan
-from headwater_graph.keys import feeds_identity
+from headwater_graph.keys import SCOPE, feeds_identity
 from headwater_graph.write.bolt import bolt_time
 from headwater_graph.write.nodes import Joined
 from headwater_graph.write.transaction import Index, WriteTransaction
 
 
 class JobName(NamedTuple):
-    """Tenant and name of a FEEDS relationship's job."""
+    """Tenant, name and scope of a FEEDS relationship's job."""
 
     tenant: str
     name: str
+    scope: str
 
 
 def job_name(job: NodeFacts) -> JobName:
-    """Tenant and name of a job."""
-    return JobName(str(job.identity["tenant"]), str(job.identity["name"]))
+    """Tenant, name and scope of a job."""
+    return JobName(*(str(job.identity[name]) for name in ("tenant", "name", SCOPE)))
 
 
 # Relationships to write, in this order, with the labels of both ends.

@@ -103,8 +103,8 @@ def write_runs(
         stored = from_bolt(properties)
         key, tenant = str(stored["key"]), str(stored["tenant"])
         found[key] = stored
-        names.update({job: JobName(tenant, name) for job, name in jobs})
-        known = RunFacts({}, jobs={job for job, _ in jobs}, queries=set(queries))
+        names.update({job: JobName(tenant, name, scope) for job, name, scope in jobs})
+        known = RunFacts({}, jobs={job for job, *_ in jobs}, queries=set(queries))
         known.uses = read_uses(uses, stored.get("_stamp"))
         after = _join_stored(changed, stored, known, delta.runs[key])
         if after is None:

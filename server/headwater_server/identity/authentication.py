@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers
 from starlette.types import Scope as AsgiScope
@@ -26,6 +27,9 @@ from headwater_server.identity.credentials import BearerVerifier, CredentialErro
 from headwater_server.identity.identity import Identity, Scope
 from headwater_server.identity.proxy import TrustedProxy
 from headwater_server.identity.tokens import PREFIX, TokenVerifier
+
+if TYPE_CHECKING:
+    from headwater_server.identity.login import Login  # noqa: TC004 - it loads Authlib, where it is configured
 
 
 def _utc_now() -> datetime:
@@ -39,7 +43,8 @@ class Authentication:
     Attributes:
         tokens: verifier of API tokens.
         bearer: verifier of other bearer tokens.
-        sessions: sessions of people who logged in on the page.
+        login: log-in of people on the page.
+        sessions: their sessions.
         proxy: proxy that names users.
         certificate_scopes: scopes of client certificates.
         clock: current time, aware.
@@ -47,6 +52,7 @@ class Authentication:
 
     tokens: TokenVerifier | None = None
     bearer: BearerVerifier | None = None
+    login: Login | None = None
     sessions: SessionStore | None = None
     proxy: TrustedProxy | None = None
     certificate_scopes: frozenset[Scope] | None = None
@@ -88,7 +94,7 @@ class Authentication:
         if bearer is not None:
             found = await self._by_bearer(bearer)
         elif session is not None and self.sessions is not None:
-            found = self._by_session(self.sessions, session)
+            found = await self._by_session(self.sessions, session)
         elif certificate and self.certificate_scopes is not None:
             found = identity_in(certificate, self.certificate_scopes)
         else:
@@ -105,8 +111,8 @@ class Authentication:
             return found
         raise CredentialError(CredentialFault.UNKNOWN, "This bearer token isn't valid here.")
 
-    def _by_session(self, sessions: SessionStore, cookie: str) -> Identity:
-        found = sessions.identity(cookie)
+    async def _by_session(self, sessions: SessionStore, cookie: str) -> Identity:
+        found = await sessions.identity(cookie)
         if found is None:
             raise CredentialError(CredentialFault.EXPIRED, "The session has ended; log in again.")
         return found

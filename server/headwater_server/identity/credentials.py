@@ -27,6 +27,8 @@ class CredentialFault(StrEnum):
     """A user's name from the network of the proxy, without the proxy's secret."""
     CERTIFICATE = "certificate"
     """A client certificate without a name."""
+    LOGIN = "login"
+    """A log-in on the page that wasn't begun by the same browser, or that the provider refused."""
     SCOPE = "scope"
     """A valid credential, without the scope that the route needs."""
     PROVIDER = "provider"
@@ -79,5 +81,9 @@ class SessionStore(Protocol):
 
     cookie: str
 
-    def identity(self, cookie: str) -> Identity | None:
-        """Return whose session it is; None for one that has ended, or never was."""
+    async def identity(self, cookie: str) -> Identity | None:
+        """Return whose session it is; None for one that has ended, or never was.
+
+        Raises:
+            ProviderUnavailableError: the provider that knows can't be asked now.
+        """

@@ -18,7 +18,7 @@ class Scope(StrEnum):
     READ = "read"
     """Ask questions."""
     EXPRESSIONS = "expressions"
-    """See expressions, SQL, file paths and error texts in answers. Not asked for yet: READ shows them."""
+    """See expressions, SQL, file paths and error texts in answers."""
     WRITE = "write"
     """Send lineage events."""
     DECLARE = "declare"

@@ -9,6 +9,9 @@ from headwater_server.identity.identity import Scope
 
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
+ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519")
+"""Algorithms of tokens that can be allowed: all have a public key. `EdDSA` is left out: RFC 9864 replaced it."""
+
 
 def items(text: str) -> list[str]:
     """`a, b` ⇒ `a`, `b`; empty items don't count."""
@@ -34,3 +37,15 @@ def networks_in(text: str) -> tuple[Network, ...]:
         ValueError: one is no network.
     """
     return tuple(ipaddress.ip_network(item) for item in items(text))
+
+
+def algorithms_in(text: str) -> tuple[str, ...]:
+    """Algorithms in a list separated by commas.
+
+    Raises:
+        ValueError: one can't be allowed, or there is none.
+    """
+    found = tuple(items(text))
+    if not found or not set(found) <= set(ALGORITHMS):
+        raise ValueError(f"algorithms are {', '.join(ALGORITHMS)}")
+    return found

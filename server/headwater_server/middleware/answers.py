@@ -79,7 +79,11 @@ class Head:
                 message = {"type": "http.response.body", "body": b""}
             await send(message)
 
-        await self._app(scope, receive, bodiless)
+        try:
+            await self._app(scope, receive, bodiless)
+        finally:
+            # An answer from outside, to a defect, is to have no body either: the server looks at the method.
+            scope["method"] = "HEAD"
 
 
 _NAME = b"accept-encoding"

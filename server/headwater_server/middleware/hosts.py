@@ -7,8 +7,9 @@ A body with two lengths, by Content-Length and by Transfer-Encoding, may end at 
 this server, so that its rest would count as somebody else's request (RFC 9112, 6.1).
 
 Browsers mark each request with its initiator (Fetch Metadata). Another site's page could make a visitor's browser ask
-endless questions, although the page can't read the answers. Links from other sites are allowed: the visitor follows
-them deliberately.
+endless questions, although the page can't read the answers, or change something with the visitor's session. Links from
+other sites are allowed: the visitor follows them deliberately. Browsers from before 2023 send no Fetch Metadata; they
+send the initiator's origin with what changes something.
 """
 
 from __future__ import annotations
@@ -80,7 +81,10 @@ class Sites:
 
 def _welcome(method: str, headers: Headers) -> bool:
     """Return True for requests of this server's page, navigation by a person, and clients that are no browsers."""
-    if headers.get("sec-fetch-site", "none").strip().lower() not in _OTHERS:
+    site = headers.get("sec-fetch-site", "").strip().lower()
+    if not site and method not in {"GET", "HEAD"} and (origin := headers.get("origin")) is not None:
+        return origin.strip().lower().partition("://")[2] == headers.get("host", "").strip().lower()
+    if site not in _OTHERS:
         return True
     mode, target = (headers.get(f"sec-fetch-{name}", "").strip().lower() for name in ("mode", "dest"))
     return method in {"GET", "HEAD"} and (mode, target) == ("navigate", "document")

@@ -25,6 +25,8 @@ _MISSING = (
     "This server has to know who asks. Send `Authorization: Bearer …` with an API token, or log in in another way that "
     "it accepts."
 )
+LOGIN_HEADER = "X-Headwater-Login"
+"""Header of refused requests, where people can log in: the path of the log-in, relative to the page's."""
 _REALM = 'Bearer realm="headwater"'
 
 
@@ -67,8 +69,10 @@ class Identify:
             _check(identity, needs)
         except CredentialError as error:
             self._metrics.refused(error.fault)
-            unread = CLOSE if has_body(Headers(scope=scope)) else {}
-            await _refusal(error, needs, unread)(scope, receive, send)
+            headers = dict(CLOSE) if has_body(Headers(scope=scope)) else {}
+            if self._authentication.login is not None:
+                headers[LOGIN_HEADER] = "login"
+            await refusal(error, needs, headers)(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
@@ -97,7 +101,7 @@ def _check(identity: Identity, needs: Needs) -> None:
     raise CredentialError(CredentialFault.SCOPE, f"This needs the scope `{needs}`, which the credential doesn't give.")
 
 
-def _refusal(error: CredentialError, needs: Needs, headers: Mapping[str, str]) -> Response:
+def refusal(error: CredentialError, needs: Needs, headers: Mapping[str, str]) -> Response:
     """Response to a request whose credential isn't accepted (RFC 6750, 3.1)."""
     if isinstance(error, ProviderUnavailableError):
         return problem(ProblemType.PROVIDER_UNAVAILABLE, error.detail, headers=headers)

@@ -25,7 +25,7 @@ from headwater_analysis.declaring.problems import DeclarationError, FileProblem
 from headwater_analysis.declaring.revising import NextRevision, OlderRevisionError, next_revision, progress, result
 from headwater_analysis.declaring.sets import DeclaredSet
 from headwater_openlineage.intake.request import IntakeRequest, RequestOutcome
-from headwater_server.asking import Graph, answered, area
+from headwater_server.asking import Graph, answered, area, note_body
 from headwater_server.documented import problem_responses
 from headwater_server.identity import Identity, Scope, identity_of
 from headwater_server.metrics import IntakeMetrics
@@ -47,6 +47,7 @@ _PROBLEMS = problem_responses(
     ProblemType.HOST,
     ProblemType.PARAMETERS,
     ProblemType.DEFECT,
+    ProblemType.AUDIT_UNAVAILABLE,
     ProblemType.BUSY,
     ProblemType.KAFKA_UNAVAILABLE,
     ProblemType.GRAPH_UNREACHABLE,
@@ -127,6 +128,7 @@ async def post_declarations(
         declared = await to_thread.run_sync(_read, body, namespace, names, limiter=declaring)
     except DeclarationError as error:
         return _refused(error)
+    note_body(request, {"set": declared.name})
     if mode is Mode.CHECK:
         return answered(request, _checked(declared, list(names.unchecked)), status=200)
     reader = graph.reader(identity)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields
 from typing import Annotated, Literal
 
 from fastapi import Body, Depends, Query
@@ -19,7 +19,7 @@ from headwater_analysis.impact import (
     analyze,
 )
 from headwater_schemas.ranges import MOST_OFFSET
-from headwater_server.asking import Ask, Asking, area
+from headwater_server.asking import Ask, Asking, area, note_body
 from headwater_server.identity import Scope
 from headwater_server.parameters import (
     LONGEST_NAME,
@@ -103,6 +103,8 @@ def impact(
     cursor: Cursor = None,
 ) -> Response:
     """Analyze a change: what breaks, what is tainted, whom to notify; by column, with paths and a text for a ticket."""
+    given = asdict(change)
+    note_body(ask.request, {**given, "extent": None, **(given["extent"] or {})})
     return _impact(ask, change.change(), depth, limit, cursor)
 
 

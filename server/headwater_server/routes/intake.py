@@ -42,6 +42,7 @@ _PROBLEMS = problem_responses(
     ProblemType.HOST,
     ProblemType.PARAMETERS,
     ProblemType.DEFECT,
+    ProblemType.AUDIT_UNAVAILABLE,
     ProblemType.BUSY,
     ProblemType.KAFKA_UNAVAILABLE,
 )

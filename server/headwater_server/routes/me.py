@@ -26,6 +26,7 @@ class Me:
         groups: its groups, sorted.
         scopes: actions that its credential allows, sorted.
         expires: end of its credential; null: it has none.
+        filtered: whether answers leave out what it may not see; some questions are refused then.
     """
 
     source: Source
@@ -34,6 +35,7 @@ class Me:
     groups: list[str]
     scopes: list[Scope]
     expires: datetime | None
+    filtered: bool
 
 
 @router.get("/me", response_model=Me, operation_id="me")
@@ -41,6 +43,7 @@ async def me(request: Request) -> Response:
     """Identity that the request's credential stands for, and what it allows."""
     identity = identity_of(request.scope)
     graph: Graph = request.app.state.graph
+    decision = graph.decision(identity)
     shown = Me(
         identity.source,
         identity.subject,
@@ -48,5 +51,6 @@ async def me(request: Request) -> Response:
         sorted(identity.groups),
         sorted(identity.scopes),
         identity.expires,
+        decision is not None and not decision.allowed,
     )
     return answered(request, shown)

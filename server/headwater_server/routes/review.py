@@ -15,7 +15,7 @@ from headwater_analysis.errors import QuestionError
 from headwater_review.reading.files import read_schema
 from headwater_review.schema import Schema
 from headwater_review.schema_review import Question, Review, review
-from headwater_server.asking import Ask, area
+from headwater_server.asking import Ask, area, note_body
 from headwater_server.identity import Scope
 
 router = area("review", needs=Scope.READ)
@@ -49,6 +49,7 @@ def reviewed(ask: Ask, body: Annotated[ReviewBody, Body()]) -> Response:
     """Every difference of two schemas, with all that it does downstream, whom to notify, and a verdict."""
     for name in ("dataset", "renames", "at", "table"):
         _text(name, getattr(body, name))
+    note_body(ask.request, {name: getattr(body, name) for name in ("dataset", "at", "table")})
     old = None if body.old is None else _schema("old", body.old, body.table)
     question = Question(body.dataset, _schema("new", body.new, body.table), old, body.renames, body.at)
     return ask(lambda reader: review(reader, question, ask.graph.policy))

@@ -17,8 +17,8 @@ from headwater_server.metrics import ServeMetrics
 from headwater_server.scoped import Access, api_route
 from headwater_server.tls import ServerTls
 
-_open = APIRouter(tags=["service"], route_class=api_route(Access.OPEN))
-_operating = APIRouter(tags=["service"], route_class=api_route(Scope.OPERATE))
+_open = APIRouter(tags=["service"], route_class=api_route(Access.OPEN, recorded=False))
+_operating = APIRouter(tags=["service"], route_class=api_route(Scope.OPERATE, recorded=False))
 _PROBE_SECONDS = 2.0
 # Less than Prometheus waits for a scrape, with a Neo4j that hangs.
 _SCRAPE_SECONDS = 3.0

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater_analysis.reader import statement
+from headwater_analysis.filtered import filtered
+from headwater_analysis.reader import UNFILTERED, statement
 from headwater_graph import statement_files
 from headwater_graph.write import GraphWriter
 from support.graph.plans import SORTS, operators, sample, sampled_operators, scans
@@ -28,6 +29,13 @@ SCANNED = {
 }
 
 
+def every_name() -> set[str]:
+    questions = [each.name.removesuffix(".cypher") for each in files(PACKAGE).joinpath("cypher").iterdir()]
+    found = {f"{question}/{name}" for question in questions for name in statement_files.names(PACKAGE, question)}
+    assert len(found) > 100
+    return found
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("most", ["HwDataset", "HwJob"])
 def test_only_these_read_everything(demo_graph: Driver, most: str) -> None:
@@ -35,11 +43,15 @@ def test_only_these_read_everything(demo_graph: Driver, most: str) -> None:
     with demo_graph.session(database="neo4j") as session:
         session.run("UNWIND range(1, 3000) AS n CREATE (:$($label) {key: 'k' + n})", label=most).consume()
     sample(demo_graph)
-    questions = [each.name.removesuffix(".cypher") for each in files(PACKAGE).joinpath("cypher").iterdir()]
-    asked = {f"{question}/{name}" for question in questions for name in statement_files.names(PACKAGE, question)}
-    assert len(asked) > 100
-    found = {name for name in sorted(asked) if scans(sampled_operators(demo_graph, statement(name)))}
+    found = {name for name in sorted(every_name()) if scans(sampled_operators(demo_graph, statement(name)))}
     assert found == set(SCANNED)
+
+
+@pytest.mark.nightly
+def test_the_database_takes_each_as_it_is_filtered(demo_graph: Driver) -> None:
+    sample(demo_graph)
+    for name in sorted(every_name() - UNFILTERED):
+        assert "AllNodesScan" not in sampled_operators(demo_graph, filtered(statement(name))), name
 
 
 PARAMETERS: dict[str, Any] = {

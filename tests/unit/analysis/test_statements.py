@@ -80,6 +80,20 @@ def test_each_that_returns_runs_has_all_that_is_read_of_one() -> None:
     assert {name: row.read - found for name, found in returned.items() if row.read - found} == {}
 
 
+def test_none_is_ordered_by_what_a_map_of_the_same_name_lacks() -> None:
+    """In `RETURN q {.name} ORDER BY q.key`, `q` is the map, and its key null."""
+    found = []
+    for name, text in TEXTS.items():
+        for ordering in re.finditer(r"ORDER BY([^\n}]*)", text):
+            clause = re.split(r"\b(?:RETURN|WITH)\b", text[: ordering.start()])[-1]
+            for variable, inside in re.findall(r"(\w+) \{([^{}]*)\}(?!\s+AS)", clause):
+                has = set(re.findall(r"\.(\w+|\*)|(\w+):", inside))
+                wanted = set(re.findall(rf"\b{variable}\.(\w+)", ordering[1]))
+                if not {"*"} & {each for pair in has for each in pair}:
+                    found += [f"{name}: {variable}.{each}" for each in wanted - {each for pair in has for each in pair}]
+    assert found == []
+
+
 def test_each_is_used_and_no_other() -> None:
     code = "".join(path.read_text(encoding="utf-8") for name in CODE for path in (TOP / name).rglob("*.py"))
     assert [name for name in TEXTS if f'"{name}"' not in code and name not in MADE] == []

@@ -20,7 +20,7 @@ CODE = re.compile(r"^```(?:sh|text)\n(.*?)^```|`([^`\n]+)`", re.MULTILINE | re.D
 COMMAND = re.compile(r"(?:^|[\s/])headwater ([a-z]+(?:-[a-z]+)*)\b", re.MULTILINE)
 MODULE = re.compile(r"`((?:[\w-]+/)*[\w-]+\.(?:py|cypher|ts|avsc))`")
 OUR_PATH = re.compile(
-    r"`((?:schemas|openlineage|graph|analysis|producers|consumers|review|server|cli|spark_jobs|tests|ops|docs|scripts|bin|\.ci)/[\w./-]*)`"
+    r"`((?:schemas|openlineage|graph|analysis|producers|consumers|review|audit|server|cli|spark_jobs|tests|ops|docs|scripts|bin|\.ci)/[\w./-]*)`"
 )
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SHELL = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)

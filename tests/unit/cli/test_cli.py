@@ -237,7 +237,7 @@ def test_with_the_extra_of_a_spark_driver_alone_the_commands_of_the_readme_are_t
     """
     with run(script) as process:
         output, _ = process.communicate(timeout=patience(100))
-    assert output.split() == ["up", "down", "status", "topic", "run", "emit", "events", "outbox", "token"]
+    assert output.split() == ["up", "down", "status", "topic", "run", "emit", "events", "audit", "outbox", "token"]
 
 
 def run(script: str) -> subprocess.Popen[str]:

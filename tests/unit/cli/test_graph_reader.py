@@ -22,6 +22,7 @@ def test_each_error_has_its_exit_code_and_fix(subtests: pytest.Subtests) -> None
         (errors.QuestionError("wrong", field="depth"), ours.InputError, ""),
         (errors.GraphUnreachableError("away"), ours.UnreachableError, "headwater up"),
         (errors.GraphRefusedError("refused", setting="HEADWATER_NEO4J_USER"), ours.ConfigurationError, "_USER"),
+        (errors.NotFilteredError(), ours.HeadwaterError, ""),
         (errors.TimeLimitError(3), ours.HeadwaterError, "--timeout"),
         (errors.ArrivalsUnknownError("t", "no Kafka is configured here"), ours.UnreachableError, ""),
     ]

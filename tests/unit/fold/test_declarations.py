@@ -38,7 +38,7 @@ def declared(**fields: Any) -> DeclarationFacts:
 
 def stated(facts: DeclarationFacts) -> dict[str, Any]:
     """Without what every declaration has."""
-    every = ("key", "name", "tenant", "set", "subject", "subject_type")
+    every = ("key", "name", "tenant", "set", "subject", "subject_type", "_asset", "_scope")
     return {name: value for name, value in facts.properties.items() if name not in every}
 
 

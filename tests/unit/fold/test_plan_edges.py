@@ -8,6 +8,7 @@ from headwater_graph import keys
 from headwater_graph.derive import PlanRelationship, plan_edges
 from headwater_graph.facts.model import RelType
 from headwater_graph.facts.nodes import PlanFacts
+from headwater_graph.facts.registers import Props
 from headwater_schemas.events import ColumnEdge, ColumnLineage, DatasetRef, TransformationKind, TransformationType
 from headwater_schemas.identity import graph_key
 
@@ -15,12 +16,13 @@ if TYPE_CHECKING:
     import pytest
 
 FLIGHTS, DELAYS = keys.dataset_key("acme", "kafka://broker", "flights"), keys.dataset_key("acme", "file", "/delays")
+PLAN: Props = {"tenant": "acme", "key": "plan-key", "_asset": "job-key", "_scope": "scope-key"}
 CARRIER, MEAN = keys.column_key("acme", FLIGHTS, "carrier"), keys.column_key("acme", DELAYS, "mean")
 
 
 def edges(*given: ColumnEdge) -> list[PlanRelationship]:
     datasets = (DatasetRef("kafka://broker", "flights"), DatasetRef("file", "/delays"))
-    plan = PlanFacts({"tenant": "acme", "key": "plan-key"}, job="job-key")
+    plan = PlanFacts(PLAN, job="job-key")
     plan.lineage = ColumnLineage(datasets=datasets, edges=given)
     plan.registers["lineage"] = ("stamp", {"expression_ids": ["e1"], "expressions": ["avg(delay)"]})
     return list(plan_edges(plan))
@@ -57,6 +59,7 @@ def test_the_properties_of_an_edge_and_what_its_key_is_made_of() -> None:
         "key": graph_key(*ends, "DIRECT", None, "AGGREGATE", 0, None),
         "plan": "plan-key",
         "job": "job-key",
+        "_scope": "scope-key",
         "type": "DIRECT",
         "kind": "AGGREGATE",
         "masking": False,
@@ -67,6 +70,7 @@ def test_the_properties_of_an_edge_and_what_its_key_is_made_of() -> None:
         "key": graph_key(*ends, "DIRECT", "AGGREGATION", "AGGREGATE", 1, "e1"),
         "plan": "plan-key",
         "job": "job-key",
+        "_scope": "scope-key",
         "type": "DIRECT",
         "kind": "AGGREGATE",
         "masking": True,
@@ -85,4 +89,4 @@ def test_an_expression_without_its_text_is_cited_all_the_same() -> None:
 def test_each_edge_is_there_once_and_a_plan_without_lineage_has_none() -> None:
     one = ColumnEdge(output=1)
     assert len(edges(one, one)) == 1
-    assert list(plan_edges(PlanFacts({"tenant": "acme", "key": "plan-key"}, job="job-key"))) == []
+    assert list(plan_edges(PlanFacts(PLAN, job="job-key"))) == []

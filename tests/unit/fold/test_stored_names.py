@@ -34,7 +34,8 @@ PARTS = {
     "schema": "columns _schema",
     "field": "position _schema data_type nullable description",
     "query": "query_name name",
-    "job": "job_name job_namespace name",
+    "job": "job_name job_namespace name _asset _scope",
+    "asset": "_asset _scope",
     "query_id": "query_id _query",
     "state": "state ended_at provenance",
     "engine": "engine engine_version",
@@ -73,7 +74,7 @@ OWNED = {
     ),
     Label.COLUMN: "field",
     Label.VERSION: "parent_id operation partitions file_count file_bytes",
-    Label.QUERY: "query checkpoint_location",
+    Label.QUERY: "query asset checkpoint_location",
     Label.RUN: (
         "job state processing_type started_at nominal_start nominal_end parent root error publication plan_digest "
         f"query_id checkpoint_location producer rows_rejected quality {VERSIONS} {CONTEXT}"

@@ -83,7 +83,7 @@ class _EmptyReader:
 class _Graph(FakeGraph):
     revision: int | None = None
 
-    def reader(self, identity: Identity, timeout_seconds: float | None = None) -> Reader:
+    def reader(self, identity: Identity, timeout_seconds: float | None = None, *, operation: str = "") -> Reader:
         return cast("Reader", _EmptyReader(self.raises, self.revision))
 
 

@@ -26,7 +26,7 @@ FOREACH (s IN sets[row.set] | CREATE (n)-[:IN_SET]->(s))
 // declarations_there: Declarations that are there, and what relationships they make
 UNWIND $batch.rows AS key
 MATCH (n:HwDeclaration {key: key})
-RETURN collect(n {.key, .tenant, .subject, .subject_type, .inputs, .outputs, ._job, ._feeds, ._consumes}) AS found
+RETURN collect(n {.key, .tenant, .subject, .subject_type, .inputs, .outputs, ._job, ._scope, ._feeds, ._consumes}) AS found
 
 // current_declarations: Declarations that hold now, or no longer
 UNWIND $batch.rows AS row

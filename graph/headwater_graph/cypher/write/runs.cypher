@@ -28,7 +28,7 @@ RETURN collect([
     ended_at: n.ended_at.epochMillis * 1000 + n.ended_at.microsecond % 1000,
     nominal_start: n.nominal_start.epochMillis * 1000 + n.nominal_start.microsecond % 1000,
     nominal_end: n.nominal_end.epochMillis * 1000 + n.nominal_end.microsecond % 1000},
-  [(n)-[:OF]->(j:HwJob) | [j.key, j.name]],
+  [(n)-[:OF]->(j:HwJob) | [j.key, j.name, j._scope]],
   [(n)-[:IN_QUERY]->(q:HwQuery) | q.key],
   [(n)-[r:CONSUMED|PRODUCED]->(d:HwDataset) | [type(r), d.key, properties(r)]]]) AS found
 

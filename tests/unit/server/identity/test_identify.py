@@ -59,7 +59,7 @@ class FakeSessions:
     cookie = "session"
     known: dict[str, Identity] = field(default_factory=dict)
 
-    def identity(self, cookie: str) -> Identity | None:
+    async def identity(self, cookie: str) -> Identity | None:
         return self.known.get(cookie)
 
 
@@ -404,11 +404,25 @@ def test_the_access_is_that_of_the_route_that_answers() -> None:
 
 
 def test_settings_that_contradict_each_other_are_refused(subtests: pytest.Subtests) -> None:
+    oidc = {"oidc_issuer": "https://login.example.org", "oidc_audience": "headwater"}
+    page = {**oidc, "oidc_client_id": "page", "public_url": "http://localhost:8470"}
     for given, match in [
         ({"proxy_networks": "10.0.0.1"}, "secret"),
         ({"proxy_networks": "10.0.0.1", "proxy_secret": "short"}, "secret"),
         ({"proxy_networks": "10.0.0.1", "proxy_secret": f"{PROXY_SECRET},short"}, "secret"),
         ({"proxy_secret": PROXY_SECRET}, "network"),
+        ({"oidc_audience": "headwater"}, "no OIDC provider"),
+        ({"oidc_client_id": "page"}, "no OIDC provider"),
+        ({"public_url": "http://localhost:8470"}, "no OIDC provider"),
+        ({**oidc, "oidc_client_secret": PROXY_SECRET}, "no client"),
+        ({**oidc, "public_url": "http://localhost:8470"}, "no client"),
+        ({**oidc, "oidc_client_id": "page"}, "by which browsers reach this server"),
+        ({**page, "public_url": "http://lineage.example.org"}, "HTTPS"),
+        ({**page, "public_url": "https://lineage.example.org/?a"}, "query"),
+        ({**page, "public_url": "https://lineage.example.org"}, "host name"),
+        ({**page, "oidc_login_scopes": "profile"}, "openid"),
+        ({"oidc_issuer": "https://login.example.org"}, "nothing that uses it"),
+        ({"oidc_issuer": "http://login.example.org", "oidc_audience": "headwater"}, "HTTPS"),
     ]:
         with subtests.test(given=given), pytest.raises(AccessSettingsError, match=match) as error:
             configured_authentication(ServeSettings.model_validate(given))
@@ -419,6 +433,10 @@ def test_settings_that_contradict_each_other_are_refused(subtests: pytest.Subtes
         {"proxy_scopes": "read, all"},
         {"tls_client_scopes": "everything"},
         {"proxy_user_header": "X User"},
+        {"oidc_algorithms": "RS256,HS256"},
+        {"oidc_algorithms": "none"},
+        {"oidc_algorithms": ""},
+        {"oidc_scopes": "headwater:read"},
     ):
         with subtests.test(given=given), pytest.raises(ValueError, match=next(iter(given))):
             ServeSettings.model_validate(given)

@@ -188,6 +188,7 @@ def test_a_client_certificate_logs_in(tmp_path: Path, own: Certificate, ca: Cert
             "tenant": "default",
             "groups": ["flights", "ops"],
             "scopes": ["read", "write"],
+            "filtered": False,
         }
         token = {"Authorization": f"Bearer {secret}"}
         assert client.get(ME, token).body["source"] == "token"

@@ -1,0 +1,141 @@
+"""Hidden assets, taken out of values that name several assets: micro-batches, and lists of keys or names.
+
+Patterns of statements are filtered as a whole (`filtered`); what is packed into one property is filtered here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from headwater_analysis.reader import Transaction
+from headwater_graph.facts.nodes import MADE_FROM, IntervalFacts, Variant
+from headwater_graph.facts.registers import Registers
+from headwater_graph.keys import dataset_key, run_key
+from headwater_graph.segments.slots import DatasetName, digest_of
+
+_ABOVE = ("parent", "root")
+_OUTCOMES = ("quality_namespaces", "quality_datasets")
+
+
+class SeenDatasets:
+    """Datasets that the asker of a question may see, looked up once each."""
+
+    def __init__(self, tx: Transaction) -> None:
+        self._tx = tx
+        self._known: dict[str, bool] = {}
+
+    @staticmethod
+    def of(tx: Transaction) -> SeenDatasets:
+        """Return those of a transaction, which every part of a question shares."""
+        return tx.common(SeenDatasets)
+
+    @property
+    def all(self) -> bool:
+        """True if the asker may see everything."""
+        return self._tx.visible is None
+
+    def among(self, keys: Iterable[str]) -> set[str]:
+        """Return those of some keys of datasets that are visible."""
+        wanted = set(keys)
+        if self.all:
+            return wanted
+        if new := sorted(wanted - self._known.keys()):
+            found = set(self._tx.one("visible/datasets", keys=new)["keys"])
+            self._known |= {key: key in found for key in new}
+        return {key for key in wanted if self._known[key]}
+
+
+def without_hidden(seen: SeenDatasets, interval: IntervalFacts, names: Mapping[str, DatasetName]) -> IntervalFacts:
+    """Return a micro-batch without uses of datasets that the asker may not see; reports that become equal are merged.
+
+    Args:
+        names: names of the datasets that it used, by key.
+    """
+    if seen.all:
+        return interval
+    tenant = str(interval.identity["tenant"])
+    keys = {use.dataset for variant in interval.variants.values() for use in variant.uses}
+    keys |= {key for variant in interval.variants.values() for key in _named(tenant, variant.registers)}
+    keys |= {key for variant in interval.variants.values() for uses in variant.uses.values() for key in _sources(uses)}
+    visible = seen.among(keys)
+    if visible == keys:
+        return interval
+    variants: dict[str, Variant] = {}
+    for variant in sorted(interval.variants.values(), key=lambda variant: variant.rank, reverse=True):
+        uses = {use: _listed(registers, visible) for use, registers in variant.uses.items() if use.dataset in visible}
+        left = Variant(outcomes_seen(tenant, variant.registers, visible), uses)
+        digest = digest_of(left.uses, names)
+        if digest in variants:
+            variants[digest].join(left)
+        else:
+            variants[digest] = left
+    return IntervalFacts(interval.identity, interval.query, interval.batch_id, variants)
+
+
+def outcomes_seen(tenant: str, stored: Mapping[str, Any], visible: set[str]) -> dict[str, Any]:
+    """Return properties of a run or micro-batch without outcomes of assertions about hidden datasets.
+
+    Args:
+        stored: its properties, or registers; `quality_…` are parallel lists.
+        visible: keys of visible datasets.
+    """
+    cell = stored.get("quality")
+    if not isinstance(cell, tuple) or not isinstance(cell[1], dict):
+        return dict(stored)
+    return {**stored, "quality": (cell[0], lists_seen(tenant, cell[1], visible))}
+
+
+def lists_seen(tenant: str, outcomes: Mapping[str, Any], visible: set[str]) -> dict[str, Any]:
+    """Return parallel lists of outcomes without those about hidden datasets; other properties as they are."""
+    named = enumerate(_keys_of(tenant, outcomes))
+    places = [place for place, key in named if key is None or key in visible]
+    return {
+        name: [value[place] for place in places] if name.startswith("quality_") and value else value
+        for name, value in outcomes.items()
+    }
+
+
+def sources_seen(seen: SeenDatasets, part: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return properties of a use without hidden datasets among those that the output was made from."""
+    if seen.all or not part.get(MADE_FROM):
+        return part
+    visible = seen.among(part[MADE_FROM])
+    return {**part, MADE_FROM: [key for key in part[MADE_FROM] if key in visible]}
+
+
+def run_seen(tx: Transaction, own: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return properties of a run without outcomes about hidden datasets, and without hidden runs above it."""
+    if tx.visible is None:
+        return own
+    left = lists_seen(tx.tenant, own, SeenDatasets.of(tx).among(key for key in _keys_of(tx.tenant, own) if key))
+    above = {role: run_key(tx.tenant, left[f"{role}_run_id"]) for role in _ABOVE if left.get(f"{role}_run_id")}
+    found = set(tx.one("visible/runs", keys=sorted(above.values()))["keys"]) if above else set()
+    for role, key in above.items():
+        if key not in found:
+            left |= dict.fromkeys((f"{role}_run_id", f"{role}_job_namespace", f"{role}_job_name"))
+    return left
+
+
+def _keys_of(tenant: str, outcomes: Mapping[str, Any]) -> list[str | None]:
+    assertions = outcomes.get("quality_assertions") or []
+    empty = [""] * len(assertions)
+    named = zip(*(outcomes.get(name) or empty for name in _OUTCOMES), strict=True)
+    return [dataset_key(tenant, namespace, name) if name else None for namespace, name in named]
+
+
+def _named(tenant: str, registers: Registers) -> set[str]:
+    cell = registers.get("quality", ("", None))[1]
+    return {key for key in _keys_of(tenant, cell) if key is not None} if isinstance(cell, dict) else set()
+
+
+def _sources(registers: Registers) -> list[str]:
+    sources = registers.get(MADE_FROM, ("", None))[1]
+    return [str(key) for key in sources] if isinstance(sources, list) else []
+
+
+def _listed(registers: Registers, visible: set[str]) -> Registers:
+    if MADE_FROM not in registers:
+        return dict(registers)
+    stamp, _ = registers[MADE_FROM]
+    return {**registers, MADE_FROM: (stamp, [key for key in _sources(registers) if key in visible])}

@@ -1,0 +1,133 @@
+"""`Chain`: lines in which each has the hash of the one before, so that a gap or a change shows.
+
+    {"after":"…","chain":"9f3c…","hash":"…","kind":"OPENED","previous":"000…","sequence":0,"time":"…",…}
+    {"chain":"9f3c…","hash":"…","kind":"OUTCOME","previous":"…","request":"…","sequence":1,…}
+
+A line is JSON with sorted keys, no spaces and ASCII alone, so that no text in it can end it or act on a terminal.
+
+chain       random id of the process that writes it
+sequence    position in the chain, from 0
+previous    `hash` of the line before in the same chain; zeros in the first one
+hash        SHA-256 of the line without this member
+after       in a file that several processes share: hash of the line before in the file, where it isn't `previous`
+signature   in the lines of SIGNED: Ed25519 signature of the line without `hash` and `signature`
+key         the public key for it
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from headwater_audit.record import SIGNED, AuditRecord, Kind, utc_text
+from headwater_audit.signing import Signer
+
+NOTHING: Final = "0" * 64
+"""`previous` of a chain's first line."""
+_CONTEXT: Final = b"headwater audit line\n"
+"""Begins everything that is signed, so that a signature of the key for another purpose is none of a line."""
+
+# Made once: `json.dumps` would make one for each line, which takes longer than the line.
+_ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def canonical(members: Mapping[str, Any]) -> bytes:
+    """The bytes of a line that is hashed, without a line feed."""
+    return _ENCODER.encode(members).encode("ascii")
+
+
+def digest(data: bytes) -> str:
+    """SHA-256 as 64 hexadecimal digits."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def signed_bytes(members: Mapping[str, Any]) -> bytes:
+    """The bytes that a signature of a line is about: everything in it but `hash` and `signature`."""
+    return _CONTEXT + canonical({name: each for name, each in members.items() if name not in {"hash", "signature"}})
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """State of a chain, to which it can be set back.
+
+    Attributes:
+        sequence: that of the next line.
+        previous: hash of the last line.
+        unsigned: lines since the last head.
+    """
+
+    sequence: int = 0
+    previous: str = NOTHING
+    unsigned: int = 0
+
+
+def utc_now() -> datetime:
+    """Return the current time."""
+    return datetime.now(UTC)
+
+
+class Chain:
+    """Chain of one process, that makes its lines.
+
+    Args:
+        signer: key of the heads; None: they are unsigned.
+        continues: chain and sequence of the last line that the same process wrote, where it had to give up a chain.
+        clock: current time, aware.
+    """
+
+    def __init__(
+        self,
+        signer: Signer | None = None,
+        *,
+        continues: str | None = None,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> None:
+        self.id = secrets.token_hex(16)
+        self.position = Position()
+        self._signer = signer
+        self._continues = continues
+        self._clock = clock
+
+    def opened(self, after: str | None, *, process: Mapping[str, Any]) -> bytes:
+        """The first line.
+
+        Args:
+            after: hash of the line before in the file, also in the other methods; None: there is none.
+            process: what is known of the process, as values of JSON.
+        """
+        extra = {} if self._continues is None else {"continues": self._continues}
+        return self._line(Kind.OPENED, {"process": dict(process), **extra}, after)
+
+    def record(self, record: AuditRecord, after: str | None) -> bytes:
+        """Line of a record."""
+        return self._line(record.kind, record.members(), after)
+
+    def lost(self, count: int, since: datetime, until: datetime, after: str | None) -> bytes:
+        """Line that states how many records were lost, and when."""
+        return self._line(Kind.LOST, {"count": count, "since": utc_text(since), "until": utc_text(until)}, after)
+
+    def head(self, after: str | None) -> bytes:
+        """Line that signs all lines before it."""
+        return self._line(Kind.HEAD, {}, after)
+
+    def closed(self, after: str | None) -> bytes:
+        """The last line."""
+        return self._line(Kind.CLOSED, {}, after)
+
+    def _line(self, kind: Kind, members: dict[str, Any], after: str | None) -> bytes:
+        at = self.position
+        members |= {"kind": kind.value, "chain": self.id, "sequence": at.sequence, "previous": at.previous}
+        members.setdefault("time", utc_text(self._clock()))
+        if after is not None and after != at.previous:
+            members["after"] = after
+        if kind in SIGNED and self._signer is not None:
+            members["key"] = self._signer.public
+            members["signature"] = self._signer.sign(signed_bytes(members))
+        members["hash"] = hashed = digest(canonical(members))
+        self.position = Position(at.sequence + 1, hashed, 0 if kind in SIGNED else at.unsigned + 1)
+        return canonical(members)

@@ -1,0 +1,28 @@
+"""Errors of the audit.
+
+AuditError
+├── AuditUnwritableError    a record isn't durable: refuse what it is about
+└── AuditKeyError           the key's file can't be used: a person has to change a setting
+"""
+
+from __future__ import annotations
+
+
+class AuditError(Exception):
+    """Any error of the audit."""
+
+
+class AuditUnwritableError(AuditError):
+    """A record isn't durable.
+
+    Attributes:
+        clean: none of the lines is in the file or on the topic, so that the chain may go on where it was.
+    """
+
+    def __init__(self, message: str, *, clean: bool = True) -> None:
+        super().__init__(message)
+        self.clean = clean
+
+
+class AuditKeyError(AuditError):
+    """The file of a key can't be read or written, or has no Ed25519 key. The message has no part of the key."""

@@ -1,0 +1,145 @@
+"""`AuditRecord`: one request or command, or a part of it, with bounded and redacted texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any, Final
+
+from headwater_schemas.redacted_values import redacted_json
+from headwater_schemas.redaction import redact
+
+LONGEST_VALUE: Final = 1_000
+"""Characters of a parameter's value that a record keeps."""
+MOST_VALUES: Final = 50
+"""Values of parameters that a record keeps."""
+_LONGEST_NAME: Final = 200
+_LONGEST_SUBJECT: Final = 500
+
+
+class Kind(StrEnum):
+    """Kinds of lines."""
+
+    OPENED = "OPENED"
+    """The first line of a chain."""
+    INTENT = "INTENT"
+    """Something is about to be changed. The outcome has the same `request`."""
+    OUTCOME = "OUTCOME"
+    """A question was answered, a change was made, or one of them was refused."""
+    LOST = "LOST"
+    """Records couldn't be written, so many and in this time."""
+    HEAD = "HEAD"
+    """Signature of all lines of the chain so far."""
+    CLOSED = "CLOSED"
+    """The last line of a chain whose process ended in order; also a signature."""
+
+
+SIGNED: Final = frozenset({Kind.OPENED, Kind.HEAD, Kind.CLOSED})
+"""Kinds that have a signature if there is a key."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRecord:
+    """Content of a line. Members that are None are left out of it.
+
+    Attributes:
+        kind: INTENT or OUTCOME.
+        time: when the record was made, aware.
+        request: random id of the request or the command's run.
+        source: how the identity was established; `command` for commands.
+        subject: name that is unique within the source; the user of the operating system for commands.
+        tenant: tenant whose graph is asked or changed.
+        address: address of the client; name of the machine for commands.
+        method: HTTP method.
+        route: template of the route's path; None if there is no such route.
+        operation: `operation_id` of the route.
+        command: command of `headwater`, as `dlq replay`.
+        filters: parameters by name, from `filters_of`.
+        left_out: number of parameters' values that were left out of `filters`.
+        results: number of items that the answer is about; None if it has none to count.
+        status: HTTP status.
+        exit: exit status of a command.
+        decision: `allow` or `deny` of the authorisation; None if it wasn't asked.
+        rules: names of the rules that decided.
+        milliseconds: time from the request's arrival to the beginning of its answer.
+    """
+
+    kind: Kind
+    time: datetime
+    request: str
+    source: str
+    subject: str
+    tenant: str | None = None
+    address: str | None = None
+    method: str | None = None
+    route: str | None = None
+    operation: str | None = None
+    command: str | None = None
+    filters: Mapping[str, list[str]] = field(default_factory=dict)
+    left_out: int = 0
+    results: int | None = None
+    status: int | None = None
+    exit: int | None = None
+    decision: str | None = None
+    rules: tuple[str, ...] = ()
+    milliseconds: float | None = None
+
+    def members(self) -> dict[str, Any]:
+        """Members of the line, with values of JSON."""
+        found: dict[str, Any] = {
+            "kind": self.kind.value,
+            "time": utc_text(self.time),
+            "request": self.request,
+            "source": self.source,
+            "subject": _cut(self.subject, _LONGEST_SUBJECT),
+            "tenant": _cut(self.tenant, _LONGEST_SUBJECT),
+            "address": _cut(self.address, _LONGEST_NAME),
+            "method": _cut(self.method, _LONGEST_NAME),
+            "route": self.route,
+            "operation": self.operation,
+            "command": self.command,
+            "filters": dict(self.filters) or None,
+            "left_out": self.left_out or None,
+            "results": self.results,
+            "status": self.status,
+            "exit": self.exit,
+            "decision": self.decision,
+            "rules": [_cut(rule, _LONGEST_NAME) for rule in self.rules[:MOST_VALUES]] or None,
+            "milliseconds": None if self.milliseconds is None else round(self.milliseconds, 3),
+        }
+        return {name: value for name, value in found.items() if value is not None}
+
+
+def utc_text(time: datetime) -> str:
+    """Time in UTC with milliseconds, `2026-11-28T05:00:00.123Z`: texts of it sort as times do."""
+    return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def filters_of(parameters: Iterable[tuple[str, str]]) -> tuple[dict[str, list[str]], int]:
+    """Parameters of a question without likely credentials, by name, and the number of values that were left out.
+
+    A value is redacted by the parameter's name and by its own text, then cut to `LONGEST_VALUE` characters, with `…` at
+    its end; of more than `MOST_VALUES` values the first ones are kept.
+
+    Args:
+        parameters: names and values; a name may be there several times.
+    """
+    found: dict[str, list[str]] = {}
+    kept = left_out = 0
+    for name, value in parameters:
+        if kept >= MOST_VALUES:
+            left_out += 1
+            continue
+        kept += 1
+        # Together, since a name such as `password` makes a secret of any value.
+        (safe,) = redacted_json({name: value})[0].values()
+        found.setdefault(redact(name, max_chars=_LONGEST_NAME), []).append(_cut(safe, LONGEST_VALUE))
+    return found, left_out
+
+
+def _cut(text: Any, most: int) -> Any:
+    if isinstance(text, str) and len(text) > most:
+        return f"{text[: most - 1]}…"
+    return text

@@ -1,0 +1,342 @@
+"""`Verifier`: reads lines in order, and finds gaps, changed, moved and inserted lines, and ends that are missing.
+
+It keeps the end of each chain that isn't closed, and eight bytes of each that is: memory grows with the number of
+processes that wrote, not with the number of lines.
+
+A chain without its last line isn't a finding: its process may still run, or was killed. Neither is an unfinished line
+whose hash the next append names. What a tampering leaves undecided is stated as such: lines behind the last head are
+covered by nothing but their hashes, which anybody can compute; and without a copy of an earlier head nobody can tell
+the end of a file that was cut from the end of a process that was killed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+from headwater_audit.chain import NOTHING, canonical, digest, signed_bytes
+from headwater_audit.file import PlacedLine
+from headwater_audit.record import SIGNED, Kind
+from headwater_audit.signing import is_signed
+
+_KINDS: Final = frozenset(Kind)
+_MOST_FINDINGS: Final = 1_000
+_MOST_INTENTS: Final = 10_000
+_ORDERED: Final = frozenset({"file"})
+"""Streams in which a line names the one before it of whatever chain."""
+
+
+class Fault(StrEnum):
+    """Kinds of findings."""
+
+    NOT_A_LINE = "not-a-line"
+    """The line isn't one that the audit writes."""
+    CHANGED = "changed"
+    """The line isn't as it was written: its hash differs."""
+    REWRITTEN = "rewritten"
+    """The line follows another line than it did when it was written."""
+    GAP = "gap"
+    """Lines of the chain are missing before this one."""
+    REPEATED = "repeated"
+    """The line stands behind one that came after it: it was moved, or is there twice."""
+    BEGINNING = "beginning"
+    """The chain doesn't begin with its first line."""
+    REMOVED = "removed"
+    """Another line stands before it in the file than when it was written."""
+    SIGNATURE = "signature"
+    """The signature of a head isn't that of a given key, or is missing."""
+    AFTER_END = "after-end"
+    """The line stands behind its chain's last line."""
+    END = "end"
+    """A line that was there earlier is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A place at which lines aren't as they were written.
+
+    Attributes:
+        fault: kind of the finding.
+        place: the line, as `audit.jsonl:17`.
+        chain: its chain; None if it has none.
+        sequence: its position in the chain.
+        detail: what is wrong, as a sentence.
+    """
+
+    fault: Fault
+    place: str
+    chain: str | None
+    sequence: int | None
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The last line of a chain at some time. Keep it elsewhere, and a later verification shows what was cut off.
+
+    Attributes:
+        chain: the chain.
+        sequence: position of the line.
+        hash: its hash.
+    """
+
+    chain: str
+    sequence: int
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unclosed:
+    """A chain without its last line: its process runs, was killed, or the end is missing.
+
+    Attributes:
+        chain: the chain.
+        sequence: position of its last line.
+        place: its last line.
+        uncovered: number of lines behind the last head with a valid signature; without keys, behind the last head.
+        intents: number of changes that were begun, and whose outcome isn't there.
+    """
+
+    chain: str
+    sequence: int
+    place: str
+    uncovered: int
+    intents: int
+
+
+@dataclass(slots=True)
+class _State:
+    """End of a chain so far."""
+
+    sequence: int
+    hashes: tuple[str, ...]
+    place: str
+    covered: int = -1
+    intents: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """Result.
+
+    Attributes:
+        lines: number of lines that were read.
+        records: number of them that are about requests and commands.
+        chains: number of chains.
+        lost: number of records that LOST lines state.
+        heads_checked: number of heads whose signature was checked with a given key.
+        found: number of findings.
+        findings: the first of them.
+        unfinished: places of unfinished lines that the next append names, or that end the last file.
+        unclosed: chains without their last line.
+        heads: last lines of unclosed chains and of each stream, to be kept elsewhere.
+    """
+
+    lines: int
+    records: int
+    chains: int
+    lost: int
+    heads_checked: int
+    found: int
+    findings: tuple[Finding, ...]
+    unfinished: tuple[str, ...]
+    unclosed: tuple[Unclosed, ...]
+    heads: tuple[Head, ...]
+
+
+class Verifier:
+    """Verifies lines. Give all of them to `see`, in order, then ask for the `result`.
+
+    Args:
+        keys: public keys of which each head must have a signature; empty: signatures aren't checked.
+        heads: `Verification.heads` of an earlier verification.
+    """
+
+    def __init__(self, keys: Iterable[str] = (), heads: Iterable[Head] = ()) -> None:
+        self._keys = frozenset(keys)
+        self._earlier = {(each.chain, each.sequence): each.hash for each in heads}
+        self._expected = dict(self._earlier)
+        self._open: dict[str, _State] = {}
+        self._closed: set[bytes] = set()
+        self._before: dict[str, tuple[str, ...]] = {}
+        """Hashes of the last line of each stream: as it states it, and as it is."""
+        self._last: dict[str, Head] = {}
+        self._pending: dict[str, PlacedLine] = {}
+        """An unfinished line at the end of each stream so far."""
+        self._findings: list[Finding] = []
+        self._found = self._lines = self._records = self._chains = self._lost = self._checked = 0
+        self._unfinished: list[str] = []
+
+    def see(self, line: PlacedLine) -> None:
+        """Verify the next line of a stream."""
+        self._lines += 1
+        parsed = _parsed(line.data)
+        if parsed is None:
+            self._not_settled(line.stream)
+            self._pending[line.stream] = line
+            self._before[line.stream] = (digest(line.data),)
+            return
+        members, written = parsed
+        stated = members["hash"]
+        actual = digest(canonical({name: each for name, each in members.items() if name != "hash"}))
+        hashes = (stated, actual)
+        if stated != actual or written != line.data:
+            self._add(Fault.CHANGED, line, members, "The line isn't as it was written: its hash differs.")
+        if self._keys and members["kind"] in SIGNED:
+            self._signed(line, members)
+        before = self._found
+        self._linked(line, members, hashes)
+        if line.stream in _ORDERED:
+            # A gap of the chain is reported once.
+            self._follows(line, members, is_reported=self._found > before)
+        self._not_settled(line.stream)
+        self._count(members)
+        self._before[line.stream] = hashes
+        self._last[line.stream] = Head(members["chain"], members["sequence"], stated)
+        self._expect(members, hashes)
+
+    def truncated(self, place: str) -> None:
+        """Report that the beginning of a stream isn't there any more."""
+        self._report(Finding(Fault.BEGINNING, place, None, None, "Earlier records were deleted, or have expired."))
+
+    def result(self) -> Verification:
+        """Result of all lines so far."""
+        for stream, line in list(self._pending.items()):
+            if line.whole:
+                self._not_settled(stream)
+            else:
+                self._unfinished.append(line.place)
+                del self._pending[stream]
+        for chain, sequence in self._expected:
+            detail = "The line was there at an earlier verification, and is missing: the end was cut off."
+            self._report(Finding(Fault.END, "the end", chain, sequence, detail))
+        self._expected = {}
+        unclosed = tuple(
+            Unclosed(chain, state.sequence, state.place, state.sequence - state.covered, len(state.intents))
+            for chain, state in self._open.items()
+        )
+        heads = {Head(chain, state.sequence, state.hashes[0]) for chain, state in self._open.items()}
+        return Verification(
+            lines=self._lines,
+            records=self._records,
+            chains=self._chains,
+            lost=self._lost,
+            heads_checked=self._checked,
+            found=self._found,
+            findings=tuple(self._findings),
+            unfinished=tuple(self._unfinished),
+            unclosed=unclosed,
+            heads=tuple(sorted(heads | set(self._last.values()), key=lambda each: (each.chain, each.sequence))),
+        )
+
+    def _not_settled(self, stream: str) -> None:
+        """An unfinished line that nothing explained is a finding."""
+        if (line := self._pending.pop(stream, None)) is not None:
+            self._report(Finding(Fault.NOT_A_LINE, line.place, None, None, "The line isn't one that the audit writes."))
+
+    def _signed(self, line: PlacedLine, members: Mapping[str, Any]) -> None:
+        """Check the signature of a head."""
+        key, signature = members.get("key"), members.get("signature")
+        self._checked += 1
+        if not isinstance(key, str) or not isinstance(signature, str):
+            self._add(Fault.SIGNATURE, line, members, "The head isn't signed.")
+        elif key not in self._keys or not is_signed(key, signature, signed_bytes(members)):
+            self._add(Fault.SIGNATURE, line, members, "The head's signature isn't one of the given key.")
+
+    def _follows(self, line: PlacedLine, members: Mapping[str, Any], *, is_reported: bool) -> None:
+        """Compare the line before in the file with the one that stood there when the line was written."""
+        after, before = members.get("after", members["previous"]), self._before.get(line.stream)
+        if before is not None and after in before:
+            if (pending := self._pending.pop(line.stream, None)) is not None:
+                self._unfinished.append(pending.place)
+        elif is_reported:
+            return
+        elif before is not None:
+            self._add(Fault.REMOVED, line, members, "Lines just before it were removed, moved, inserted or changed.")
+        elif after in self._earlier.values():
+            self._expected = {where: known for where, known in self._expected.items() if known != after}
+        elif after != NOTHING:
+            self._add(Fault.BEGINNING, line, members, f"Lines before it are missing; the last one had hash {after}.")
+
+    def _linked(self, line: PlacedLine, members: Mapping[str, Any], hashes: tuple[str, ...]) -> None:
+        """Compare a line with the end of its chain."""
+        chain, sequence, previous = members["chain"], members["sequence"], members["previous"]
+        state = self._open.get(chain)
+        if state is None:
+            if _short(chain) in self._closed:
+                self._add(Fault.AFTER_END, line, members, "It stands behind the last line of its chain.")
+                return
+            self._chains += 1
+            is_first = members["kind"] == Kind.OPENED and sequence == 0 and previous == NOTHING
+            if not is_first and self._earlier.get((chain, sequence - 1)) != previous:
+                self._add(Fault.BEGINNING, line, members, f"Lines of its chain before {sequence} are missing.")
+            self._expected.pop((chain, sequence - 1), None)  # it is in an archive
+            state = self._open[chain] = _State(sequence, hashes, line.place, covered=sequence - 1)
+        elif sequence == state.sequence + 1:
+            if previous not in state.hashes:
+                self._add(
+                    Fault.REWRITTEN, line, members, f"The line before it, {state.place}, isn't the one it followed."
+                )
+        elif sequence > state.sequence:
+            missing = f"{state.sequence + 1} to {sequence - 1}" if sequence - state.sequence > 2 else f"{sequence - 1}"
+            self._add(Fault.GAP, line, members, f"Of its chain {missing} is missing behind {state.place}.")
+        else:
+            self._add(Fault.REPEATED, line, members, f"It was moved or is there twice: {state.place} came after it.")
+            return
+        state.sequence, state.hashes, state.place = sequence, hashes, line.place
+        if members["kind"] in SIGNED:
+            state.covered = sequence
+        if members["kind"] == Kind.CLOSED:
+            del self._open[chain]
+            self._closed.add(_short(chain))
+
+    def _count(self, members: Mapping[str, Any]) -> None:
+        state = self._open.get(members["chain"])
+        request = members.get("request")
+        if members["kind"] == Kind.LOST and isinstance(members.get("count"), int):
+            self._lost += members["count"]
+        if not isinstance(request, str):
+            return
+        self._records += 1
+        if state is None:
+            return
+        if members["kind"] == Kind.INTENT and len(state.intents) < _MOST_INTENTS:
+            state.intents.add(request)
+        elif members["kind"] == Kind.OUTCOME:
+            state.intents.discard(request)
+
+    def _expect(self, members: Mapping[str, Any], hashes: tuple[str, ...]) -> None:
+        where = members["chain"], members["sequence"]
+        if self._expected.get(where) in hashes:
+            del self._expected[where]
+
+    def _add(self, fault: Fault, line: PlacedLine, members: Mapping[str, Any], detail: str) -> None:
+        self._report(Finding(fault, line.place, members["chain"], members["sequence"], detail))
+
+    def _report(self, finding: Finding) -> None:
+        self._found += 1
+        if len(self._findings) < _MOST_FINDINGS:
+            self._findings.append(finding)
+
+
+def _short(chain: str) -> bytes:
+    return bytes.fromhex(digest(chain.encode())[:16])
+
+
+def _parsed(data: bytes) -> tuple[dict[str, Any], bytes] | None:
+    """Members of a line, and the bytes that the audit writes for them; None if it isn't one of the audit."""
+    try:
+        found = json.loads(data)
+        written = canonical(found)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict):
+        return None
+    sequence = found.get("sequence")
+    texts = (found.get(name) for name in ("chain", "hash", "kind", "previous"))
+    if not all(isinstance(text, str) for text in texts) or type(sequence) is not int or sequence < 0:
+        return None
+    return (found, written) if found["kind"] in _KINDS else None

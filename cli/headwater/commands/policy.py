@@ -1,0 +1,113 @@
+"""`headwater policy`: the file of policies that says who may see what."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from headwater.console import JsonOption, console, plain_table, shortened
+from headwater.errors import InputError, NotConfiguredError
+from headwater.graph_reader import asking
+from headwater.options import TenantOption, TimeoutOption
+from headwater.settings import load_settings
+from headwater_analysis.assets import AssetKind
+from headwater_analysis.resolve import resolve_dataset, resolve_job
+from headwater_server.authorization import AccessFileError, Decision, Policies
+from headwater_server.authorization.assets import decided_about
+from headwater_server.identity import Identity, Source
+
+app = typer.Typer(help="The file of policies that says who may see what: check it, explain it.", no_args_is_help=True)
+
+FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="File of Cedar policies.", show_default=False)]
+
+
+@app.command("check")
+def check(file: FileArgument, *, json_output: JsonOption = False) -> None:
+    """Check a file of policies: that it is Cedar, and that entities, attributes and actions are those of Headwater.
+
+    Exit status 2: it has a mistake; each is named.
+    """
+    policies = _read(file)
+    names = policies.names()
+    console.result({"file": str(file), "policies": names}, Text(f"{len(names)} policies, no mistake."))
+
+
+@app.command("explain")
+def explain(
+    name: Annotated[str, typer.Argument(help="A dataset, or with --job a job.", show_default=False)],
+    *,
+    user: Annotated[
+        str,
+        typer.Option(
+            "--as", metavar="USER", help="Asker, as the audit names it: token:ci, oidc:248289.", show_default=False
+        ),
+    ],
+    group: Annotated[
+        list[str] | None, typer.Option(help="Group of the asker, once for each.", show_default=False)
+    ] = None,
+    job: Annotated[bool, typer.Option("--job", help="The name is that of a job.")] = False,
+    file: Annotated[
+        Path | None,
+        typer.Option(help="File of policies. Default: that of HEADWATER_SERVE_ACCESS_FILE.", show_default=False),
+    ] = None,
+    tenant: TenantOption = None,
+    timeout: TimeoutOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Show whether an asker may see a dataset or job, and which policies decide it.
+
+    headwater policy explain --as oidc:248289 --group flights kafka://embedded/flights.departed
+    """
+    policies = _read(_configured() if file is None else file)
+    source, _, subject = user.partition(":")
+    if not subject or source not in {each.value for each in Source}:
+        raise InputError(
+            f"{shortened(user)} is no asker.", fix="Name it with how it logs in: token:ci, oidc:248289, proxy:ann."
+        )
+    identity = Identity(Source(source), subject, groups=frozenset(group or ()))
+    kind = AssetKind.JOB if job else AssetKind.DATASET
+    with asking(tenant=tenant, timeout_seconds=timeout) as reader:
+        resolve = resolve_job if job else resolve_dataset
+        asset = reader.read(lambda tx: resolve(tx, name)).asset
+        decision = decided_about(policies, identity, reader, kind.value.lower(), asset.key)
+    document = {
+        "asker": identity.name,
+        "groups": sorted(identity.groups),
+        "asset": asset.spelling,
+        "allowed": decision.allowed,
+        "policies": list(decision.policies),
+        "errors": list(decision.errors),
+    }
+    console.result(document, _view(identity, asset.spelling, decision))
+
+
+def _view(identity: Identity, spelling: str, decision: Decision) -> Table:
+    table = plain_table("", "")
+    table.add_row("asker", shortened(identity.name))
+    table.add_row("groups", shortened(", ".join(sorted(identity.groups)) or "none"))
+    table.add_row("asset", shortened(spelling))
+    table.add_row("may see it", "yes" if decision.allowed else "no")
+    table.add_row("decided by", shortened(", ".join(decision.policies) or "no policy permits it"))
+    for error in decision.errors:
+        table.add_row("failed", shortened(error))
+    return table
+
+
+def _configured() -> Path:
+    found = load_settings().serve.access_file
+    if found is None:
+        raise NotConfiguredError(
+            "There is no file of policies.", fix="Set HEADWATER_SERVE_ACCESS_FILE, or give --file."
+        )
+    return Path(found)
+
+
+def _read(file: Path) -> Policies:
+    try:
+        return Policies.read(file)
+    except AccessFileError as error:
+        raise InputError(f"{error}.", fix="Mend it; docs/access-policies.md has the entities and examples.") from error

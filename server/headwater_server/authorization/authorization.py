@@ -1,0 +1,154 @@
+"""From an identity to what it may see, compiled once for all with the same groups, and renewed in the background."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from headwater_analysis.reader import Reader
+from headwater_analysis.visibility import Visible
+from headwater_server.authorization.assets import compiled
+from headwater_server.authorization.policies import AccessFileError, Decision, Policies, Resource
+from headwater_server.identity import Identity, Source
+
+log = logging.getLogger("headwater.serve")
+
+_SHARE = 10
+"""Shortest time until the next renewal, as a multiple of that which the last one took."""
+_MOST_COMPILED = 1_000
+"""Combinations of tenant and groups that are kept; the one that asked longest ago is left out."""
+
+
+@dataclass(slots=True)
+class _Compiled:
+    visible: Visible
+    renewed_at: float
+    renewing: bool = False
+
+
+class Authorization:
+    """Decisions of a file of policies.
+
+    Args:
+        path: the file.
+        refresh_seconds: age at which a compilation is renewed: how long a change of labels in the graph may take. One
+            that took long is renewed later, so that this costs a tenth of the time at most.
+        clock: seconds that only grow.
+
+    Attributes:
+        broken: mistake in the file as it is now; None if there is none. With one, the last valid policies hold.
+
+    Raises:
+        AccessFileError: the file can't be read, or has a mistake.
+    """
+
+    def __init__(self, path: Path, *, refresh_seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._path = path
+        self._refresh = refresh_seconds
+        self._clock = clock
+        self._mark = _mark(path)
+        self._policies = Policies.read(path)
+        self._lock = threading.Lock()
+        self._first = threading.Lock()  # so that what many wait for is compiled once
+        self._compiled: OrderedDict[tuple[str, frozenset[str], str], _Compiled] = OrderedDict()
+        self.broken: str | None = None
+
+    def visible(self, identity: Identity, reader: Reader) -> Visible | None:
+        """Return what an identity may see; None: everything.
+
+        Args:
+            identity: the asker.
+            reader: unrestricted reader of the identity's tenant.
+
+        Raises:
+            AnalysisError: the graph can't be read now.
+        """
+        policies = self._current()
+        if _everything(policies, identity, reader.tenant).allowed:
+            return None
+        key = (reader.tenant, identity.groups, identity.name if policies.names_users else "")
+        with self._lock:
+            found = self._compiled.get(key)
+            if found is not None:
+                self._compiled.move_to_end(key)
+                if self._clock() >= found.renewed_at and not found.renewing:
+                    found.renewing = True
+                    renewal = threading.Thread(
+                        target=self._renew,
+                        args=(policies, key, identity, reader),
+                        name="headwater-authorization",
+                        daemon=True,
+                    )
+                    renewal.start()
+                return found.visible
+        with self._first:
+            with self._lock:
+                found = self._compiled.get(key)
+            if found is not None and policies is self._policies:
+                return found.visible
+            return self._compile(policies, key, identity, reader)
+
+    def everything(self, identity: Identity, tenant: str) -> Decision:
+        """Decide whether an identity may see everything of a tenant."""
+        return _everything(self._current(), identity, tenant)
+
+    def _compile(
+        self, policies: Policies, key: tuple[str, frozenset[str], str], identity: Identity, reader: Reader
+    ) -> Visible:
+        began = self._clock()
+        visible = compiled(policies, identity, reader)
+        ended = self._clock()
+        with self._lock:
+            if policies is self._policies:
+                self._compiled[key] = _Compiled(visible, ended + max(self._refresh, _SHARE * (ended - began)))
+                while len(self._compiled) > _MOST_COMPILED:
+                    self._compiled.popitem(last=False)
+        return visible
+
+    def _renew(
+        self, policies: Policies, key: tuple[str, frozenset[str], str], identity: Identity, reader: Reader
+    ) -> None:
+        try:
+            self._compile(policies, key, identity, reader)
+        except Exception:
+            log.exception("What %s may see can't be found out anew; the last result holds.", identity.name)
+            with self._lock:
+                if (found := self._compiled.get(key)) is not None:
+                    found.renewing, found.renewed_at = False, self._clock() + self._refresh
+
+    def _current(self) -> Policies:
+        """Policies of the file, read again if it changed. With a mistake, the last valid ones."""
+        mark = _mark(self._path)
+        with self._lock:
+            if mark == self._mark:
+                return self._policies
+            self._mark = mark
+            try:
+                self._policies = Policies.read(self._path)
+            except AccessFileError as error:
+                self.broken = str(error)
+                log.error("%s. The policies that were read before hold.", error)  # noqa: TRY400  no defect of ours
+                return self._policies
+            self.broken = None
+            self._compiled.clear()
+            return self._policies
+
+
+def _everything(policies: Policies, identity: Identity, tenant: str) -> Decision:
+    if identity.source is Source.SERVER:
+        return Decision(allowed=True, policies=())
+    (decision,) = policies.decide(identity, "everything", [Resource("Graph", {"tenant": tenant})])
+    return decision
+
+
+def _mark(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino

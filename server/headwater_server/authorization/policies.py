@@ -1,0 +1,216 @@
+"""Access policies in Cedar (https://docs.cedarpolicy.com), and the only module that knows `cedarpy`.
+
+    @id("flights")
+    permit(principal in Group::"flights", action == Action::"read", resource)
+    when { resource.namespace == "kafka://broker:9092" };
+
+A policy file is UTF-8 text of at most 1 MiB. What no policy permits is denied, and a `forbid` wins over each `permit`.
+A policy that fails for a resource, as it reads an attribute that the resource lacks, decides nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import cedarpy
+
+from headwater_server.identity import Identity
+
+_LARGEST_BYTES = 1_048_576
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|[^\s"/;]+|[;"/]')
+
+
+class AccessFileError(Exception):
+    """The file can't be read, or has a mistake; the message names the file, and the line where it is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """An asset that a policy decides about.
+
+    Attributes:
+        kind: entity of the schema: Dataset, Job, Consumer or Graph.
+        attributes: its attributes, as in the schema.
+    """
+
+    kind: str
+    attributes: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Decision about one resource.
+
+    Attributes:
+        allowed: whether it is permitted and not forbidden.
+        policies: ids of the policies that decided; none if no policy permits it.
+        errors: messages of policies that failed.
+    """
+
+    allowed: bool
+    policies: tuple[str, ...]
+    errors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """The policies of a file.
+
+    Attributes:
+        text: text of the file.
+    """
+
+    text: str
+
+    @classmethod
+    def read(cls, path: Path) -> Policies:
+        """Read and validate a file.
+
+        Raises:
+            AccessFileError: it can't be read, is no Cedar, or doesn't fit the schema.
+        """
+        try:
+            with path.open("rb") as file:
+                data = file.read(_LARGEST_BYTES + 1)
+        except OSError as error:
+            raise AccessFileError(f"{path}: {error.strerror}") from error
+        if len(data) > _LARGEST_BYTES:
+            raise AccessFileError(f"{path} is larger than {_LARGEST_BYTES:,} bytes")
+        try:
+            text = data.decode()
+        except UnicodeDecodeError as error:
+            line = data[: error.start].count(b"\n") + 1
+            raise AccessFileError(f"{path}:{line}: not UTF-8") from error
+        found = cls(text)
+        if (mistakes := found.mistakes()) != ():
+            raise AccessFileError("; ".join(f"{path}: {each}" for each in mistakes))
+        return found
+
+    def mistakes(self) -> tuple[str, ...]:
+        """Return what is wrong with the policies, with the line where each begins; empty if they are valid."""
+        policies = _one_by_one(self.text)
+        for line, policy in policies:
+            try:
+                parsed = json.loads(cedarpy.policies_to_json_str(policy))
+            except (ValueError, RuntimeError) as error:
+                return (f"line {line}: {_one_line(error)}",)
+            if parsed["templates"]:
+                return (f"line {line}: a policy with a slot, such as ?principal, decides nothing here",)
+        lines = {f"policy{place}": line for place, (line, _) in enumerate(policies)}
+        result = cedarpy.validate_policies(self.text, _schema())
+        return tuple(_with_line(_one_line(each.error), lines) for each in result.errors or ())
+
+    @property
+    def names_users(self) -> bool:
+        """True if a policy names a user, so that two users with the same groups may see different things."""
+        return "User::" in self.text
+
+    @property
+    def attributes(self) -> frozenset[str]:
+        """Attributes that a policy reads; a decision depends on no other."""
+        return _attributes(self.text)
+
+    def decide(self, identity: Identity, action: str, resources: Sequence[Resource]) -> list[Decision]:
+        """Decide about resources, in their order; about those that no policy can tell apart, once.
+
+        Args:
+            identity: the asker; its name is a User, its groups are Groups.
+            action: action of the schema.
+        """
+        user = {"type": "User", "id": identity.name}
+        parents = [{"type": "Group", "id": group} for group in sorted(identity.groups)]
+        entities: list[dict[str, Any]] = [{"uid": user, "attrs": {}, "parents": parents}]
+        entities += [{"uid": parent, "attrs": {}, "parents": []} for parent in parents]
+        requests: list[dict[str, Any]] = []
+        places: dict[str, int] = {}
+        asked = []
+        for resource in resources:
+            attributes = {name: value for name, value in resource.attributes.items() if name in self.attributes}
+            told = json.dumps([resource.kind, attributes], sort_keys=True)
+            if told not in places:
+                places[told] = len(requests)
+                uid = {"type": resource.kind, "id": str(len(requests))}
+                entities.append({"uid": uid, "attrs": attributes, "parents": []})
+                requests.append(
+                    {"principal": user, "action": {"type": "Action", "id": action}, "resource": uid, "context": {}}
+                )
+            asked.append(places[told])
+        ids = _ids(self.text)
+        decisions = [
+            Decision(
+                found.allowed and not found.diagnostics.errors,
+                tuple(name for key, name in ids.items() if key in found.diagnostics.reasons),
+                tuple(map(_one_line, found.diagnostics.errors)),
+            )
+            for found in cedarpy.is_authorized_batch(requests, self.text, entities)
+        ]
+        return [decisions[place] for place in asked]
+
+    def names(self) -> list[str]:
+        """Names of the policies in their order: what the annotation @id says, or the number from 1."""
+        return list(_ids(self.text).values())
+
+
+@cache
+def _schema() -> str:
+    return files("headwater_server.authorization").joinpath("authorization.cedarschema").read_text(encoding="utf-8")
+
+
+@cache
+def _ids(text: str) -> dict[str, str]:
+    """Name of each policy by the number that Cedar gives it, in the order of the file."""
+    parsed = json.loads(cedarpy.policies_to_json_str(text))["staticPolicies"]
+    return {
+        key: str(policy.get("annotations", {}).get("id") or f"policy {int(key.removeprefix('policy')) + 1}")
+        for key, policy in sorted(parsed.items(), key=lambda each: int(each[0].removeprefix("policy")))
+    }
+
+
+@cache
+def _attributes(text: str) -> frozenset[str]:
+    found: set[str] = set()
+
+    def look(part: Any) -> None:
+        if isinstance(part, dict):
+            for name, value in part.items():
+                if name in {".", "has"} and isinstance(value, dict):
+                    found.add(str(value["attr"]))
+                look(value)
+        elif isinstance(part, list):
+            for each in part:
+                look(each)
+
+    look(json.loads(cedarpy.policies_to_json_str(text)))
+    return frozenset(found)
+
+
+def _one_by_one(text: str) -> list[tuple[int, str]]:
+    """Line, from 1, and text of each policy: each ends with a semicolon outside of strings and comments."""
+    found = []
+    first: int | None = None
+    for token in _TOKEN.finditer(text):
+        if first is None and not token[0].startswith("//"):
+            first = token.start()
+        if token[0] == ";" and first is not None:
+            found.append((text.count("\n", 0, first) + 1, text[first : token.end()]))
+            first = None
+    if first is not None:
+        found.append((text.count("\n", 0, first) + 1, text[first:]))
+    return found
+
+
+def _with_line(error: str, lines: Mapping[str, int]) -> str:
+    """Error about a policy, with its line in place of Cedar's number for it."""
+    found = re.match(r"for policy `(policy\d+)`, ", error)
+    return error if found is None or found[1] not in lines else f"line {lines[found[1]]}: {error[found.end() :]}"
+
+
+def _one_line(error: object) -> str:
+    return " ".join(str(error).split())[:500]

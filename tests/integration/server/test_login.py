@@ -1,0 +1,187 @@
+"""Log-in of people at a real OIDC provider, by a client of HTTP that keeps cookies as a browser does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+import pytest
+
+from headwater_server.identity import sessions
+from support.api import client_with_login, fake_graph
+from support.oidc_issuer import be_patient
+from support.oidc_provider import PAGE, RealProvider, running_provider
+from support.waiting import patience
+
+ME = "/api/v1/me"
+COOKIE = "headwater_session"
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    be_patient(monkeypatch)
+
+
+@pytest.fixture
+def provider() -> Iterator[RealProvider]:
+    with running_provider() as found:
+        yield found
+
+
+@contextmanager
+def browsing(provider: RealProvider, **settings: Any) -> Iterator[httpx.Client]:
+    """A browser, and the page's server under its base URL."""
+    client_id, secret = PAGE
+    login = {"oidc_issuer": provider.issuer, "oidc_client_id": client_id, "oidc_client_secret": secret}
+    with client_with_login(fake_graph(declare=True), **login, **settings) as client:
+        provider.control(redirects=[str(client.base_url).rstrip("/")], groups={"ann": ["pipelines", "staff"]})
+        with browser(client) as found:
+            yield found
+
+
+def browser(client: httpx.Client) -> httpx.Client:
+    return httpx.Client(base_url=client.base_url, trust_env=False, follow_redirects=True, timeout=patience(60))
+
+
+def log_in(client: httpx.Client, path: str = "/") -> httpx.Response:
+    answer = client.get("/login", params={"return": path})
+    assert answer.status_code == 200, answer.text
+    return answer
+
+
+def callback_of(answer: httpx.Response) -> httpx.Response:
+    return next(each for each in answer.history if each.url.path == "/login/callback")
+
+
+def test_a_person_logs_in_and_out(provider: RealProvider) -> None:
+    with browsing(provider) as client:
+        refused = client.get(ME)
+        assert (refused.status_code, refused.headers["x-headwater-login"]) == (401, "login")
+        answer = log_in(client, "/docs?a=b")
+        assert str(answer.url) == f"{str(client.base_url).rstrip('/')}/docs?a=b"
+
+        begun, ended = answer.history[0], callback_of(answer)
+        challenge = begun.headers["location"]
+        assert "code_challenge_method=S256" in challenge
+        assert {"nonce", "state", "code_challenge"} <= set(httpx.URL(challenge).params)
+        for set_by in (begun, ended):
+            cookie = set_by.headers["set-cookie"]
+            assert "HttpOnly" in cookie
+            assert "SameSite=lax" in cookie
+            assert "Path=/" in cookie
+            assert "Domain" not in cookie
+            assert set_by.headers["cache-control"] == "no-store"
+        assert len(client.cookies[COOKIE]) == 43, "256 bits"
+
+        me = client.get(ME).json()
+        assert (me["source"], me["subject"], me["groups"]) == ("session", "ann", ["pipelines", "staff"])
+        assert me["scopes"] == ["read"]
+
+        before = client.cookies[COOKIE]
+        log_in(client)
+        assert client.cookies[COOKIE] != before, "a new id at each log-in"
+        with browser(client) as old:
+            assert old.get(ME, headers={"Cookie": f"{COOKIE}={before}"}).status_code == 401
+
+        session = client.cookies[COOKIE]
+        location = client.post("/logout").json()["location"]
+        assert COOKIE not in client.cookies
+        with browser(client) as old:
+            assert old.get(ME, headers={"Cookie": f"{COOKIE}={session}"}).status_code == 401, "it ended on the server"
+
+        # At the provider, too: else the next log-in would be the same person's, without being asked.
+        asked = client.get(location)
+        form = dict(re.findall(r'name="([^"]+)" value="([^"]+)"', asked.text))
+        action = re.search(r'action="([^"]+)"', asked.text)
+        assert action is not None
+        ended = client.post(action[1], data={**form, "logout": "yes"})
+        assert ended.url.query == b"logged-out"
+        provider.control(user="bob")
+        log_in(client)
+        assert client.get(ME).json()["subject"] == "bob"
+
+
+def test_a_log_in_counts_once_and_in_one_browser(provider: RealProvider) -> None:
+    with browsing(provider) as client:
+        done = callback_of(log_in(client))
+        client.cookies.delete(COOKIE)
+        replayed = client.get(done.url)
+        assert replayed.status_code == 401, "the state counted"
+
+        # Another browser's log-in, which a visitor is made to finish.
+        with browser(client) as attacker:
+            attacker.follow_redirects = False
+            step = attacker.get("/login")
+            while "/login/callback" not in step.headers["location"]:
+                step = attacker.get(httpx.URL(str(step.url)).join(step.headers["location"]))
+            theirs = step.headers["location"]
+        for url in (theirs, theirs):
+            assert client.get(url).status_code == 401
+        for url in ("/login/callback", "/login/callback?code=a&state=b", f"{done.url}&state=invented"):
+            answer = client.get(url)
+            assert (answer.status_code, answer.json()["type"]) == (401, "urn:headwater:unauthenticated")
+        assert COOKIE not in client.cookies
+
+
+def test_a_code_counts_once(provider: RealProvider) -> None:
+    with browsing(provider) as client:
+        used = callback_of(log_in(client)).url.params["code"]
+        begun = client.get("/login", follow_redirects=False)
+        state = httpx.URL(begun.headers["location"]).params["state"]
+        answer = client.get("/login/callback", params={"code": used, "state": state})
+        assert answer.status_code == 401, "the provider refuses it"
+        assert used not in answer.text
+
+
+def test_a_refused_log_in_is_none(provider: RealProvider) -> None:
+    with browsing(provider) as client:
+        provider.control(user=None)
+        answer = client.get("/login")
+        assert answer.status_code == 401
+        assert "not today" not in answer.text, "the provider's text is anybody's"
+        assert COOKIE not in client.cookies
+
+
+def test_a_group_that_is_taken_away(provider: RealProvider, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "CHECK_SECONDS", 0)
+    monkeypatch.setattr(sessions, "RETRY_SECONDS", 0)
+    with browsing(provider) as client:
+        log_in(client)
+        assert client.get(ME).json()["groups"] == ["pipelines", "staff"]
+        provider.control(groups={"ann": ["staff"]})
+        assert client.get(ME).json()["groups"] == ["staff"]
+        provider.control(away=True)
+        assert client.get(ME).json()["groups"] == ["staff"], "until the end of the last token"
+        provider.control(away=False, groups={"ann": []})
+        assert client.get(ME).json()["groups"] == []
+
+
+def test_another_site_changes_nothing(provider: RealProvider) -> None:
+    """With the session's cookie, as if a browser had sent it."""
+    with browsing(provider, oidc_scopes="read,declare") as client:
+        log_in(client)
+        own = str(client.base_url).rstrip("/")
+        others = [
+            {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"},
+            {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"},
+            {"Sec-Fetch-Site": "cross-site", "Origin": own},
+            {"Origin": "https://evil.example"},
+            {"Origin": "null"},
+            {"Origin": f"{own}.evil.example"},
+            {"Origin": own.rpartition(":")[0]},
+        ]
+        for headers in others:
+            for path in ("/logout", "/api/v1/declarations", "/api/v1/impact/analyze"):
+                answer = client.post(path, headers=headers, json={})
+                assert (answer.status_code, answer.json()["type"]) == (403, "urn:headwater:cross-site"), (path, headers)
+        assert client.get(ME).status_code == 200
+        for headers in ({}, {"Origin": own}, {"Sec-Fetch-Site": "same-origin", "Origin": own}):
+            answer = client.post("/api/v1/declarations", headers=headers, json={})
+            assert answer.status_code not in {401, 403}, answer.text
+        # A cookie and a token are two credentials.
+        assert client.get(ME, headers={"Authorization": "Bearer hw_x"}).status_code == 400
+        assert client.post("/logout", headers={"Origin": own}).status_code == 200
+        assert client.get("/logout").status_code == 405

@@ -1,0 +1,139 @@
+"""An asker who may not see everything gets the answers of a graph without what is hidden, byte for byte."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import msgspec
+import pytest
+
+from headwater_analysis.reader import Reader, reading_driver
+from headwater_analysis.settings import AnalysisSettings
+from headwater_analysis.visibility import Visible
+from headwater_graph.connection import Neo4jTarget
+from headwater_graph.fold import fold
+from headwater_graph.write import GraphWriter
+from headwater_schemas.events import LineageEvent, ParentRun, RunRef
+from headwater_server.asking import Graph
+from headwater_server.identity import Identity
+from headwater_server.settings import ServeSettings
+from support.access.questions import Names, Question, questions
+from support.access.without import without
+from support.api import client_of
+from support.demo_graph import demo_events
+from support.graph.colliding import Pools, colliding_events
+from support.graph.emptying import delete_nodes
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+pytestmark = [pytest.mark.stack, pytest.mark.timeout(1800)]
+
+
+@dataclass(frozen=True)
+class Restricted(Graph):
+    """A graph as one asker sees it."""
+
+    visible: Visible | None = field(default=None)
+
+    def reader(self, identity: Identity, timeout_seconds: float | None = None, *, operation: str = "") -> Reader:
+        reader = super().reader(identity, timeout_seconds, operation=operation)
+        reader._visible = lambda: self.visible
+        return reader
+
+
+def assets(events: Sequence[LineageEvent]) -> dict[str, str]:
+    """Scope of each dataset, job and consumer, by key."""
+    whole = fold(list(events))
+    nodes: list[tuple[str, dict[str, Any]]] = [
+        ("dataset", whole.datasets),
+        ("job", whole.jobs),
+        ("consumer", whole.consumers),
+    ]
+    return {key: f"{kind}:{node.identity.get('namespace', '')}" for kind, found in nodes for key, node in found.items()}
+
+
+def policy(scopes: dict[str, str], seed: random.Random) -> tuple[frozenset[str], Visible]:
+    """Keys of hidden assets, and the same as an asker has it: scopes with exceptions, and single assets."""
+    hidden = frozenset(key for key in sorted(scopes) if seed.random() < seed.choice([0.1, 0.3, 0.6]))
+    open_ = {scope for scope in sorted(set(scopes.values())) if seed.random() < 0.5}
+    return hidden, Visible(
+        scopes=frozenset(open_),
+        hidden=frozenset(key for key, scope in scopes.items() if scope in open_ and key in hidden),
+        also=frozenset(key for key, scope in scopes.items() if scope not in open_ and key not in hidden),
+    )
+
+
+def sound(event: LineageEvent) -> LineageEvent:
+    """The event with runs and queries of one job each: what names several is the error of a producer."""
+    job = event.job
+    if job is None or (event.run is None and event.interval_event is None):
+        return msgspec.structs.replace(event, tenant="default")
+    changed: dict[str, Any] = {"tenant": "default"}
+    if event.run is not None:
+        changed["run"] = RunRef(f"{job.name}-{event.run.run_id}")
+    if (interval := event.interval_event) is not None:
+        query = f"{job.name}-{interval.query_id}"
+        changed["interval_event"] = msgspec.structs.replace(interval, query_id=query)
+    if (run := event.run_event) is not None:
+        above = {
+            role: None
+            if (each := getattr(run, role)) is None
+            else ParentRun(f"{each.job.name}-{each.run_id}", each.job)
+            for role in ("parent", "root")
+        }
+        query_id = None if run.query_id is None else f"{job.name}-{run.query_id}"
+        changed["run_event"] = msgspec.structs.replace(run, query_id=query_id, **above)
+    return msgspec.structs.replace(event, **changed)
+
+
+def answers(target: Neo4jTarget, asked: Sequence[Question], visible: Visible | None) -> Iterator[tuple[int, str, str]]:
+    graph = Restricted(reading_driver(target), target, AnalysisSettings(), ServeSettings(port=0), visible=visible)
+    with client_of(graph) as client:
+        for each in asked:
+            method, _, template = each.operation.rpartition(" ")
+            for name, value in each.path:
+                template = template.replace(f"{{{name}}}", quote(value, safe=""))
+            answer = client.request(method or "GET", f"/api/v1{template}", params=dict(each.query), json=each.body)
+            yield answer.status_code, answer.text, answer.headers.get("etag", "")
+
+
+def compare(driver: Driver, target: Neo4jTarget, events: Sequence[LineageEvent], seed: int, count: int) -> list[str]:
+    """Differences between the answers to an asker and those of the graph without what is hidden from it."""
+    draw = random.Random(seed)
+    hidden, visible = policy(assets(events), draw)
+    asked = list(islice(questions(Names(events), draw), count))
+    delete_nodes(driver)
+    writer = GraphWriter(driver, "neo4j")
+    writer.ensure_schema()
+    writer.apply(fold(list(events)))
+    to_asker = list(answers(target, asked, visible))
+    delete_nodes(driver)
+    writer.apply(without(events, hidden))
+    of_the_rest = list(answers(target, asked, Visible(frozenset(assets(events).values()))))
+    return [
+        f"{question}: {given[0]} {given[1][:200]} instead of {wanted[0]} {wanted[1][:200]}"
+        for question, given, wanted in zip(asked, to_asker, of_the_rest, strict=True)
+        if given != wanted or given[0] == 500
+    ]
+
+
+def test_on_the_demo(clean_database: Driver, target: Neo4jTarget) -> None:
+    found = compare(clean_database, target, demo_events(), 1, 60)
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("seed", "count"),
+    [(1, 100), *(pytest.param(seed, 250, marks=pytest.mark.nightly) for seed in (2, 3, 4, 13, 14, 24))],
+)
+def test_on_random_graphs(clean_database: Driver, target: Neo4jTarget, seed: int, count: int) -> None:
+    pools = Pools(tenants=1, jobs=5, datasets=7, runs=8, queries=3, declarations=3)
+    events = [sound(event) for event in colliding_events(random.Random(seed), 120, pools)]
+    found = compare(clean_database, target, events, seed, count)
+    assert not found, "\n".join(found)

@@ -1,0 +1,1 @@
+"""Graphs without what an asker may not see."""
