@@ -92,6 +92,7 @@ def test_keys_of_nodes() -> None:
     assert keys.summary_key("acme", QUERY_KEY, RUN_KEY, 20_000) == "43d3a0f684686edfc8dfca8d57b0f239"
     assert keys.summary_key("acme", QUERY_KEY, None, None) == "bd8bdd2d31a71be36de841cfae378929"
     assert keys.retention_key("acme", "flights", "enrich") == "891eb289c6e7f77cf065bd3dcd1bb106"
+    assert keys.scope_key("acme", "dataset", "kafka://broker:9092") == "dfddd7e1d0585df0"
     assert keys.retention_key("acme", None, None) == "7036be2fd6cbed28a9d1c019cfd19f93"
     assert keys.consumer_key("acme", "ops dashboard") == "b6717395c9ec896b4588dc3640ccd970"
     assert keys.declaration_set_key("acme", "dbt/flights") == SET_KEY

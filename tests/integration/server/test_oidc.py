@@ -55,6 +55,7 @@ def test_tokens_of_a_real_provider(provider: RealProvider) -> None:
             "tenant": "default",
             "groups": ["pipelines", "staff"],
             "scopes": ["operate", "read"],
+            "filtered": False,
             "expires": "",
         }
         assert asked(client, provider.token()).json()["scopes"] == ["read"]

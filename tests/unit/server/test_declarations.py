@@ -55,6 +55,8 @@ class _EmptyGraph:
         self._revision = revision
         self.shared: dict[str, object] = {}
 
+    visible = None
+
     def row(self, _statement: str, **_given: Any) -> dict[str, Any] | None:
         about: dict[str, Any] = {"items": [], "missing": [], "format": "headwater", "source": None, "document": None}
         return None if self._revision is None else {"revision": self._revision, **about}
