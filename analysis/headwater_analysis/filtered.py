@@ -26,7 +26,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import Final, LiteralString
+from typing import Final, LiteralString, NamedTuple
 
 FREE: Final = frozenset({"HwAlias", "HwDeclarationSet", "HwRetention", "HwProgress", "HeadwaterGraph"})
 """Labels of nodes that belong to no asset."""
@@ -46,27 +46,44 @@ _OPENING: Final = {"(": ")", "[": "]", "{": "}"}
 _SUBQUERIES: Final = frozenset({"EXISTS", "COUNT", "COLLECT"})
 
 
-def condition(name: str, asset: str = "_asset") -> str:
+class Exceptions(NamedTuple):
+    """Lists of `$given.visible` that aren't empty: without one, no node has to be looked up in it."""
+
+    hidden: bool = True
+    also: bool = True
+
+
+BOTH: Final = Exceptions()
+
+
+def condition(name: str, asset: str = "_asset", exceptions: Exceptions = BOTH) -> str:
     """Condition that a node or relationship is visible.
 
     Args:
         name: variable of the statement.
         asset: property with the key of its asset.
+        exceptions: lists to look up.
     """
-    return (
-        f"({name}._scope IN $given.visible.scopes AND NOT {name}.{asset} IN $given.visible.hidden "
-        f"OR {name}.{asset} IN $given.visible.also)"
-    )
+    found = f"{name}._scope IN $given.visible.scopes"
+    if exceptions.hidden:
+        found = f"{found} AND NOT {name}.{asset} IN $given.visible.hidden"
+    if exceptions.also:
+        found = f"{found} OR {name}.{asset} IN $given.visible.also"
+    return f"({found})"
 
 
 @cache
-def filtered(text: LiteralString) -> LiteralString:
-    """Statement that matches only what `$given.visible` (maps of lists: scopes, hidden, also) allows.
+def filtered(text: LiteralString, exceptions: Exceptions = BOTH) -> LiteralString:
+    """Statement that matches only what `$given.visible` (a map of lists: scopes, hidden, also) allows.
+
+    Args:
+        text: the statement.
+        exceptions: lists that aren't empty.
 
     Raises:
         ValueError: a relationship without a type, which can't be checked; or brackets that don't match.
     """
-    return _Filter(text).result()
+    return _Filter(text, exceptions).result()
 
 
 @dataclass(slots=True)
@@ -77,7 +94,8 @@ class _Token:
 
 
 class _Filter:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, exceptions: Exceptions) -> None:
+        self._exceptions = exceptions
         self._pieces = [_Token(found.group(), found.lastgroup == "word") for found in _TOKEN.finditer(text)]
         skipped = [found.lastgroup == "space" for found in _TOKEN.finditer(text)]
         self._tokens = [piece for piece, is_space in zip(self._pieces, skipped, strict=True) if not is_space]
@@ -173,13 +191,13 @@ class _Filter:
         if not name:
             name = self._name()
             self._tokens[at + 1].before += name
-        of_query = f"EXISTS {{ ({name})-[:IN_QUERY]->({name}_q:HwQuery WHERE {condition(f'{name}_q')}) }}"
+        of_query = f"EXISTS {{ ({name})-[:IN_QUERY]->({name}_q:HwQuery WHERE {self._condition(f'{name}_q')}) }}"
         if labels & OF_QUERIES:
             self._add(at, end, of_query)
         elif not labels and self._types_at(at) & TO_QUERIES:
-            self._add(at, end, f"({condition(name)} OR {name}._asset IS NULL AND {of_query})")
+            self._add(at, end, f"({self._condition(name)} OR {name}._asset IS NULL AND {of_query})")
         else:
-            self._add(at, end, condition(name))
+            self._add(at, end, self._condition(name))
         known.add(name)
 
     def _types_at(self, at: int) -> set[str]:
@@ -206,7 +224,7 @@ class _Filter:
         if not name:
             name = self._name()
             self._tokens[at + 1].before += name
-        self._add(at, end, condition(name, "job"))
+        self._add(at, end, self._condition(name, "job"))
 
     def _yielded(self, at: int, known: set[str]) -> None:
         """`YIELD node AS n, score WHERE …`: the condition comes first."""
@@ -220,9 +238,12 @@ class _Filter:
         while self._at(at).upper() not in {"WHERE", "MATCH", "RETURN", "WITH"}:
             at += 1
         if self._at(at).upper() == "WHERE":
-            self._tokens[at + 1].before += f"{condition(name)} AND "
+            self._tokens[at + 1].before += f"{self._condition(name)} AND "
         else:
-            self._tokens[at].before += f"WHERE {condition(name)}\n"
+            self._tokens[at].before += f"WHERE {self._condition(name)}\n"
+
+    def _condition(self, name: str, asset: str = "_asset") -> str:
+        return condition(name, asset, self._exceptions)
 
     def _add(self, at: int, end: int, checked: str) -> None:
         has_condition = any(self._at(each).upper() == "WHERE" for each in range(at + 1, end))

@@ -18,7 +18,7 @@ from headwater_analysis.errors import (
     NotFoundError,
     TimeLimitError,
 )
-from headwater_analysis.filtered import filtered
+from headwater_analysis.filtered import Exceptions, filtered
 from headwater_analysis.freshness import NOT_REPORTED, GraphState, TopicEnds, freshness, not_asked
 from headwater_analysis.settings import DEFAULT_STALE_SECONDS, DEFAULT_TENANT, DEFAULT_TIMEOUT_SECONDS
 from headwater_analysis.visibility import Visible
@@ -187,7 +187,8 @@ class Transaction:
         if "looked_at" in given and _FULL_TEXT in statement(name):
             # The index counts what is hidden, too: with a limit, it could leave out what isn't.
             given["looked_at"] = _EVERYTHING
-        return self._tx.run(filtered(statement(name)), {"given": given})
+        exceptions = Exceptions(bool(self.visible.hidden), bool(self.visible.also))
+        return self._tx.run(filtered(statement(name), exceptions), {"given": given})
 
 
 class Reader:

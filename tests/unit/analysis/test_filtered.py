@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import pytest
 
-from headwater_analysis.filtered import FREE, condition, filtered
+from headwater_analysis.filtered import FREE, Exceptions, condition, filtered
 from headwater_analysis.reader import UNFILTERED, statement
 from headwater_analysis.visibility import Visible
 from headwater_graph.statement_files import names
@@ -84,3 +84,12 @@ def test_parameters() -> None:
     assert given["also"] == ["c"]
     assert len(set(given["scopes"])) == 2
     assert given["scopes"] != Visible(frozenset({"dataset:kafka://b", "consumer:"})).given("u")["scopes"]
+
+
+def test_empty_lists_are_not_looked_up() -> None:
+    asked = "MATCH (a:HwJob) RETURN a"
+    assert filtered(asked, Exceptions(hidden=False, also=False)) == (
+        "MATCH (a:HwJob WHERE (a._scope IN $given.visible.scopes)) RETURN a"
+    )
+    assert "visible.also" not in filtered(asked, Exceptions(also=False))
+    assert "visible.hidden" not in filtered(asked, Exceptions(hidden=False))
