@@ -8,6 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from headwater_analysis.reader import Reader
@@ -139,7 +140,9 @@ class Authorization:
             return self._policies
 
 
+@lru_cache(maxsize=_MOST_COMPILED)
 def _everything(policies: Policies, identity: Identity, tenant: str) -> Decision:
+    """Decide about the whole graph, once for an identity: each question needs it for its filter and for the audit."""
     if identity.source is Source.SERVER:
         return Decision(allowed=True, policies=())
     (decision,) = policies.decide(identity, "everything", [Resource("Graph", {"tenant": tenant})])
