@@ -4,6 +4,7 @@ following   micro-batches from a batch id on, in batch order
 found_from  as `following`, each decoded only where needed
 preceding   before a batch id, the latest first
 befores     predecessor of each
+rewinds     which of these batches begin where a query's offsets go back
 is_anew     whether a topic was recreated between two of them
 retired     batch ids whose micro-batches aren't kept one by one
 count       number in a span of time
@@ -107,10 +108,14 @@ class StoredMicroBatch:
     def interval(self) -> IntervalFacts:
         """Decode all facts of the micro-batch."""
         if self._interval is None:
-            names: dict[str, DatasetName] = {}
-            stored = put_slot_together(self._place, self.batch_id, self._slot, names)
-            self._interval = as_shown(self._identities, without_hidden(self._identities.seen, stored, names))
+            self._interval = as_shown(self._identities, self.reported())
         return self._interval
+
+    def reported(self) -> IntervalFacts:
+        """Decode all facts of the micro-batch, with its datasets as they were reported."""
+        names: dict[str, DatasetName] = {}
+        stored = put_slot_together(self._place, self.batch_id, self._slot, names)
+        return without_hidden(self._identities.seen, stored, names)
 
     def positions(self, type_: RelType, dataset: str) -> list[Mapping[str, Any]]:
         """Positions that the micro-batch read, or wrote, in a dataset. Mostly this needs no decoding."""
@@ -518,6 +523,27 @@ def joint(before: IntervalFacts | None, interval: IntervalFacts) -> Props | None
         for name, value in (("datasets", dataset), ("partitions", partition), ("from", 0), ("to_exclusive", start)):
             found[f"gap_{name}"] = [*found.get(f"gap_{name}", ()), value]  # type: ignore[misc]
     return found
+
+
+def rewinds(tx: Transaction, queries: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
+    """Return which of some batches begin where a query's offsets go back, in ascending order.
+
+    A segment's list of these counts offsets of all its datasets: for an asker who may not see all, each is compared
+    with the batch before it.
+
+    Args:
+        queries: batch ids in the lists of a query's segments, by key of the query.
+    """
+    if tx.visible is None:
+        return {query: tuple(sorted(batches)) for query, batches in queries.items()}
+    asked = [(query, batch) for query, batches in queries.items() for batch in sorted(batches)]
+    left: dict[str, tuple[int, ...]] = dict.fromkeys(queries, ())
+    stretches = [Stretch(query, last=batch) for query, batch in asked]
+    for (query, batch), found in zip(asked, found_before(tx, stretches, 2), strict=True):
+        reported = [each.reported() for each in found]
+        if len(found) == 2 and "rewinds" in next_properties(*map(neighbour_of, reversed(reported))):
+            left[query] += (batch,)
+    return left
 
 
 def is_anew(before: IntervalFacts, interval: IntervalFacts) -> bool:

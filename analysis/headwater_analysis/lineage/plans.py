@@ -188,7 +188,8 @@ class Plans:
 
     def _is_unseen(self, written: WrittenDataset, counting: Sequence[str]) -> bool:
         there = self.of_job(written.job)
-        newest = max(there.values(), key=lambda plan: plan.active or _BEGIN, default=None)
+        # Of several that were active last at the same time, one that isn't known: the answer may lack its columns.
+        newest = max(there.values(), key=lambda plan: (plan.active or _BEGIN, not plan.known), default=None)
         if newest is None or not newest.known:
             return True
         if any(self._plans[key].incomplete is not None for key in counting):

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from headwater_analysis.assets import Asset, job_asset
-from headwater_analysis.micro_batches import StoredMicroBatch, Stretch, found_from, preceding, row
+from headwater_analysis.micro_batches import StoredMicroBatch, Stretch, found_from, preceding, rewinds, row
 from headwater_analysis.moments import moment
 from headwater_analysis.reader import Transaction
 from headwater_analysis.trace.traced_parts import RunBrief
@@ -129,22 +129,26 @@ class Run:
         )
 
 
-def read_query(stored: Mapping[str, Any]) -> Query | None:
-    """Build a query; None if none of its batches is known."""
-    if stored["first_batch"] is None:
-        return None
-    job = stored["job"]
-    return Query(
-        stored["key"],
-        stored["query_id"],
-        stored["name"],
-        stored["first_batch"],
-        stored["last_batch"],
-        job_asset(job) if job is not None else None,
-        stored["summarized"],
-        stored["contested"],
-        tuple(sorted(batch_id for batches in stored["rewinds"] for batch_id in batches)),
-    )
+def read_queries(tx: Transaction, found: Iterable[Mapping[str, Any]]) -> dict[str, Query | None]:
+    """Build queries, by key; None for one of which no batch is known."""
+    known = {stored["key"]: stored for stored in found}
+    back = rewinds(tx, {key: [batch for each in stored["rewinds"] for batch in each] for key, stored in known.items()})
+    return {
+        key: None
+        if stored["first_batch"] is None
+        else Query(
+            key,
+            stored["query_id"],
+            stored["name"],
+            stored["first_batch"],
+            stored["last_batch"],
+            None if stored["job"] is None else job_asset(stored["job"]),
+            stored["summarized"],
+            stored["contested"],
+            back[key],
+        )
+        for key, stored in known.items()
+    }
 
 
 def read_batch(found: Record | Mapping[str, Any]) -> Batch:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from headwater_analysis.reader import Transaction
 from headwater_analysis.trace.arrivals import Arrivals
-from headwater_analysis.trace.batches import Batch, Query, Run, before, read_query, read_run
+from headwater_analysis.trace.batches import Batch, Query, Run, before, read_queries, read_run
 from headwater_analysis.trace.parts import Datasets
 from headwater_analysis.trace.plans import WritingPlan, learn_plans, unknown_plans
 from headwater_analysis.trace.prefetch import Prefetched, prefetch
@@ -88,10 +88,9 @@ class Context:
         self._users |= {key: [] for key in keys}
         for dataset, of_runs, queries in found.users:
             self._of_runs[dataset] = of_runs
-            for stored in queries:
-                query = self._queries[stored["key"]] = read_query(stored)
-                if query is not None:
-                    self._users[dataset].append(query.key)
+            self._users[dataset] += [stored["key"] for stored in queries if stored["first_batch"] is not None]
+        stored = [each for _, _, queries in found.users for each in queries]
+        self._queries |= read_queries(self.tx, stored)
 
     def is_of_runs(self, dataset: str) -> bool:
         """Return whether batch runs read a dataset (backwards: write it)."""
@@ -103,8 +102,8 @@ class Context:
         wanted = set(keys)
         missing = sorted(wanted - self._queries.keys())
         if missing:
-            for row in self.tx.rows("trace/queries_by_key", keys=missing):
-                self._queries[row["query"]["key"]] = read_query(row["query"])
+            rows = self.tx.rows("trace/queries_by_key", keys=missing)
+            self._queries |= read_queries(self.tx, [row["query"] for row in rows])
         return {key: query for key in wanted if (query := self._queries.get(key)) is not None}
 
     def runs(self, keys: Iterable[str]) -> list[Run]:
