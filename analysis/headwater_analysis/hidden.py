@@ -19,7 +19,7 @@ _OUTCOMES = ("quality_namespaces", "quality_datasets")
 
 
 class SeenDatasets:
-    """Datasets that the asker of a question may see, looked up once each."""
+    """Datasets that the asker of a question may see; those whose names aren't known are looked up once."""
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx
@@ -35,11 +35,18 @@ class SeenDatasets:
         """True if the asker may see everything."""
         return self._tx.visible is None
 
-    def among(self, keys: Iterable[str]) -> set[str]:
-        """Return those of some keys of datasets that are visible."""
+    def among(self, keys: Iterable[str], names: Mapping[str, DatasetName] | None = None) -> set[str]:
+        """Return those of some keys of datasets that are visible.
+
+        Args:
+            keys: the keys.
+            names: names of some of them.
+        """
         wanted = set(keys)
-        if self.all:
+        if (visible := self._tx.visible) is None:
             return wanted
+        for key, name in (names or {}).items():
+            self._known[key] = visible.shows_dataset(key, name.namespace)
         if new := sorted(wanted - self._known.keys()):
             found = set(self._tx.one("visible/datasets", keys=new)["keys"])
             self._known |= {key: key in found for key in new}
@@ -58,7 +65,7 @@ def without_hidden(seen: SeenDatasets, interval: IntervalFacts, names: Mapping[s
     keys = {use.dataset for variant in interval.variants.values() for use in variant.uses}
     keys |= {key for variant in interval.variants.values() for key in _named(tenant, variant.registers)}
     keys |= {key for variant in interval.variants.values() for uses in variant.uses.values() for key in _sources(uses)}
-    visible = seen.among(keys)
+    visible = seen.among(keys, names)
     if visible == keys:
         return interval
     variants: dict[str, Variant] = {}

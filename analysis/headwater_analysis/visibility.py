@@ -24,6 +24,10 @@ class Visible:
     hidden: frozenset[str] = frozenset()
     also: frozenset[str] = frozenset()
 
+    def shows_dataset(self, key: str, namespace: str) -> bool:
+        """Return whether a dataset is visible."""
+        return key in self.also or (f"dataset:{namespace}" in self.scopes and key not in self.hidden)
+
     def given(self, tenant: str) -> Mapping[str, list[str]]:
         """Return it as the parameter `$given.visible` of a statement (`filtered`). It is shared: not to be changed."""
         return _given(self, tenant)

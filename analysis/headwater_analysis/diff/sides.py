@@ -103,10 +103,13 @@ def job_side(tx: Transaction, job: str, point: Point) -> JobSide:
         return _version_side(tx, job, point.code_version)
     plans = Plans(tx, as_of=point.time)
     holding = plans.of_jobs([job])
+    visible = SeenDatasets.of(tx).among(dataset for _, dataset in holding)
     return JobSide(
         point.time,
         {key: PlanAt(plan.digest, plan.incomplete is None) for key, plan in plans.of_job(job).items()},
-        frozenset((key, written.dataset) for written, keys in holding.items() for key in keys),
+        frozenset(
+            (key, written.dataset) for written, keys in holding.items() if written.dataset in visible for key in keys
+        ),
         _at(tx, job, point.time),
     )
 

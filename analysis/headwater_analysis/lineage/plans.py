@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypeVar
 
-from headwater_analysis.hidden import SeenDatasets
 from headwater_analysis.lineage.holding import PlanState, PlanUse, plan_states
 from headwater_analysis.moments import moment_of
 from headwater_analysis.reader import Transaction
@@ -48,7 +47,7 @@ class Plan:
         active: its last activity before the time of the question; None if there was none.
         incomplete: reason why its lineage is incomplete; None if it isn't.
         known: whether its lineage is known; False if the graph has only a run that cites it.
-        outputs: keys of the datasets that it writes.
+        outputs: keys of the datasets that it writes, also of those that the asker may not see.
         emptied: for each dropped or truncated output, the last such time before the time of the question.
     """
 
@@ -205,7 +204,6 @@ class Plans:
             return
         self._of_jobs |= {job: [] for job in jobs}
         found = self._tx.one("lineage/plans", plans=plans, jobs=jobs, as_of=self._as_of)["plans"]
-        visible = SeenDatasets.of(self._tx).among(output for *_, outputs, _ in found for output in outputs)
         for key, job, digest, declared, first, last, active, incomplete, known, outputs, emptied in found:
             self._plans[key] = Plan(
                 job,
@@ -216,7 +214,7 @@ class Plans:
                 moment_of(active),
                 incomplete,
                 known,
-                tuple(output for output in outputs if output in visible),
+                tuple(outputs),
                 {dataset: at for dataset, time in emptied if (at := moment_of(time)) is not None},
             )
         for job, keys in _by_job(found).items():
