@@ -140,7 +140,7 @@ def resolve_consumer(tx: Transaction, text: str) -> ConsumerName:
         NotFoundError: no consumer has this name; with the nearest names.
         AmbiguousError: several keys have this prefix.
     """
-    if not tx.declarations:
+    if not tx.declarations and tx.visible is None:
         raise NotFoundError(f"No consumer is called {text!r}: none is declared.")
     if (row := tx.row("known/consumer", keys=[consumer_key(tx.tenant, text), text])) is not None:
         return ConsumerName(row["key"], row["name"])

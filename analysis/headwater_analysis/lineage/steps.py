@@ -185,8 +185,14 @@ class ColumnSteps:
         self._identities.learn(row["targets"])
         if not self._identities.any:
             return Edges(*row.values())
-        shown = self._identities.shown_node
-        ends = dict.fromkeys(zip(map(shown, row["sources"]), map(shown, row["targets"]), row["edges"], strict=True))
+        # Not the nodes that are shown now: an edge of the past may have led to one that has another name since.
+        asked: dict[int, list[int]] = {}
+        for node in nodes:
+            for named in self._identities.expanded([node]):
+                asked.setdefault(named, []).append(node)
+        shown = map(self._identities.shown_node, row["targets"])
+        found = zip(row["sources"], shown, row["edges"], strict=True)
+        ends = dict.fromkeys((node, target, edge) for source, target, edge in found for node in asked[source])
         return Edges(*(list(each) for each in zip(*ends, strict=True))) if ends else _NOTHING
 
     def facts(self, nodes: Sequence[int], /) -> Mapping[int, SearchFacts]:
