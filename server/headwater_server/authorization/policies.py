@@ -133,15 +133,15 @@ class Policies:
         asked = []
         for resource in resources:
             attributes = {name: value for name, value in resource.attributes.items() if name in self.attributes}
-            told = json.dumps([resource.kind, attributes], sort_keys=True)
-            if told not in places:
-                places[told] = len(requests)
+            distinct = json.dumps([resource.kind, attributes], sort_keys=True)
+            if distinct not in places:
+                places[distinct] = len(requests)
                 uid = {"type": resource.kind, "id": str(len(requests))}
                 entities.append({"uid": uid, "attrs": attributes, "parents": []})
                 requests.append(
                     {"principal": user, "action": {"type": "Action", "id": action}, "resource": uid, "context": {}}
                 )
-            asked.append(places[told])
+            asked.append(places[distinct])
         ids = _ids(self.text)
         decisions = [
             Decision(
