@@ -20,6 +20,7 @@ from typing import Any
 from joserfc import jws, jwt
 from joserfc.errors import ExpiredTokenError, JoseError
 
+from headwater_schemas.clock import utc_now
 from headwater_server.identity.credentials import CredentialError, CredentialFault
 from headwater_server.identity.identity import Identity, Scope, Source
 from headwater_server.identity.provider import Provider
@@ -33,10 +34,6 @@ _TYPES = frozenset({"at+jwt", "application/at+jwt", "jwt"})
 _PREFIX = "headwater:"
 _BROKEN = (JoseError, ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
 """Errors of joserfc on texts that are no tokens: it looks at their parts before it knows what they are."""
-
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
 
 
 class InvalidTokenError(CredentialError):
@@ -80,7 +77,7 @@ class JwtVerifier:
         clock: current time, aware.
     """
 
-    def __init__(self, provider: Provider, rules: JwtRules, clock: Callable[[], datetime] = _utc_now) -> None:
+    def __init__(self, provider: Provider, rules: JwtRules, clock: Callable[[], datetime] = utc_now) -> None:
         self._provider = provider
         self._rules = rules
         self._clock = clock
