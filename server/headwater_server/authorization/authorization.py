@@ -58,7 +58,7 @@ class Authorization:
         clock: seconds that only grow.
 
     Attributes:
-        broken: mistake in the file as it is now; None if there is none. With one, the last valid policies hold.
+        broken: mistake in the file as it was last read; None if there is none. With one, the last valid policies hold.
 
     Raises:
         AccessFileError: the file can't be read, or has a mistake.
@@ -113,6 +113,11 @@ class Authorization:
     def everything(self, identity: Identity, tenant: str) -> Decision:
         """Decide whether an identity may see everything of a tenant."""
         return _everything(self._current(), identity, tenant)
+
+    def check(self) -> bool:
+        """Look at the file now; return True if its policies are in use."""
+        self._current()
+        return self.broken is None
 
     def _compile(
         self, policies: Policies, key: tuple[str, frozenset[str], str], identity: Identity, reader: Reader
