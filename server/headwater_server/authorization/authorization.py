@@ -86,7 +86,7 @@ class Authorization:
             AnalysisError: the graph can't be read now.
         """
         policies = self._current()
-        if _everything(policies, identity, reader.tenant).allowed:
+        if may_see_everything(policies, identity, reader.tenant).allowed:
             return None
         key = (reader.tenant, identity.groups, identity.name if policies.names_users else "")
         with self._lock:
@@ -112,7 +112,7 @@ class Authorization:
 
     def everything(self, identity: Identity, tenant: str) -> Decision:
         """Decide whether an identity may see everything of a tenant."""
-        return _everything(self._current(), identity, tenant)
+        return may_see_everything(self._current(), identity, tenant)
 
     def check(self) -> bool:
         """Look at the file now; return True if its policies are in use."""
@@ -162,7 +162,7 @@ class Authorization:
 
 
 @lru_cache(maxsize=_MOST_COMPILED)
-def _everything(policies: Policies, identity: Identity, tenant: str) -> Decision:
+def may_see_everything(policies: Policies, identity: Identity, tenant: str) -> Decision:
     """Decide about the whole graph, once for an identity: each question needs it for its filter and for the audit."""
     if identity.source is Source.SERVER:
         return Decision(allowed=True, policies=())
