@@ -21,11 +21,12 @@ import json
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
 
 from headwater_audit.record import SIGNED, AuditRecord, Kind, utc_text
 from headwater_audit.signing import Signer
+from headwater_schemas.clock import utc_now
 
 NOTHING: Final = "0" * 64
 """`previous` of a chain's first line."""
@@ -64,11 +65,6 @@ class Position:
     sequence: int = 0
     previous: str = NOTHING
     unsigned: int = 0
-
-
-def utc_now() -> datetime:
-    """Return the current time."""
-    return datetime.now(UTC)
 
 
 class Chain:

@@ -22,10 +22,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, TypeAlias
 
-from headwater_audit.chain import Chain, utc_now
+from headwater_audit.chain import Chain
 from headwater_audit.errors import AuditUnwritableError
 from headwater_audit.record import AuditRecord
 from headwater_audit.signing import Signer
+from headwater_schemas.clock import utc_now
 
 log = logging.getLogger("headwater.audit")
 

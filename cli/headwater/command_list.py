@@ -221,7 +221,7 @@ COMMANDS: dict[str, Command] = {
     "policy": Command(
         "headwater.commands.policy",
         _OPERATE,
-        "The file of policies that says who may see what: check it, explain it.",
+        "The file of policies that says who may see what: check it, explain it, make roles of Neo4j.",
         extra="api",
     ),
     "bench": Command(

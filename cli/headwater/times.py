@@ -9,6 +9,7 @@ from datetime import UTC, datetime, time, timedelta
 import typer
 
 from headwater.console import shortened
+from headwater_schemas.clock import utc_now
 
 TIMES = "30m, 1h, 2d or 1w ago, now, today, yesterday, yesterday 14:00, or ISO 8601, in UTC where no zone is written"
 """Notations that `parse_time` understands, for help and errors."""
@@ -18,11 +19,7 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks
 _DAY = re.compile(r"(today|yesterday)(?:[ T](\d{1,2}):(\d{2})(?::(\d{2}))?)?", re.IGNORECASE)
 
 
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
-
-
-def parse_time(text: str, *, clock: Callable[[], datetime] = _utc_now) -> datetime:
+def parse_time(text: str, *, clock: Callable[[], datetime] = utc_now) -> datetime:
     """A time: `1h`, `yesterday 14:00`, `2025-01-31`, `2025-01-31T12:00:00+01:00`.
 
     Args:

@@ -121,7 +121,7 @@ class IntakeMetrics:
 
 
 class AuthenticationMetrics:
-    """Metrics of log-in: refused requests, and the files of tokens and certificates.
+    """Metrics of access: refused requests, and the files of tokens, certificates and policies.
 
     Args:
         registry: of the server.
@@ -144,6 +144,11 @@ class AuthenticationMetrics:
             "1 while the certificates in use are those of the files, and where there is no TLS.",
             registry=registry,
         )
+        self._access_file = Gauge(
+            f"{_PREFIX}_access_file_up",
+            "1 while the policies in use are those of the file, and where none is configured.",
+            registry=registry,
+        )
 
     def refused(self, fault: CredentialFault) -> None:
         """Count a refused request."""
@@ -156,6 +161,10 @@ class AuthenticationMetrics:
     def tls_files_up(self, *, up: bool) -> None:
         """The certificates of the files are in use, or older ones are."""
         self._tls_files.set(up)
+
+    def access_file_up(self, *, up: bool) -> None:
+        """The policies of the file are in use, or older ones are."""
+        self._access_file.set(up)
 
 
 class AuditMetrics:

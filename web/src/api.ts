@@ -15,6 +15,9 @@ export class Problem extends Error {
   }
 }
 
+/** Query of the page's address after a log-out. */
+const LOGGED_OUT = "?logged-out";
+
 type Query = Record<string, string | number | boolean>;
 
 async function ask<T>(path: string, query: Query = {}, init: RequestInit = {}): Promise<T> {
@@ -39,9 +42,15 @@ async function ask<T>(path: string, query: Query = {}, init: RequestInit = {}): 
 
 /** Leave for the log-in, which comes back to this address; whoever has just logged out stays, and is asked. */
 function logIn(login: string): Promise<never> {
-  if (location.search === "?logged-out") throw new Problem("You are logged out.", "", [], login);
-  location.assign(`${login}?return=${encodeURIComponent("/" + location.search + location.hash)}`);
+  if (location.search === LOGGED_OUT) throw new Problem("You are logged out.", "", [], login);
+  location.assign(withReturn(login));
   return new Promise(() => {});
+}
+
+/** Address of the log-in that comes back to this address. */
+export function withReturn(login: string): string {
+  const search = location.search === LOGGED_OUT ? "" : location.search;
+  return `${login}?return=${encodeURIComponent("/" + search + location.hash)}`;
 }
 
 export const me = (): Promise<Me> => ask("me");

@@ -260,6 +260,9 @@ export interface Known {
 export interface Me {
   source: string;
   subject: string;
+  name: string;
+  filtered: boolean;
+  login: string | null;
 }
 
 export interface Finding {

@@ -26,11 +26,12 @@ beforeEach(() => {
 
 afterEach(() => vi.unstubAllGlobals());
 
+const whoIs = (given: object) => Response.json({ source: "session", subject: "ann", name: "", filtered: false, login: "login", ...given });
 const refused = (headers: Record<string, string>) => Response.json({ title: "A valid credential is needed" }, { status: 401, headers });
 
 describe("who is logged in", () => {
   it("is shown with a way out", async () => {
-    answers = { "api/v1/me": Response.json({ source: "session", subject: "ann" }), logout: Response.json({ location: "https://login.example/end" }) };
+    answers = { "api/v1/me": whoIs({}), logout: Response.json({ location: "https://login.example/end" }) };
     await showWho(place, report);
     expect(place.hidden).toBe(false);
     expect(place.textContent).toBe("annLog out");
@@ -40,18 +41,45 @@ describe("who is logged in", () => {
   });
 
   it("can't log out of what isn't a session, and is nobody where everybody may ask", async () => {
-    answers = { "api/v1/me": Response.json({ source: "proxy", subject: "<b>cay" }) };
+    answers = { "api/v1/me": whoIs({ source: "proxy", subject: "<b>cay", login: null }) };
     await showWho(place, report);
     expect(place.textContent).toBe("<b>cay");
     expect(place.querySelector("button, b")).toBeNull();
     place.hidden = true;
-    answers = { "api/v1/me": Response.json({ source: "anonymous", subject: "" }) };
+    answers = { "api/v1/me": whoIs({ source: "anonymous", subject: "", login: null }) };
     await showWho(place, report);
     expect(place.hidden).toBe(true);
   });
 
+  it("has the name that the provider gives", async () => {
+    answers = { "api/v1/me": whoIs({ subject: "248289", name: "Ann <i>Lee" }) };
+    await showWho(place, report);
+    expect(place.textContent).toBe("Ann <i>LeeLog out");
+    expect(place.querySelector("span")?.title).toBe("Logged in as Ann <i>Lee (248289)");
+  });
+
+  it("learns that answers are filtered, by the same line also without a credential", async () => {
+    for (const given of [{}, { source: "anonymous", subject: "", login: null }]) {
+      place.hidden = true;
+      answers = { "api/v1/me": whoIs({ ...given, filtered: true }) };
+      await showWho(place, report);
+      expect(place.hidden).toBe(false);
+      expect(place.querySelector(".note")?.textContent).toBe("Answers leave out what you may not see.");
+    }
+  });
+
+  it("can log in where reads need no credential, and comes back to where it was", async () => {
+    answers = { "api/v1/me": whoIs({ source: "anonymous", subject: "" }) };
+    await showWho(place, report);
+    expect(place.textContent).toBe("Log in");
+    address.hash = "#asset=dwh";
+    address.search = "?logged-out";
+    place.querySelector("a")?.click();
+    expect(assigned).toEqual([`login?return=${encodeURIComponent("/#asset=dwh")}`]);
+  });
+
   it("learns that the log-out failed", async () => {
-    answers = { "api/v1/me": Response.json({ source: "session", subject: "ann" }), logout: new Response("", { status: 503 }) };
+    answers = { "api/v1/me": whoIs({}), logout: new Response("", { status: 503 }) };
     await showWho(place, report);
     place.querySelector("button")?.click();
     await vi.waitFor(() => expect(report).toHaveBeenCalled());

@@ -1,4 +1,4 @@
-"""`headwater policy`: the file of policies that says who may see what."""
+"""`headwater policy`: the file of policies that says who may see what, and roles of Neo4j made from it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,18 @@ from headwater.console import JsonOption, console, plain_table, shortened
 from headwater.errors import InputError, NotConfiguredError
 from headwater.graph_reader import asking
 from headwater.options import TenantOption, TimeoutOption
-from headwater.settings import load_settings
+from headwater.settings import load_settings, running_stack
 from headwater_analysis.assets import AssetKind
 from headwater_analysis.resolve import resolve_dataset, resolve_job
 from headwater_server.authorization import AccessFileError, Decision, Policies
 from headwater_server.authorization.assets import decided_about
+from headwater_server.authorization.neo4j_roles import RoleError, roles, script
 from headwater_server.identity import Identity, Source
 
-app = typer.Typer(help="The file of policies that says who may see what: check it, explain it.", no_args_is_help=True)
+app = typer.Typer(
+    help="The file of policies that says who may see what: check it, explain it, make roles of Neo4j.",
+    no_args_is_help=True,
+)
 
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="File of Cedar policies.", show_default=False)]
 
@@ -83,6 +87,34 @@ def explain(
         "errors": list(decision.errors),
     }
     console.result(document, _view(identity, asset.spelling, decision))
+
+
+@app.command("neo4j")
+def neo4j(
+    file: FileArgument,
+    *,
+    tenant: TenantOption = None,
+    timeout: TimeoutOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Print Cypher that makes a role of Neo4j Enterprise for each group that the policies name. It changes nothing.
+
+    For people who need Neo4j Browser. The roles are those of the graph as it is now.
+
+    headwater policy neo4j access.cedar | cypher-shell -d system
+    """
+    policies = _read(file)
+    database = load_settings(running=running_stack()).neo4j.database
+    with asking(tenant=tenant, timeout_seconds=timeout) as reader:
+        try:
+            made = roles(policies, reader, database)
+        except RoleError as error:
+            raise InputError(f"{file}: {error}.", fix="docs/access-policies.md has how groups become roles.") from error
+    if json_output:
+        found = [{"group": role.group, "role": role.name, "statements": list(role.statements)} for role in made]
+        console.result({"roles": found}, Text())
+    else:
+        console.raw(script(policies, made))
 
 
 def _view(identity: Identity, spelling: str, decision: Decision) -> Table:

@@ -36,7 +36,7 @@ def compiled(policies: Policies, identity: Identity, reader: Reader) -> Visible:
     seen: dict[str, list[str]] = defaultdict(list)
     unseen: dict[str, list[str]] = defaultdict(list)
     probes: dict[str, Resource] = {}
-    for page in _pages(reader):
+    for page in _pages(reader, *_STATEMENTS):
         decided = policies.decide(identity, "read", [resource for _, _, resource in page])
         for (key, scope, resource), decision in zip(page, decided, strict=True):
             (seen if decision.allowed else unseen)[scope].append(key)
@@ -57,9 +57,27 @@ def compiled(policies: Policies, identity: Identity, reader: Reader) -> Visible:
     )
 
 
-def _pages(reader: Reader) -> Iterator[list[tuple[str, str, Resource]]]:
-    """Key, scope and resource of each dataset, job and consumer, in pages."""
-    for kind, name in _STATEMENTS.items():
+def every_job_visible(policies: Policies, identity: Identity, reader: Reader, visible: Visible) -> bool:
+    """Decide whether all jobs are visible, and one of a namespace and name that no policy knows would be.
+
+    Args:
+        identity: the asker.
+        reader: unrestricted reader of the identity's tenant.
+        visible: what the asker may see (`compiled`).
+    """
+    unknown = {"tenant": reader.tenant, "namespace": _PROBE, "name": _PROBE, "type": "", "tags": [], "owners": []}
+    (decision,) = policies.decide(identity, "read", [Resource("Job", unknown)])
+    return decision.allowed and all(
+        key in visible.also or (scope in visible.scopes and key not in visible.hidden)
+        for page in _pages(reader, "job")
+        for key, scope, _ in page
+    )
+
+
+def _pages(reader: Reader, *kinds: str) -> Iterator[list[tuple[str, str, Resource]]]:
+    """Key, scope and resource of each asset of these kinds (dataset, job, consumer), in pages."""
+    for kind in kinds:
+        name = _STATEMENTS[kind]
         after = ""
         while True:
 

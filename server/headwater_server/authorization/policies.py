@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -113,6 +113,11 @@ class Policies:
         return "User::" in self.text
 
     @property
+    def groups(self) -> frozenset[str]:
+        """Groups that a policy names."""
+        return _groups(self.text)
+
+    @property
     def attributes(self) -> frozenset[str]:
         """Attributes that a policy reads; a decision depends on no other."""
         return _attributes(self.text)
@@ -133,15 +138,15 @@ class Policies:
         asked = []
         for resource in resources:
             attributes = {name: value for name, value in resource.attributes.items() if name in self.attributes}
-            told = json.dumps([resource.kind, attributes], sort_keys=True)
-            if told not in places:
-                places[told] = len(requests)
+            distinct = json.dumps([resource.kind, attributes], sort_keys=True)
+            if distinct not in places:
+                places[distinct] = len(requests)
                 uid = {"type": resource.kind, "id": str(len(requests))}
                 entities.append({"uid": uid, "attrs": attributes, "parents": []})
                 requests.append(
                     {"principal": user, "action": {"type": "Action", "id": action}, "resource": uid, "context": {}}
                 )
-            asked.append(places[told])
+            asked.append(places[distinct])
         ids = _ids(self.text)
         decisions = [
             Decision(
@@ -175,20 +180,25 @@ def _ids(text: str) -> dict[str, str]:
 
 @cache
 def _attributes(text: str) -> frozenset[str]:
-    found: set[str] = set()
+    used = (part.get(operator) for part in _objects(text) for operator in (".", "has"))
+    return frozenset(str(each["attr"]) for each in used if isinstance(each, dict))
 
-    def look(part: Any) -> None:
+
+@cache
+def _groups(text: str) -> frozenset[str]:
+    """An entity is {"type": "Group", "id": "flights"}, in the head of a policy and in its conditions."""
+    return frozenset(str(part["id"]) for part in _objects(text) if part.get("type") == "Group" and "id" in part)
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    """All objects in the JSON form of policies."""
+    waiting = [json.loads(cedarpy.policies_to_json_str(text))]
+    while waiting:
+        part = waiting.pop()
         if isinstance(part, dict):
-            for name, value in part.items():
-                if name in {".", "has"} and isinstance(value, dict):
-                    found.add(str(value["attr"]))
-                look(value)
-        elif isinstance(part, list):
-            for each in part:
-                look(each)
-
-    look(json.loads(cedarpy.policies_to_json_str(text)))
-    return frozenset(found)
+            yield part
+        if isinstance(part, dict | list):
+            waiting.extend(part.values() if isinstance(part, dict) else part)
 
 
 def _one_by_one(text: str) -> list[tuple[int, str]]:

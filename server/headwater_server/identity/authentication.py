@@ -16,12 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers
 from starlette.types import Scope as AsgiScope
 
+from headwater_schemas.clock import utc_now
 from headwater_server.identity.certificates import PEER_CERTIFICATE, identity_in
 from headwater_server.identity.credentials import BearerVerifier, CredentialError, CredentialFault, SessionStore
 from headwater_server.identity.identity import Identity, Scope
@@ -30,10 +31,6 @@ from headwater_server.identity.tokens import PREFIX, TokenVerifier
 
 if TYPE_CHECKING:
     from headwater_server.identity.login import Login  # noqa: TC004 - it loads Authlib, where it is configured
-
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +53,7 @@ class Authentication:
     sessions: SessionStore | None = None
     proxy: TrustedProxy | None = None
     certificate_scopes: frozenset[Scope] | None = None
-    clock: Callable[[], datetime] = _utc_now
+    clock: Callable[[], datetime] = utc_now
 
     @property
     def configured(self) -> bool:

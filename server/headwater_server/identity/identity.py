@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -55,6 +55,7 @@ class Identity:
         groups: groups of the subject, from its provider or its token.
         scopes: what the credential allows; policies can only take from it.
         expires: end of the credential; None: it has none.
+        shown_name: name of a person for display, which decides nothing and isn't unique; empty: not known.
     """
 
     source: Source
@@ -63,6 +64,7 @@ class Identity:
     groups: frozenset[str] = frozenset()
     scopes: frozenset[Scope] = frozenset()
     expires: datetime | None = None
+    shown_name: str = field(default="", compare=False)
 
     @property
     def name(self) -> str:

@@ -19,7 +19,7 @@ import re
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -27,6 +27,7 @@ import httpx2
 from authlib.integrations.base_client import OAuthError
 from authlib.integrations.httpx_client import AsyncOAuth2Client
 
+from headwater_schemas.clock import utc_now
 from headwater_schemas.visible import visible
 from headwater_server.identity.credentials import CredentialError, CredentialFault, ProviderUnavailableError
 from headwater_server.identity.identity import Source
@@ -119,7 +120,7 @@ class Login:
         verifier: JwtVerifier,
         client: Client,
         max_seconds: int,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Callable[[], datetime] = utc_now,
     ) -> None:
         self.client = client
         self.sessions = Sessions(client.cookie("session"), max_seconds, self._renewed, clock)

@@ -7,6 +7,7 @@ secret of an HMAC: neither `none` nor an algorithm with a secret can be allowed,
     aud, iss, sub, exp, nbf, iat        RFC 7519
     scope: "openid headwater:read"      scopes here; without an entry `headwater:…` those of the setting
     groups: ["a", "b"] or "a"           `HEADWATER_SERVE_OIDC_GROUPS_CLAIM`, also below others: `realm_access.roles`
+    name, preferred_username, email     the first that there is: for display alone
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 from joserfc import jws, jwt
 from joserfc.errors import ExpiredTokenError, JoseError
 
+from headwater_schemas.clock import utc_now
 from headwater_server.identity.credentials import CredentialError, CredentialFault
 from headwater_server.identity.identity import Identity, Scope, Source
 from headwater_server.identity.provider import Provider
@@ -31,12 +33,10 @@ _LATEST = datetime(9999, 1, 1, tzinfo=UTC).timestamp()
 _TYPES = frozenset({"at+jwt", "application/at+jwt", "jwt"})
 """Values of the header `typ` in lower case; tokens of other kinds, such as those of log-out, have others."""
 _PREFIX = "headwater:"
+_NAMES = ("name", "preferred_username", "email")
+_MOST_OF_A_NAME = 200
 _BROKEN = (JoseError, ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
 """Errors of joserfc on texts that are no tokens: it looks at their parts before it knows what they are."""
-
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
 
 
 class InvalidTokenError(CredentialError):
@@ -80,7 +80,7 @@ class JwtVerifier:
         clock: current time, aware.
     """
 
-    def __init__(self, provider: Provider, rules: JwtRules, clock: Callable[[], datetime] = _utc_now) -> None:
+    def __init__(self, provider: Provider, rules: JwtRules, clock: Callable[[], datetime] = utc_now) -> None:
         self._provider = provider
         self._rules = rules
         self._clock = clock
@@ -149,7 +149,13 @@ class JwtVerifier:
                 raise InvalidTokenError("the token has no tenant")
         expires = datetime.fromtimestamp(claims["exp"], UTC) + timedelta(seconds=self._rules.skew_seconds)
         return Identity(
-            source, claims["sub"], tenant, _groups(_claim(claims, self._rules.groups_claim)), scopes, expires
+            source,
+            claims["sub"],
+            tenant,
+            _groups(_claim(claims, self._rules.groups_claim)),
+            scopes,
+            expires,
+            shown_name=_shown_name(claims),
         )
 
     def scopes(self, claims: Mapping[str, Any]) -> frozenset[Scope]:
@@ -216,6 +222,12 @@ def _claim(claims: Mapping[str, Any], name: str) -> Any:
     for part in name.split("."):
         found = found.get(part) if isinstance(found, dict) else None
     return found
+
+
+def _shown_name(claims: Mapping[str, Any]) -> str:
+    """Name of a person for display; empty without one. What isn't a text is ignored, as nothing depends on it."""
+    texts = (value.strip() for name in _NAMES if isinstance(value := claims.get(name), str))
+    return next((text[:_MOST_OF_A_NAME] for text in texts if text), "")
 
 
 def _groups(value: Any) -> frozenset[str]:

@@ -22,12 +22,13 @@ import secrets
 import stat
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
 
+from headwater_schemas.clock import utc_now
 from headwater_server.identity.credentials import CredentialError, CredentialFault
 from headwater_server.identity.identity import Identity, Scope, Source
 
@@ -40,10 +41,6 @@ _GONE = None
 """Signature of a file that isn't there."""
 _UNSEEN = ()
 """Signature of a file that can't be looked at."""
-
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
 
 
 class ApiToken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -111,7 +108,7 @@ class TokenVerifier:
         TokensFileError: the file is there and broken, so that there is no good content yet.
     """
 
-    def __init__(self, path: Path, clock: Callable[[], datetime] = _utc_now) -> None:
+    def __init__(self, path: Path, clock: Callable[[], datetime] = utc_now) -> None:
         self._path = path
         self._clock = clock
         self._by_hash: dict[str, tuple[ApiToken, Identity]] = {}

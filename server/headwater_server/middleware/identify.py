@@ -27,6 +27,8 @@ _MISSING = (
 )
 LOGIN_HEADER = "X-Headwater-Login"
 """Header of refused requests, where people can log in: the path of the log-in, relative to the page's."""
+LOGIN_PATH = "login"
+"""Path of the log-in, relative to the page's."""
 _REALM = 'Bearer realm="headwater"'
 
 
@@ -71,7 +73,7 @@ class Identify:
             self._metrics.refused(error.fault)
             headers = dict(CLOSE) if has_body(Headers(scope=scope)) else {}
             if self._authentication.login is not None:
-                headers[LOGIN_HEADER] = "login"
+                headers[LOGIN_HEADER] = LOGIN_PATH
             await refusal(error, needs, headers)(scope, receive, send)
             return
         await self._app(scope, receive, send)

@@ -10,6 +10,8 @@ from starlette.responses import Response
 
 from headwater_server.asking import Graph, answered, area
 from headwater_server.identity import Scope, Source, identity_of
+from headwater_server.identity.authentication import Authentication
+from headwater_server.middleware.identify import LOGIN_PATH
 from headwater_server.scoped import Access
 
 router = area("identity", needs=Access.IDENTIFIED)
@@ -22,20 +24,24 @@ class Me:
     Attributes:
         source: way in which it was established.
         subject: name that is unique within the source; empty: anonymous.
+        name: name of a person for display, from its provider; empty: not known.
         tenant: the only tenant whose lineage it can ask for and change.
         groups: its groups, sorted.
         scopes: actions that its credential allows, sorted.
         expires: end of its credential; null: it has none.
         filtered: whether answers leave out what it may not see; some questions are refused then.
+        login: address at which people log in, relative to the page's; null: there is no log-in.
     """
 
     source: Source
     subject: str
+    name: str
     tenant: str
     groups: list[str]
     scopes: list[Scope]
     expires: datetime | None
     filtered: bool
+    login: str | None
 
 
 @router.get("/me", response_model=Me, operation_id="me")
@@ -43,14 +49,17 @@ async def me(request: Request) -> Response:
     """Identity that the request's credential stands for, and what it allows."""
     identity = identity_of(request.scope)
     graph: Graph = request.app.state.graph
+    authentication: Authentication = request.app.state.authentication
     decision = graph.decision(identity)
     shown = Me(
         identity.source,
         identity.subject,
+        identity.shown_name,
         graph.tenant_of(identity),
         sorted(identity.groups),
         sorted(identity.scopes),
         identity.expires,
         decision is not None and not decision.allowed,
+        None if authentication.login is None else LOGIN_PATH,
     )
     return answered(request, shown)

@@ -92,6 +92,7 @@ async def metrics(request: Request) -> Response:
     exposed.authentication.tokens_file_up(up=authentication.tokens is None or authentication.tokens.check())
     tls: ServerTls | None = request.app.state.tls
     exposed.authentication.tls_files_up(up=tls is None or tls.check())
+    exposed.authentication.access_file_up(up=graph.authorization is None or graph.authorization.check())
     return Response(generate_latest(exposed.registry), media_type=CONTENT_TYPE_LATEST, headers=_NOT_KEPT)
 
 

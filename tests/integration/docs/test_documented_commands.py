@@ -55,6 +55,8 @@ NOT_RUN = {
     "forward": "sends to a collector of the reader's: tests/integration/openlineage runs it",
     "doctor": "finds what a trial lacks: tests/integration/doctor runs it",
     "check --exemptions": "takes a file of the reader's: tests/integration/analysis runs it",
+    "policy": "takes a file of the reader's: tests/integration/server runs it",
+    "token": "takes a file of the server's: tests/unit/server/identity runs it",
     "graph rebuild": "deletes the graph that the others ask: tests/integration/materializer runs it",
 }
 

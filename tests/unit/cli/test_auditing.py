@@ -28,6 +28,7 @@ READS = {
         "check",
         "policy check",
         "policy explain",
+        "policy neo4j",
         "export openlineage",
         "export contract",
     ),

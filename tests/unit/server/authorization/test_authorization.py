@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,6 +20,7 @@ from headwater_server.authorization import AccessFileError, Authorization, Polic
 from headwater_server.authorization import authorization as module
 from headwater_server.authorization.assets import compiled
 from headwater_server.identity import SERVER, Identity, Source
+from support.api import client_of, fake_graph
 from support.waiting import eventually
 
 OPEN = 'permit(principal, action == Action::"read", resource);'
@@ -234,6 +235,16 @@ def test_a_broken_file_keeps_the_last_policies(tmp_path: Path, caplog: pytest.Lo
     file.write_text(NONE)
     assert ask(made, ann(), estate) == Visible(frozenset())
     assert made.broken is None
+
+
+def test_the_metric_of_the_file_needs_no_question(tmp_path: Path) -> None:
+    made, file = authorization(tmp_path, OPEN)
+    with client_of(replace(fake_graph(), authorization=made)) as client:
+        for text, up in ((OPEN, 1), ("permit(", 0), (NONE, 1)):
+            file.write_text(text)
+            assert f"headwater_serve_access_file_up {up}.0" in client.get("/metrics").text
+    with client_of(fake_graph()) as client:
+        assert "headwater_serve_access_file_up 1.0" in client.get("/metrics").text
 
 
 def test_a_file_that_was_never_valid_is_refused(tmp_path: Path) -> None:

@@ -104,17 +104,17 @@ def test_each_credential_is_its_identity(file: Path, subtests: pytest.Subtests) 
     authentication = Authentication(
         tokens=TokenVerifier(file),
         bearer=FakeVerifier({"jwt": identity(Source.OIDC, "ann", groups=frozenset({"g"}), expires=ends)}),
-        sessions=FakeSessions({"s1": identity(Source.SESSION, "bob", tenant="b")}),
+        sessions=FakeSessions({"s1": identity(Source.SESSION, "bob", tenant="b", shown_name="Bob Ray")}),
         proxy=PROXY,
     )
     cases: list[tuple[dict[str, str], dict[str, Any]]] = [
         (bearer(token(file, "ci", Scope.WRITE, tenant="a")), {"source": "token", "subject": "ci", "tenant": "a"}),
         ({"Authorization": f"bearer  {token(file, 'cd')}"}, {"source": "token", "scopes": ["read"]}),
         (bearer("jwt"), {"source": "oidc", "subject": "ann", "groups": ["g"], "tenant": "default"}),
-        ({"Cookie": "a=b; session=s1"}, {"source": "session", "subject": "bob", "tenant": "b"}),
+        ({"Cookie": "a=b; session=s1"}, {"source": "session", "subject": "bob", "name": "Bob Ray", "tenant": "b"}),
         (
             {"X-User": "cay", "X-Groups": "y, x,,", SECRET_HEADER: PROXY_SECRET},
-            {"source": "proxy", "subject": "cay", "groups": ["x", "y"], "expires": None},
+            {"source": "proxy", "subject": "cay", "name": "", "groups": ["x", "y"], "expires": None, "login": None},
         ),
         ({"Authorization": "Basic Og==", "Cookie": "session=s1"}, {"source": "session"}),
     ]

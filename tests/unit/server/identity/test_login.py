@@ -491,3 +491,11 @@ def test_a_grant_without_a_refresh_token_is_not_renewed() -> None:
         assert await sessions.identity(session) is not None
 
     run(story())
+
+
+def test_whoever_may_read_without_a_credential_learns_where_to_log_in(provider: Issuer) -> None:
+    given = {"oidc_issuer": provider.url, "oidc_client_id": CLIENT_ID, "allow_anonymous_reads": True}
+    with client_with_login(fake_graph(), **given) as client:
+        me = client.get("/api/v1/me").json()
+        assert (me["source"], me["login"]) == ("anonymous", "login")
+        assert client.get(f"/{me['login']}", follow_redirects=False).headers["Location"].startswith(provider.url)

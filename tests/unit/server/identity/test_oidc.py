@@ -132,6 +132,23 @@ def test_a_valid_token_is_its_subject(provider: Issuer) -> None:
     )
 
 
+def test_a_person_has_a_name_for_display_that_decides_nothing(provider: Issuer, subtests: pytest.Subtests) -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"name": " Ann Lee ", "preferred_username": "alee", "email": "a@example.org"}, "Ann Lee"),
+        ({"name": " ", "preferred_username": "alee", "email": "a@example.org"}, "alee"),
+        ({"name": ["Ann"], "preferred_username": 7, "email": "a@example.org"}, "a@example.org"),
+        ({"name": "x" * 10_000}, "x" * 200),
+        ({}, ""),
+    ]
+    nobody = outcome(provider.url, provider.token())
+    for claims, expected in cases:
+        with subtests.test(expected=expected[:20]):
+            found = outcome(provider.url, provider.token(**claims))
+            assert isinstance(found, Identity)
+            assert found.shown_name == expected
+            assert found == nobody, "what it may see is decided once for both"
+
+
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_every_algorithm_with_a_public_key_can_be_allowed(provider: Issuer, algorithm: str) -> None:
     key = key_for(algorithm)

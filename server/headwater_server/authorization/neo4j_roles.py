@@ -1,0 +1,181 @@
+"""Roles of Neo4j Enterprise 5.26 for the groups of a policy file: what each group may see, as the graph is now.
+
+Neo4j shows what is granted and not denied. A privilege has one predicate over one property of nodes
+(https://neo4j.com/docs/operations-manual/5/authentication-authorization/property-based-access-control/), so that
+
+    GRANT MATCH    n._scope IN […]     scopes of `Visible`
+    DENY TRAVERSE  n._asset IN […]     exceptions of them
+    GRANT MATCH    n._asset IN […]     visible assets of other scopes
+
+Nodes without `_scope`, such as micro-batches, are in none of them. Relationships have no such predicates in 5.26: a
+relationship is seen where both of its nodes are, so those of types that name no third asset are granted. A denial wins
+over each grant, also over those of another role of the same user.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from headwater_analysis.filtered import OF_JOBS
+from headwater_analysis.reader import Reader
+from headwater_analysis.visibility import Visible
+from headwater_graph.keys import ASSET, SCOPE
+from headwater_server.authorization.assets import compiled, every_job_visible
+from headwater_server.authorization.authorization import may_see_everything
+from headwater_server.authorization.policies import Policies
+from headwater_server.identity import Identity, Source
+
+GRANTED: Final[tuple[str, ...]] = (
+    *("READS", "WRITES", "GOES_INTO", "HAS_COLUMN", "OF", "USED", "IN_QUERY", "CHILD_OF", "CONSUMED", "PRODUCED"),
+    *("READ", "WROTE", "CONSUMES", "DECLARES", "RENAMED_TO", "DROPPED"),
+)
+"""Types of relationships that tell nothing about a third asset, apart from properties of `WITHHELD`."""
+
+WITHHELD: Final[tuple[str, ...]] = (
+    # Names and keys of other assets, and numbers made of theirs.
+    *("renamed_from", "inputs", "outputs", "declared_inputs", "declared_outputs", "edges", "inferred_by"),
+    *("_declared_feeds", "_outputs", "_feeds", "_consumes", "_not_from"),
+    *("partition_inputs", "partition_input_fields", "partition_outputs", "partition_output_fields"),
+    *("partition_transforms", "parent_run_id", "parent_job_namespace", "parent_job_name"),
+    *("root_run_id", "root_job_namespace", "root_job_name"),
+    *("quality_assertions", "quality_passed", "quality_columns", "quality_values", "quality_namespaces"),
+    *("quality_datasets", "quality_rules", "quality_severities", "quality_suites", "quality_suite_versions"),
+    # Texts that `headwater serve` shows with the scope `expressions` alone.
+    *("expression", "expressions", "statement", "error_message", "error_stack", "checkpoint_location"),
+    *("source_uri", "paths", "pattern", "from_json", "to_json", "facet_names", "facets"),
+)
+"""Properties that a role without everything can't read, of nodes and relationships."""
+
+_HEADER = """\
+// Roles for the groups that the policies name, as the graph is now. An administrator runs this, and again after each
+// change of the policies, or of datasets, jobs and their labels.
+//
+// CREATE OR REPLACE takes a role from its users, since no statement revokes all privileges of a role, and one that is
+// left over would show what is hidden now. Run SHOW ROLES WITH USERS before, and grant the roles again. Roles that LDAP
+// or an identity provider gives come back by themselves.
+//
+// Give a user one of these roles, and none of reader, editor, publisher, architect and admin.
+"""
+_OF_USERS = "//\n// Policies that name a User count for nobody here.\n"
+
+
+class RoleError(Exception):
+    """The groups of a policy file can't become roles."""
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """Role of a group.
+
+    Attributes:
+        group: name of the group.
+        name: name of the role.
+        about: sentences on what it may see.
+        statements: statements that replace the role; empty lists are left out.
+    """
+
+    group: str
+    name: str
+    about: Sequence[str]
+    statements: Sequence[str]
+
+
+def roles(policies: Policies, reader: Reader, database: str) -> list[Role]:
+    """Decide for each group that the policies name, in order.
+
+    Args:
+        reader: unrestricted reader of a tenant.
+        database: name of its database.
+
+    Raises:
+        RoleError: no policy names a group; a group's name has control characters; two groups have one role's name.
+        AnalysisError: the graph can't be read now.
+    """
+    names: dict[str, str] = {}
+    for group in sorted(policies.groups):
+        if not group.isprintable():
+            raise RoleError(f"The name of the group {group!r} has control characters")
+        if (other := names.setdefault(_role_name(group), group)) != group:
+            raise RoleError(f"The groups {other!r} and {group!r} would have the same role {_role_name(group)}")
+    if not names:
+        raise RoleError("No policy names a group")
+    return [_role(policies, reader, database, group, name) for name, group in names.items()]
+
+
+def script(policies: Policies, made: Iterable[Role]) -> str:
+    """Text for cypher-shell or Neo4j Browser, with a comment before each role."""
+    parts = [_HEADER + (_OF_USERS if policies.names_users else "")]
+    for role in made:
+        about = "".join(f"// {_comment(line)}\n" for line in (f"Group {role.group}", *role.about))
+        parts.append(about + "".join(f"{statement};\n" for statement in role.statements))
+    return "\n".join(parts)
+
+
+def _role_name(group: str) -> str:
+    """Neo4j takes ASCII letters, digits and underscores. The prefix keeps its own roles, such as `admin`, apart."""
+    return "headwater_" + re.sub(r"[^A-Za-z0-9_]", "_", group)
+
+
+def _role(policies: Policies, reader: Reader, database: str, group: str, name: str) -> Role:
+    identity = Identity(Source.OIDC, "", groups=frozenset({group}))
+    graph, to = f"ON GRAPH {_quoted(database)}", f"TO {_quoted(name)}"
+    first = [f"CREATE OR REPLACE ROLE {_quoted(name)}"]
+    access = f"GRANT ACCESS ON DATABASE {_quoted(database)} {to}"
+    if may_see_everything(policies, identity, reader.tenant).allowed:
+        about = [f"Everything of the tenant {reader.tenant}"]
+        granted = [
+            f"GRANT MATCH {{*}} {graph} FOR (n) WHERE n.tenant = {_text(reader.tenant)} {to}",
+            f"GRANT MATCH {{*}} {graph} RELATIONSHIPS * {to}",
+            access,
+        ]
+        return Role(group, name, about, [*first, *granted])
+    visible = compiled(policies, identity, reader)
+    if not visible.scopes and not visible.also:
+        return Role(group, name, ["Nothing"], first)
+    types, about = GRANTED, list(_about(visible))
+    if every_job_visible(policies, identity, reader, visible):
+        types = (*GRANTED, *sorted(OF_JOBS))
+    else:
+        about.append(f"Without {', '.join(sorted(OF_JOBS))}: they name jobs, and some are or may become hidden")
+    scopes, hidden, also = (visible.given(reader.tenant)[kind] for kind in ("scopes", "hidden", "also"))
+    # Denials come first, so that a role that is made by half shows too little.
+    statements = [
+        *first,
+        f"DENY READ {{{', '.join(WITHHELD)}}} {graph} ELEMENTS * {to}",
+        *_where("DENY TRAVERSE", graph, ASSET, hidden, to),
+        *_where("GRANT MATCH {*}", graph, SCOPE, scopes, to),
+        *_where("GRANT MATCH {*}", graph, ASSET, also, to),
+        f"GRANT MATCH {{*}} {graph} RELATIONSHIPS {', '.join(types)} {to}",
+        access,
+    ]
+    return Role(group, name, about, statements)
+
+
+def _about(visible: Visible) -> Iterator[str]:
+    yield from (f"All of {scope}" for scope in sorted(visible.scopes))
+    if visible.hidden:
+        yield f"Without hidden assets of these: {len(visible.hidden):,}"
+    if visible.also:
+        yield f"Single assets of others: {len(visible.also):,}"
+
+
+def _where(privilege: str, graph: str, name: str, values: Sequence[str], to: str) -> list[str]:
+    """Statement for nodes with one of these values; none if there are no values."""
+    return [f"{privilege} {graph} FOR (n) WHERE n.{name} IN [{', '.join(map(_text, values))}] {to}"] if values else []
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
+
+
+def _text(value: str) -> str:
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def _comment(text: str) -> str:
+    r"""Text that stays in its line: Neo4j takes \u000a for a line feed in comments, too, unless its \ is doubled."""
+    return "".join(each if each.isprintable() else "\ufffd" for each in text).replace("\\", "\\\\")
