@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -110,7 +110,7 @@ class Policies:
     @property
     def names_users(self) -> bool:
         """True if a policy names a user, so that two users with the same groups may see different things."""
-        return "User::" in self.text
+        return _names_users(self.text)
 
     @property
     def attributes(self) -> frozenset[str]:
@@ -175,20 +175,26 @@ def _ids(text: str) -> dict[str, str]:
 
 @cache
 def _attributes(text: str) -> frozenset[str]:
-    found: set[str] = set()
+    read = (part.get(way) for part in _parts(text) for way in (".", "has"))
+    return frozenset(str(each["attr"]) for each in read if isinstance(each, dict))
 
-    def look(part: Any) -> None:
+
+@cache
+def _names_users(text: str) -> bool:
+    # Parsed, since `User :: "token:ci"` names one, too.
+    return any(part.get("type") == "User" and "id" in part for part in _parts(text))
+
+
+def _parts(text: str) -> Iterator[dict[str, Any]]:
+    """All objects in the JSON form of policies."""
+    left: list[Any] = [json.loads(cedarpy.policies_to_json_str(text))]
+    while left:
+        part = left.pop()
         if isinstance(part, dict):
-            for name, value in part.items():
-                if name in {".", "has"} and isinstance(value, dict):
-                    found.add(str(value["attr"]))
-                look(value)
+            yield part
+            left += part.values()
         elif isinstance(part, list):
-            for each in part:
-                look(each)
-
-    look(json.loads(cedarpy.policies_to_json_str(text)))
-    return frozenset(found)
+            left += part
 
 
 def _one_by_one(text: str) -> list[tuple[int, str]]:
