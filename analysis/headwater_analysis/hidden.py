@@ -111,15 +111,23 @@ def sources_seen(seen: SeenDatasets, part: Mapping[str, Any]) -> Mapping[str, An
     return {**part, MADE_FROM: [key for key in part[MADE_FROM] if key in visible]}
 
 
+def runs_among(tx: Transaction, run_ids: Iterable[str]) -> set[str]:
+    """Return those of some ids of runs that the asker may see."""
+    by_key = {run_key(tx.tenant, run_id): run_id for run_id in run_ids}
+    if tx.visible is None or not by_key:
+        return set(by_key.values())
+    return {by_key[key] for key in tx.one("visible/runs", keys=sorted(by_key))["keys"]}
+
+
 def run_seen(tx: Transaction, own: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return properties of a run without outcomes about hidden datasets, and without hidden runs above it."""
     if tx.visible is None:
         return own
     left = lists_seen(tx.tenant, own, SeenDatasets.of(tx).among(key for key in _keys_of(tx.tenant, own) if key))
-    above = {role: run_key(tx.tenant, left[f"{role}_run_id"]) for role in _ABOVE if left.get(f"{role}_run_id")}
-    found = set(tx.one("visible/runs", keys=sorted(above.values()))["keys"]) if above else set()
-    for role, key in above.items():
-        if key not in found:
+    above = {role: left[f"{role}_run_id"] for role in _ABOVE if left.get(f"{role}_run_id")}
+    found = runs_among(tx, above.values())
+    for role, run_id in above.items():
+        if run_id not in found:
             left |= dict.fromkeys((f"{role}_run_id", f"{role}_job_namespace", f"{role}_job_name"))
     return left
 

@@ -15,6 +15,9 @@ LONGEST_VALUE: Final = 1_000
 """Characters of a parameter's value that a record keeps."""
 MOST_VALUES: Final = 50
 """Values of parameters that a record keeps."""
+MOST_CHARACTERS: Final = 16_384
+"""Characters of names and values that are looked at for a record: to redact a megabyte takes seconds, in which a server
+does nothing else. The longest name of a dataset has fewer."""
 _LONGEST_NAME: Final = 200
 _LONGEST_SUBJECT: Final = 500
 
@@ -121,18 +124,21 @@ def filters_of(parameters: Iterable[tuple[str, str]]) -> tuple[dict[str, list[st
     """Parameters of a question without likely credentials, by name, and the number of values that were left out.
 
     A value is redacted by the parameter's name and by its own text, then cut to `LONGEST_VALUE` characters, with `…` at
-    its end; of more than `MOST_VALUES` values the first ones are kept.
+    its end: never before, as that could expose half a secret. Of more than `MOST_VALUES` values, or `MOST_CHARACTERS`
+    characters, the first ones are kept.
 
     Args:
         parameters: names and values; a name may be there several times.
     """
     found: dict[str, list[str]] = {}
-    kept = left_out = 0
+    kept = left_out = characters = 0
     for name, value in parameters:
-        if kept >= MOST_VALUES:
+        size = len(name) + len(value)
+        if kept >= MOST_VALUES or characters + size > MOST_CHARACTERS:
             left_out += 1
             continue
         kept += 1
+        characters += size
         # Together, since a name such as `password` makes a secret of any value.
         (safe,) = redacted_json({name: value})[0].values()
         found.setdefault(redact(name, max_chars=_LONGEST_NAME), []).append(_cut(safe, LONGEST_VALUE))

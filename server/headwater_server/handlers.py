@@ -23,13 +23,12 @@ from headwater_analysis.errors import (
     QuestionError,
     TimeLimitError,
 )
-from headwater_server.problems import FieldProblem, ProblemType, problem
+from headwater_server.problems import MOST_ERRORS, FieldProblem, ProblemType, problem
 
 log = logging.getLogger("headwater.serve")
 
 # Names of 10 KB are legal, and needn't be repeated whole.
 _LONGEST_DETAIL = 600
-_MOST_ERRORS = 20
 
 
 def add_handlers(app: FastAPI) -> None:
@@ -75,7 +74,7 @@ def _of_parameters(_request: Request, error: Exception) -> Response:
         raise error
     # Not `input`: it may be long, and is the sender's own.
     errors = tuple(
-        FieldProblem(_field(each["loc"]), _message(each)[:_LONGEST_DETAIL]) for each in error.errors()[:_MOST_ERRORS]
+        FieldProblem(_field(each["loc"]), _message(each)[:_LONGEST_DETAIL]) for each in error.errors()[:MOST_ERRORS]
     )
     named = ", ".join(f"`{name[:80]}`" for name in dict.fromkeys(each.field for each in errors))
     return problem(ProblemType.PARAMETERS, f"See `errors` for what is wrong with {named}.", errors=errors)

@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from headwater_analysis.runs import CONTEXT_NAMES, RunFilter
 from headwater_server.identity import Scope, identity_of
+from headwater_server.problems import MOST_ERRORS
 
 QueryNames: TypeAlias = dict[tuple[str, str], dict[str, bool]]
 """By path pattern and method, the query's parameters, and whether each may be given several times."""
@@ -180,6 +181,8 @@ async def known_only(request: Request) -> None:
             errors.append({"loc": ("query", name[:100]), "msg": f"There is no such parameter{hint}."})
         elif len(request.query_params.getlist(name)) > 1 and not known[name]:
             errors.append({"loc": ("query", name), "msg": "It is given more than once."})
+        if len(errors) >= MOST_ERRORS:
+            break  # to look for the nearest names of thousands would hold up all other requests
     if errors:
         raise RequestValidationError(errors)
 

@@ -46,6 +46,8 @@ from starlette.responses import Response
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 5
+MOST_ERRORS = 20
+"""Faults that a problem lists: the first ones show what is wrong."""
 
 
 class ProblemType(StrEnum):

@@ -25,7 +25,7 @@ from headwater_analysis.moments import moment
 from headwater_analysis.owners import OwnerName, owners_of
 from headwater_analysis.paging import Page, check_limit
 from headwater_analysis.reader import Reader, Transaction
-from headwater_analysis.runs.from_rows import job_of, joints, run_item
+from headwater_analysis.runs.from_rows import job_of, joints, run_items
 from headwater_analysis.runs.records import Joint, RunItem
 from headwater_analysis.runs.run_filter import ALL_RUNS, RunFilter
 from headwater_graph.facts.nodes import IntervalFacts
@@ -286,7 +286,7 @@ def estate_runs(
             if found[limit:]
             else None
         )
-        return RunList(tuple(run_item(tx.tenant, row) for row in shown), total, following)
+        return RunList(tuple(run_items(tx, shown)), total, following)
 
     return reader.read(question)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from headwater_analysis import micro_batches
 from headwater_analysis.assets import Asset, AssetKind, dataset_asset
 from headwater_analysis.facets import contents, facets_of, member
+from headwater_analysis.hidden import runs_among
 from headwater_analysis.interval_fields import stored_values
 from headwater_analysis.moments import moment
 from headwater_analysis.partitions import partitions_used
@@ -29,8 +30,13 @@ _IN_WORDS = {
 }
 
 
-def run_item(tenant: str, row: Mapping[str, Any]) -> RunItem:
-    """Build a run from a Run node's properties, with `began`."""
+def run_items(tx: Transaction, rows: Sequence[Mapping[str, Any]]) -> list[RunItem]:
+    """Build runs from Run nodes' properties, with `began`."""
+    later = runs_among(tx, (row["inferred_by"] for row in rows if row["inferred_by"] is not None))
+    return [_run_item(tx.tenant, row, later) for row in rows]
+
+
+def _run_item(tenant: str, row: Mapping[str, Any], later: Container[str]) -> RunItem:
     return RunItem(
         key=row["key"],
         run_id=row["run_id"],
@@ -41,7 +47,7 @@ def run_item(tenant: str, row: Mapping[str, Any]) -> RunItem:
         began=moment(row["began"]),
         ended_at=moment(row["ended_at"]),
         inferred_because=Because(row["inferred_because"]) if row["inferred_because"] else None,
-        inferred_by=row["inferred_by"],
+        inferred_by=row["inferred_by"] if row["inferred_by"] in later else None,
         **{
             name: row[name] for name in ("code_version", "config_version", "plan_digest", "error_type", "error_message")
         },

@@ -9,7 +9,7 @@ from headwater_analysis.assets import Asset, AssetKind
 from headwater_analysis.micro_batches import Stretch
 from headwater_analysis.moments import EVER
 from headwater_analysis.reader import Reader, Transaction
-from headwater_analysis.runs.from_rows import interval_items, quality, run_item
+from headwater_analysis.runs.from_rows import interval_items, quality, run_items
 from headwater_analysis.runs.list_runs import ask_runs, begins_at, of_names
 from headwater_analysis.runs.records import IntervalItem, QualityTurn, Role, RunItem, Turn
 from headwater_analysis.runs.run_names import resolve_owner
@@ -96,7 +96,7 @@ def _of_batch_runs(tx: Transaction, job: str, datasets: str | list[str] | None) 
     """Change among a job's runs with assertions; with `datasets`, only assertions about these datasets."""
     row = tx.one("runs/judged", job=job, of=datasets, until=EVER, looked_at=LOOKED_BACK_RUNS)
     keys = [key for key in (row["good"], row["bad"]) if key is not None]
-    found = {each["run"]["key"]: run_item(tx.tenant, each["run"]) for each in tx.rows("runs/by_key", keys=keys)}
+    found = {item.key: item for item in run_items(tx, [each["run"] for each in tx.rows("runs/by_key", keys=keys)])}
     outcomes = quality(row["outcomes"] or {})
     return QualityTurn(
         query_id=None,
@@ -121,4 +121,4 @@ def _run(tx: Transaction, interval: IntervalItem | None) -> RunItem | None:
     if interval is None or interval.run_id is None:
         return None
     row = tx.row("runs/by_key", keys=[run_key(tx.tenant, interval.run_id)])
-    return run_item(tx.tenant, row["run"]) if row else None
+    return run_items(tx, [row["run"]])[0] if row else None

@@ -18,7 +18,7 @@ from headwater_analysis.moments import EVER
 from headwater_analysis.paging import EPOCH
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.resolve import resolve_job
-from headwater_analysis.runs.from_rows import heartbeat, run_item
+from headwater_analysis.runs.from_rows import heartbeat, run_items
 from headwater_analysis.runs.records import OpenRun, OpenRunPage, Role, RunItem, RunPage
 from headwater_analysis.runs.run_filter import ALL_RUNS, RunFilter
 from headwater_analysis.runs.run_names import resolve_owner
@@ -112,8 +112,8 @@ def open_runs(
         common = {"of": of, "before": EVER if before is None else before}
         rows = tx.rows("runs/open", seen=after, key=key, limit=limit + 1, **common)
         found = [
-            OpenRun(run_item(tx.tenant, row["run"]), row["seen"].to_native(), heartbeat(row["heartbeat"]))
-            for row in rows
+            OpenRun(item, row["seen"].to_native(), heartbeat(row["heartbeat"]))
+            for item, row in zip(run_items(tx, [row["run"] for row in rows]), rows, strict=True)
         ]
         total = tx.rows("runs/count_open", **common)[0]["total"]
         last = found[limit - 1] if len(found) > limit else None
@@ -126,7 +126,7 @@ def open_runs(
 def ask_runs(tx: Transaction, which: str, of: Asset, role: Role, **parameters: Any) -> list[RunItem]:
     """Read runs by one of the statements `<which>_job` and `<which>_dataset`: `of` a page, `next_of` the one after."""
     rows = tx.rows(f"runs/{which}_{_kind(of)}", **{**_of(tx, of, role), **parameters})
-    return [run_item(tx.tenant, row["run"]) for row in rows]
+    return run_items(tx, [row["run"] for row in rows])
 
 
 def of_names(tx: Transaction, of: Asset) -> str | list[str]:

@@ -9,7 +9,7 @@ from headwater_analysis.assets import Asset
 from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
 from headwater_analysis.reader import Transaction
 from headwater_analysis.resolve import resolve_dataset, resolve_job
-from headwater_analysis.runs.from_rows import run_item
+from headwater_analysis.runs.from_rows import run_items
 from headwater_analysis.runs.records import RunItem
 from headwater_graph.keys import run_key
 from headwater_graph.words import id_start
@@ -43,13 +43,13 @@ def resolve_run(tx: Transaction, text: str) -> RunItem:
             f"Several runs have ids that begin with {text!r}: give more of it.",
             candidates=[each["run"]["run_id"] for each in found],
         )
-    return run_item(tx.tenant, found[0]["run"])
+    return run_items(tx, [found[0]["run"]])[0]
 
 
 def _exact_run(tx: Transaction, text: str) -> RunItem | None:
     keys = [run_key(tx.tenant, text), run_key(tx.tenant, run_id_of(text)), *([text] if _KEY.fullmatch(text) else [])]
     row = tx.row("runs/by_key", keys=keys)
-    return None if row is None else run_item(tx.tenant, row["run"])
+    return None if row is None else run_items(tx, [row["run"]])[0]
 
 
 def resolve_run_or_job(tx: Transaction, text: str) -> RunItem | Asset:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from headwater_analysis.reader import Reader
 from headwater_analysis.visibility import Visible
+from headwater_schemas.visible import visible as shown
 from headwater_server.authorization.assets import compiled
 from headwater_server.authorization.policies import AccessFileError, Decision, Policies, Resource
 from headwater_server.identity import Identity, Source
@@ -43,8 +44,18 @@ _MOST_COMPILED = 1_000
 
 @dataclass(slots=True)
 class _Compiled:
+    """What identities may see.
+
+    Attributes:
+        visible: the result.
+        renewed_at: time from which the next question has it renewed, and doesn't wait for that.
+        ends: time from which it isn't used: without questions nothing is renewed, however old it gets.
+        renewing: whether a renewal is under way.
+    """
+
     visible: Visible
     renewed_at: float
+    ends: float
     renewing: bool = False
 
 
@@ -53,8 +64,9 @@ class Authorization:
 
     Args:
         path: the file.
-        refresh_seconds: age at which a compilation is renewed: how long a change of labels in the graph may take. One
-            that took long is renewed later, so that this costs a tenth of the time at most.
+        refresh_seconds: age at which a compilation is renewed; at twice this age it isn't used any more, which is how
+            long a change of labels in the graph may take. One that took long is renewed later, so that this costs a
+            tenth of the time at most.
         clock: seconds that only grow.
 
     Attributes:
@@ -91,9 +103,9 @@ class Authorization:
         key = (reader.tenant, identity.groups, identity.name if policies.names_users else "")
         with self._lock:
             found = self._compiled.get(key)
-            if found is not None:
+            if found is not None and (now := self._clock()) < found.ends:
                 self._compiled.move_to_end(key)
-                if self._clock() >= found.renewed_at and not found.renewing:
+                if now >= found.renewed_at and not found.renewing:
                     found.renewing = True
                     renewal = threading.Thread(
                         target=self._renew,
@@ -106,7 +118,7 @@ class Authorization:
         with self._first:
             with self._lock:
                 found = self._compiled.get(key)
-            if found is not None and policies is self._policies:
+            if found is not None and policies is self._policies and self._clock() < found.ends:
                 return found.visible
             return self._compile(policies, key, identity, reader)
 
@@ -127,7 +139,8 @@ class Authorization:
         ended = self._clock()
         with self._lock:
             if policies is self._policies:
-                self._compiled[key] = _Compiled(visible, ended + max(self._refresh, _SHARE * (ended - began)))
+                period = max(self._refresh, _SHARE * (ended - began))
+                self._compiled[key] = _Compiled(visible, ended + period, ended + 2 * period)
                 while len(self._compiled) > _MOST_COMPILED:
                     self._compiled.popitem(last=False)
         return visible
@@ -138,7 +151,10 @@ class Authorization:
         try:
             self._compile(policies, key, identity, reader)
         except Exception:
-            log.exception("What %s may see can't be found out anew; the last result holds.", identity.name)
+            log.exception(
+                "What %s may see can't be found out anew; the last result holds until it is too old.",
+                shown(identity.name),
+            )
             with self._lock:
                 if (found := self._compiled.get(key)) is not None:
                     found.renewing, found.renewed_at = False, self._clock() + self._refresh

@@ -110,12 +110,12 @@ class Policies:
     @property
     def names_users(self) -> bool:
         """True if a policy names a user, so that two users with the same groups may see different things."""
-        return "User::" in self.text
+        return bool(_named(self.text, "User"))
 
     @property
     def groups(self) -> frozenset[str]:
         """Groups that a policy names."""
-        return _groups(self.text)
+        return _named(self.text, "Group")
 
     @property
     def attributes(self) -> frozenset[str]:
@@ -180,25 +180,26 @@ def _ids(text: str) -> dict[str, str]:
 
 @cache
 def _attributes(text: str) -> frozenset[str]:
-    used = (part.get(operator) for part in _objects(text) for operator in (".", "has"))
-    return frozenset(str(each["attr"]) for each in used if isinstance(each, dict))
+    read = (part.get(way) for part in _parts(text) for way in (".", "has"))
+    return frozenset(str(each["attr"]) for each in read if isinstance(each, dict))
 
 
 @cache
-def _groups(text: str) -> frozenset[str]:
-    """An entity is {"type": "Group", "id": "flights"}, in the head of a policy and in its conditions."""
-    return frozenset(str(part["id"]) for part in _objects(text) if part.get("type") == "Group" and "id" in part)
+def _named(text: str, kind: str) -> frozenset[str]:
+    """Ids of entities of a kind in policies, however they are spaced: `User :: "token:ci"` names one, too."""
+    return frozenset(str(part["id"]) for part in _parts(text) if part.get("type") == kind and "id" in part)
 
 
-def _objects(text: str) -> Iterator[dict[str, Any]]:
+def _parts(text: str) -> Iterator[dict[str, Any]]:
     """All objects in the JSON form of policies."""
-    waiting = [json.loads(cedarpy.policies_to_json_str(text))]
-    while waiting:
-        part = waiting.pop()
+    left: list[Any] = [json.loads(cedarpy.policies_to_json_str(text))]
+    while left:
+        part = left.pop()
         if isinstance(part, dict):
             yield part
-        if isinstance(part, dict | list):
-            waiting.extend(part.values() if isinstance(part, dict) else part)
+            left += part.values()
+        elif isinstance(part, list):
+            left += part
 
 
 def _one_by_one(text: str) -> list[tuple[int, str]]:

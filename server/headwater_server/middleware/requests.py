@@ -92,7 +92,7 @@ class Unforeseen:
             await problem(ProblemType.BUSY, "The server is being stopped.")(scope, receive, send)
         except Exception:
             instance = uuid.uuid4().urn
-            log.exception("%s: %s %.200s", instance, scope["method"], scope["path"])
+            log.exception("%s: %s %s", instance, scope["method"], _shown(scope["path"]))
             if begun:
                 raise
             answer = problem(

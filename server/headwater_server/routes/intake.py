@@ -29,7 +29,7 @@ from headwater_server.identity import Scope, identity_of
 from headwater_server.metrics import IntakeMetrics
 from headwater_server.middleware.bodies import READ
 from headwater_server.middleware.intake import BATCH, ONE, DirectRoute
-from headwater_server.problems import OF_IDENTITY, FieldProblem, ProblemType, problem
+from headwater_server.problems import MOST_ERRORS, OF_IDENTITY, FieldProblem, ProblemType, problem
 
 _PROBLEMS = problem_responses(
     ProblemType.EVENT,
@@ -46,8 +46,6 @@ _PROBLEMS = problem_responses(
     ProblemType.BUSY,
     ProblemType.KAFKA_UNAVAILABLE,
 )
-# Refusals that a problem lists: all have the same form, and the first ones show what is wrong.
-_MOST_ERRORS = 20
 _LONGEST_MESSAGE = 600
 _MOST_NOTES = 1_000
 # What is larger is decoded in a thread, so that no other request waits for it.
@@ -194,7 +192,7 @@ async def _batch(scope: AsgiScope, body: bytes) -> Response:
             ProblemType.EVENT,
             _short(f"None of {outcome.documents:,} events is taken; the first: {refused[0][1].message}"),
             errors=tuple(
-                FieldProblem(f"/{index}{each.pointer}", _short(each.message)) for index, each in refused[:_MOST_ERRORS]
+                FieldProblem(f"/{index}{each.pointer}", _short(each.message)) for index, each in refused[:MOST_ERRORS]
             ),
         )
     listed = [RefusedEvent(index, each.pointer, _short(each.message)) for index, each in refused]

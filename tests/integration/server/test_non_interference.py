@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -20,8 +21,10 @@ from headwater_analysis.settings import AnalysisSettings
 from headwater_analysis.visibility import Visible
 from headwater_graph.connection import Neo4jTarget
 from headwater_graph.fold import fold
+from headwater_graph.keys import job_key
 from headwater_graph.write import GraphWriter
-from headwater_schemas.events import LineageEvent, ParentRun, RunRef
+from headwater_schemas.events import JobRef, LineageEvent, ParentRun, RunEvent, RunEventType, RunRef
+from headwater_schemas.events.build import lineage_event
 from headwater_server.asking import Graph
 from headwater_server.identity import Identity
 from headwater_server.settings import ServeSettings
@@ -31,6 +34,7 @@ from support.api import client_of
 from support.demo_graph import demo_events
 from support.graph.colliding import Pools, colliding_events
 from support.graph.emptying import delete_nodes
+from support.graph.writing import store
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -169,6 +173,26 @@ def compare(driver: Driver, target: Neo4jTarget, events: Sequence[LineageEvent],
 def kept_plans(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep Neo4j from planning statements again for each graph, which takes four times as long as running them."""
     monkeypatch.setattr(reader, "filtered", lambda text: f"CYPHER replan=skip {filtered(text)}")
+
+
+def test_a_hidden_run_that_shows_the_end_of_another_is_not_named(clean_database: Driver, target: Neo4jTarget) -> None:
+    def begun(job: str, run: str, minute: int, **more: Any) -> LineageEvent:
+        body = RunEvent(type=RunEventType.START, **more)
+        at = datetime(2026, 1, 1, 0, minute, tzinfo=UTC)
+        return lineage_event(body, job=JobRef("f", job), run=RunRef(run), producer="test", event_time=at)
+
+    first, second = (ParentRun(run, JobRef("f", "app")) for run in ("a1", "a2"))
+    query = [begun("query", "q1", 1, query_id="q", parent=first), begun("query", "q2", 9, query_id="q", parent=second)]
+    store(clean_database, [begun("app", "a1", 0), *query])
+    asked = [Question("/runs/{id}", (("id", "a1"),)), Question("/jobs/{id}/runs", (("id", "app"),)), Question("/runs")]
+    keys = [job_key("default", "f", job) for job in ("app", "query")]
+    for seen in (keys, keys[:1]):
+        for (status, text, _), question in zip(
+            answers(target, asked, Visible(frozenset(), also=frozenset(seen))), asked, strict=True
+        ):
+            assert status == 200, question
+            assert '"inferred_because":"CHILDREN_CONTINUED"' in text, question
+            assert ('"q2"' in text) == (seen == keys), question
 
 
 def test_on_the_demo(clean_database: Driver, target: Neo4jTarget) -> None:

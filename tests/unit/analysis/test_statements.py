@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import headwater_analysis
 from headwater_analysis.checks import RULES
-from headwater_analysis.reader import statement
-from headwater_analysis.runs.from_rows import run_item
+from headwater_analysis.reader import Transaction, statement
+from headwater_analysis.runs.from_rows import run_items
 from headwater_graph.statement_files import names
+
+if TYPE_CHECKING:
+    from neo4j import ManagedTransaction
 
 TOP = Path(__file__).parents[3]
 CODE = ("analysis", "review", "server", "consumers")
@@ -69,7 +72,7 @@ class Noting(dict[str, Any]):
 
 def test_each_that_returns_runs_has_all_that_is_read_of_one() -> None:
     row = Noting()
-    run_item("tenant", row)
+    run_items(Transaction("tenant", cast("ManagedTransaction", None)), [row])
     returned = {
         name: set(re.findall(r"\.?(\w+)(?=[,:}]|$)", part))
         for name, text in TEXTS.items()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from headwater_audit.errors import AuditKeyError
 from headwater_audit.file import lines_of
-from headwater_audit.record import LONGEST_VALUE, MOST_VALUES, Kind, filters_of
+from headwater_audit.record import LONGEST_VALUE, MOST_CHARACTERS, MOST_VALUES, Kind, filters_of
 from headwater_audit.searching import AuditQuery, Outcome
 from headwater_audit.signing import is_signed, load_signer, make_key, public_key
 from headwater_audit.writer import AuditWriter
@@ -58,6 +58,13 @@ def test_whatever_the_parameters_are_a_record_is_bounded(parameters: list[tuple[
     assert len(values) <= MOST_VALUES
     assert all(len(value) <= LONGEST_VALUE for value in values)
     assert len(json.dumps(record(filters=filters).members())) < 400_000
+
+
+def test_what_is_too_long_to_be_redacted_is_left_out() -> None:
+    longest = "x" * (MOST_CHARACTERS - 7)
+    assert filters_of([("dataset", longest)])[1] == 0
+    assert filters_of([("dataset", longest + "x"), ("column", "a")]) == ({"column": ["a"]}, 1)
+    assert filters_of([("dataset", longest), ("column", "a")])[1] == 1
 
 
 def test_secrets_in_parameters_are_redacted(subtests: pytest.Subtests) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headwater_analysis.errors import (
     AmbiguousError,
@@ -14,6 +15,7 @@ from headwater_analysis.errors import (
     QuestionError,
     TimeLimitError,
 )
+from headwater_server.problems import MOST_ERRORS
 from support.api import NOWHERE, client_of, fake_graph
 
 if TYPE_CHECKING:
@@ -100,6 +102,20 @@ def test_a_wrong_parameter_is_named(subtests: pytest.Subtests) -> None:
                 assert reported["type"] == "urn:headwater:parameters"
                 found = [(each["field"], each["message"]) for each in reported["errors"]]
                 assert any(named == field and message in told for named, told in found), reported
+
+
+def test_of_thousands_of_wrong_parameters_only_the_first_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at = []
+    nearest = difflib.get_close_matches
+
+    def counted(name: str, *rest: Any, **options: Any) -> list[str]:
+        looked_at.append(name)
+        return nearest(name, *rest, **options)
+
+    monkeypatch.setattr(difflib, "get_close_matches", counted)
+    with client_of(fake_graph()) as client:
+        answer = client.get(f"{UPSTREAM}?{'&'.join(f'dept{number}' for number in range(5_000))}")
+    assert [each["field"] for each in answer.json()["errors"]] == looked_at == [f"dept{n}" for n in range(MOST_ERRORS)]
 
 
 def test_a_wrong_body_is_named() -> None:

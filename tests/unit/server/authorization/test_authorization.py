@@ -145,8 +145,9 @@ def test_those_with_the_same_groups_share_a_compilation(tmp_path: Path) -> None:
     assert estate.pages.count("access/datasets") == 2
 
 
-def test_who_is_named_has_an_own_one(tmp_path: Path) -> None:
-    made, _ = authorization(tmp_path, 'permit(principal == User::"oidc:bob", action == Action::"read", resource);')
+@pytest.mark.parametrize("user", ['User::"oidc:bob"', 'User :: "oidc:bob"', 'User // he\n::"oidc:bob"'])
+def test_who_is_named_has_an_own_one(tmp_path: Path, user: str) -> None:
+    made, _ = authorization(tmp_path, f'permit(principal == {user}, action == Action::"read", resource);')
     estate = Estate([row("file", "a")])
     assert ask(made, ann(subject="bob"), estate) == Visible(frozenset({"dataset:file"}))
     assert ask(made, ann(), estate) == Visible(frozenset())
@@ -192,6 +193,24 @@ def test_nobody_waits_for_a_renewal(tmp_path: Path, clock: list[float]) -> None:
     assert ask(made, ann(), estate) is first
     estate.held.set()
     eventually(lambda: estate.pages.count("access/datasets") == 2, 10)
+
+
+def test_what_is_too_old_is_not_used(tmp_path: Path, clock: list[float]) -> None:
+    made, _ = authorization(
+        tmp_path,
+        f'{OPEN} forbid(principal, action, resource is Dataset) when {{ resource.tags.contains("x") }};',
+        clock,
+    )
+    estate = Estate([row("file", "a")])
+    assert ask(made, ann(), estate) == Visible(frozenset({"dataset:file"}))
+    estate.datasets = [row("file", "a", "x")]
+    # Nobody has asked for a while, so nothing was renewed.
+    clock[0] = 20.1
+    assert ask(made, ann(), estate) == Visible(frozenset())
+    estate.away = True
+    clock[0] = 40.3
+    with pytest.raises(GraphUnreachableError):
+        ask(made, ann(), estate)
 
 
 def test_a_renewal_that_fails_keeps_the_last(
