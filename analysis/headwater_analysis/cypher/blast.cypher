@@ -25,7 +25,7 @@ MATCH (r:HwRun {key: $given.key})
 RETURN 0 AS n, 'Run' AS label, r {.*} AS properties,
   head([(r)-[:OF]->(j:HwJob) | j {.key, .namespace, .name, .processing_type}]) AS job,
   [(r)-[u:CONSUMED|PRODUCED]->(d:HwDataset) | [type(u), d.key, u {.*}]] AS uses,
-  head([(r)-[:IN_QUERY]->(q:HwQuery) | q.key]) AS query,
+  head(COLLECT { MATCH (r)-[:IN_QUERY]->(q:HwQuery) RETURN q.key ORDER BY q.key LIMIT 1 }) AS query,
   COUNT { (r)<-[:CHILD_OF]-(:HwRun) } AS children_total,
   COLLECT { MATCH (r)<-[:CHILD_OF]-(c:HwRun) RETURN c.run_id ORDER BY c.started_at DESC, c.key LIMIT 5 } AS children
 

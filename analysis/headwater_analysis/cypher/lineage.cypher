@@ -276,6 +276,7 @@ WITH j, p, emptied,
     WHEN p.first_seen <= $given.as_of AND p.last_seen > $given.as_of THEN $given.as_of
     WHEN p.first_seen <= $given.as_of THEN p.last_seen
   END AS active
+ORDER BY p.key
 RETURN collect([p.key, j.key, p.digest, coalesce(p.digest = j.declared_plan, false)
     OR EXISTS { MATCH (j)<-[:DECLARES]-(x:HwDeclaration) WHERE x.current AND x.plan = p.digest },
   p.first_seen.epochMillis * 1000 + p.first_seen.microsecond % 1000,
