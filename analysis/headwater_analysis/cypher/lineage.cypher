@@ -276,7 +276,6 @@ WITH j, p, emptied,
     WHEN p.first_seen <= $given.as_of AND p.last_seen > $given.as_of THEN $given.as_of
     WHEN p.first_seen <= $given.as_of THEN p.last_seen
   END AS active
-// The reason of the last plan that is incomplete is the one that an answer names.
 ORDER BY active, p.key
 RETURN collect([p.key, j.key, p.digest, coalesce(p.digest = j.declared_plan, false)
     OR EXISTS { MATCH (j)<-[:DECLARES]-(x:HwDeclaration) WHERE x.current AND x.plan = p.digest },

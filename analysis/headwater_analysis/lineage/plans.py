@@ -130,7 +130,7 @@ class Plans:
         return {key: plan for key, plan in plans.items() if plan.active is not None or plan.declared}
 
     def incomplete(self, made: Iterable[WrittenDataset]) -> dict[WrittenDataset, str]:
-        """List the reasons why a job's column lineage to a dataset is incomplete, by the plans that count."""
+        """List why a job's column lineage to a dataset is incomplete: the reason of the last plan that counts."""
         asked = list(made)
         counting = self.of_jobs(written.job for written in asked)
         return {

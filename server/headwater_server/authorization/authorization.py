@@ -44,10 +44,10 @@ _MOST_COMPILED = 1_000
 
 @dataclass(slots=True)
 class _Compiled:
-    """What identities may see.
+    """Result of a compilation.
 
     Attributes:
-        visible: the result.
+        visible: what identities may see.
         renewed_at: time from which the next question has it renewed, and doesn't wait for that.
         ends: time from which it isn't used: without questions nothing is renewed, however old it gets.
         renewing: whether a renewal is under way.

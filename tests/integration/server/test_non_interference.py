@@ -111,7 +111,7 @@ def answers(target: Neo4jTarget, asked: Sequence[Question], visible: Visible | N
 
 
 def differing(given: Sequence[object], wanted: Sequence[object]) -> str:
-    """What is around the first byte that differs between two answers."""
+    """Bytes around the first one that differs between two answers."""
     first, other = (" ".join(map(str, answer)) for answer in (given, wanted))
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, other, strict=False)))
     place = max(0, same - 100)

@@ -112,7 +112,7 @@ def _column_lineage(direction: str) -> Any:
         if not names.columns:
             return None
         key, path = seed.choice(names.columns)
-        query = _some(seed, influence="true", depth="2") + _page(seed)
+        query = _some(seed, influence=seed.choice(["DIRECT", "INDIRECT"]), depth="2") + _page(seed)
         return Question(f"/columns/{{asset}}/{{column}}/{direction}", (("asset", key), ("column", path)), query)
 
     return make
@@ -159,10 +159,8 @@ def _blast(names: Names, seed: random.Random) -> Question | None:
 def _impact(names: Names, seed: random.Random) -> Question:
     if names.columns and seed.random() < 0.6:
         key, path = seed.choice(names.columns)
-        change = seed.choice(["DROP_COLUMN", "RENAME_COLUMN", "CHANGE_TYPE"])
-        body = {"change": change, "dataset": key, "column": path, "new_name": "n", "new_type": "string"}
-        left = {"DROP_COLUMN": {"new_name", "new_type"}, "RENAME_COLUMN": {"new_type"}, "CHANGE_TYPE": {"new_name"}}
-        body = {name: value for name, value in body.items() if name not in left[change]}
+        change = seed.choice([("REMOVED", {}), ("RENAMED", {"new_name": "n"}), ("RETYPED", {"new_type": "string"})])
+        body = {"dataset": key, "column": path, "schema": change[0], **change[1]}
         return Question("POST /impact/analyze", (), _page(seed), body)
     return Question("/impact", (), (("dataset", _dataset(names, seed)), *_page(seed)))
 
@@ -188,7 +186,7 @@ def _column(names: Names, seed: random.Random) -> Question | None:
     if not names.columns:
         return None
     key, path = seed.choice(names.columns)
-    return Question("/columns/{id}", (("id", f"{key}.{path}"),))
+    return Question("/columns/{id}", (("id", f"{key}#{path}"),))
 
 
 _MAKERS = (

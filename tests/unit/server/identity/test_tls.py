@@ -185,10 +185,12 @@ def test_a_client_certificate_logs_in(tmp_path: Path, own: Certificate, ca: Cert
         assert answer.body == {
             "source": "certificate",
             "subject": "robot",
+            "name": "",
             "tenant": "default",
             "groups": ["flights", "ops"],
             "scopes": ["read", "write"],
             "filtered": False,
+            "login": None,
         }
         token = {"Authorization": f"Bearer {secret}"}
         assert client.get(ME, token).body["source"] == "token"
