@@ -52,10 +52,12 @@ def test_tokens_of_a_real_provider(provider: RealProvider) -> None:
         assert answer.json() | {"expires": ""} == {
             "source": "oidc",
             "subject": "program",
+            "name": "",
             "tenant": "default",
             "groups": ["pipelines", "staff"],
             "scopes": ["operate", "read"],
             "filtered": False,
+            "login": None,
             "expires": "",
         }
         assert asked(client, provider.token()).json()["scopes"] == ["read"]
