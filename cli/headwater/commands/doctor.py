@@ -42,6 +42,9 @@ def command(
             help="Folder of outboxes, as outbox_path of the jobs. Default: that of the user.",
         ),
     ] = None,
+    no_outbox: Annotated[
+        bool, typer.Option("--no-outbox", help="Leave the outbox out: no job runs on this machine.")
+    ] = False,
     json_output: JsonOption = False,
 ) -> None:
     """Go through the production checklist: topics, access, graph, clocks, outbox, dead letters, lag, backup.
@@ -52,7 +55,7 @@ def command(
     if budget is None or budget.total_seconds() <= 0:
         raise InputError(f"--outage-budget {outage_budget!r} is no time.", fix="Write it as 12h or 3d.")
     try:
-        folder = (outbox or default_root()).expanduser().absolute()
+        folder = None if no_outbox else (outbox or default_root()).expanduser().absolute()
     except RuntimeError as error:
         raise InputError(f"No folder of outboxes: {error}.", fix="Name it with --outbox.") from error
     settings = connected_settings(kafka=True, neo4j=True)

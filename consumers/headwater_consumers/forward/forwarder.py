@@ -142,7 +142,8 @@ class Forwarder:
         )
         self._reached: dict[Partition, int] = {}
         self._moved = parts.clock()
-        self._delivering = False
+        # None: nothing was sent yet, so that nothing is known. A forwarder without events has to be ready, too.
+        self._delivering: bool | None = None
         self.totals = ForwardTotals()
 
     def stop(self) -> None:
@@ -154,7 +155,7 @@ class Forwarder:
         reachable = self._parts.source.reachable
         return {
             "alive": self._parts.clock() - self._moved < _LONGEST_PAUSE_SECONDS,
-            "ready": bool(self._member.partitions) and reachable and self._delivering,
+            "ready": bool(self._member.partitions) and reachable and self._delivering is not False,
             "partitions_assigned": len(self._member.partitions),
             "kafka_reachable": reachable,
             "collector_reachable": self._delivering,

@@ -65,6 +65,7 @@ PAGES_NOT_RUN = {
     "docs/analysis/may-delete.md": "asks for marks that were declared of the demo: tests/integration/declare runs it",
     "docs/analysis/privacy.md": "asks what was declared of the demo: tests/integration/declare runs it",
     "docs/first-pipeline.md": "a pipeline of its own, step by step: test_first_pipeline.py runs it",
+    "docs/operating.md": "a backup, a loss and a restore, step by step: test_operating.py runs it",
     "docs/declare.md": "asks the graph for what it has declared: tests/integration/declare runs it",
 }
 

@@ -111,6 +111,8 @@ def test_a_stack_as_it_is_started(
     assert found["dead letters"] == found["lag"] == ["OK"]
     assert sorted(found["backup"]) == ["OK", "UNKNOWN"]
     assert "FAIL" not in found["clocks"]
+    assert "outbox" in found
+    assert "outbox" not in doctor("--no-outbox")[1]
 
 
 def test_each_fault_of_the_stack_is_found(

@@ -180,6 +180,17 @@ def test_while_the_collector_is_away_nothing_is_committed(tmp_path: Path) -> Non
     assert any("doesn't answer" in warning for warning in world.warnings)
 
 
+def test_one_without_events_is_ready(tmp_path: Path) -> None:
+    """On Kubernetes a rollout waits for it."""
+    world = World(tmp_path, until_caught_up=False)
+    thread = threading.Thread(target=world.forwarder.run)
+    thread.start()
+    eventually(lambda: world.forwarder.document()["ready"])
+    assert world.forwarder.document()["collector_reachable"] is None
+    world.forwarder.stop()
+    thread.join(patience(10))
+
+
 def test_one_that_fails_is_tried_again_and_the_others_are_not(world: World) -> None:
     world.put(full_run_event(), full_dataset_event())
     world.collector.deliveries = [None, CollectorUnavailableError("503"), CollectorUnavailableError("503")]
