@@ -95,6 +95,7 @@ def _settings_of_nobody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
         for name in [name for name in os.environ if name.startswith("HEADWATER_") and name not in kept]:
             patch.delenv(name)
         patch.setenv("HEADWATER_DATA_DIR", str(tmp_path_factory.mktemp("no-stack")))
+        patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("no-logins")))
         yield
 
 

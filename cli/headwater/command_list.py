@@ -92,6 +92,18 @@ COMMANDS: dict[str, Command] = {
         "Show all known facts on a dataset, a column, a job, a run or a consumer.",
         extra="materializer",
     ),
+    "login": Command(
+        "headwater.commands.login",
+        _ASK,
+        "Log in to a server: from then on questions go there, without a password or address of the database.",
+        extra="materializer",
+    ),
+    "logout": Command(
+        "headwater.commands.login",
+        _ASK,
+        "Forget the credential for a server, and ask it no longer. The token itself stays valid until it is revoked.",
+        extra="materializer",
+    ),
     "search": Command(
         "headwater.commands.search",
         _ASK,

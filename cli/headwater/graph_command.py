@@ -2,7 +2,10 @@
 
     @graph_command(page=20)
     def command(ask: Ask, name: …, *, column: … = None) -> Shown:
-        answer = ask(lambda reader: question(reader, name, column, limit=ask.limit, cursor=ask.cursor))
+        answer = ask(
+            lambda reader: question(reader, name, column, limit=ask.limit, cursor=ask.cursor),
+            lambda server: remote.question(server, name, column, limit=ask.limit, cursor=ask.cursor),
+        )
         return Shown(answer, view(answer), summary(answer))
 
 Typer gets the function without `ask`, with the options `--limit`, `--cursor`, `--tenant`, `--timeout` and `--json`
@@ -14,19 +17,22 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pydantic import TypeAdapter
 from rich.console import RenderableType
 
 from headwater.console import JsonOption, console
-from headwater.graph_reader import asking
+from headwater.graph_reader import Answered, answer_of
 from headwater.lean_imports import without
 from headwater.options import CursorOption, LimitOption, StepsOption, TenantOption, TimeoutOption
 
 with without("numpy", "pandas"):
     from headwater_analysis.freshness import NOT_REPORTED, GraphState
     from headwater_analysis.reader import Reader
+
+if TYPE_CHECKING:
+    from headwater.remote.server import Server
 
 T = TypeVar("T")
 Command: TypeAlias = Callable[..., None]
@@ -41,26 +47,24 @@ class Ask:
         timeout_seconds: time limit of the answer; None: as configured.
         limit: maximum number of items on a page, or of steps; 0 for commands without a limit.
         cursor: cursor of the page; None: the first page.
-        asked: freshness of the graph at each question.
+        answered: answers of the questions so far.
     """
 
     tenant: str | None
     timeout_seconds: float | None
     limit: int = 0
     cursor: str | None = None
-    asked: list[GraphState] = field(default_factory=list)
+    answered: list[Answered[Any]] = field(default_factory=list)
 
-    def __call__(self, question: Callable[[Reader], T]) -> T:
-        """The answer of `question`.
+    def __call__(self, question: Callable[[Reader], T], remote: Callable[[Server], T]) -> T:
+        """The answer of `question` to the graph, or of `remote` to a server.
 
         Raises:
-            HeadwaterError: see `asking`.
+            HeadwaterError: see `answer_of`.
         """
-        with asking(tenant=self.tenant, timeout_seconds=self.timeout_seconds) as reader:
-            try:
-                return question(reader)
-            finally:
-                self.asked.append(reader.freshness)
+        found = answer_of(question, remote, tenant=self.tenant, timeout_seconds=self.timeout_seconds)
+        self.answered.append(found)
+        return found.answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,23 +86,31 @@ class Shown:
     drawing: str | None = None
 
 
-def show(shown: Shown, graph: GraphState) -> None:
+def show(shown: Shown, graph: GraphState, *, filtered: bool = False) -> None:
     """Print an answer, with the graph's lag behind its topic: with `--json` always, else only if it matters."""
     if shown.drawing is not None and not console.json_mode:
         console.raw(shown.drawing)
     else:
-        console.result(document(shown.answer, graph), shown.view)
+        console.result(document(shown.answer, graph, filtered=filtered), shown.view)
     for warning in shown.warnings:
         console.warning(warning)
     if shown.summary:
-        console.message(dated(shown.summary, graph))
-    elif graph.stale is not None:
+        console.message(dated(shown.summary, graph, filtered=filtered))
+        return
+    if graph.stale is not None:
         console.warning(f"The graph is stale: {graph.stale}.")
+    if filtered:
+        console.warning(f"The answer is filtered: {FILTERED}.")
 
 
-def dated(summary: str, graph: GraphState) -> str:
-    """Add to a summary why events may be missing."""
-    return summary if graph.stale is None else f"{summary.removesuffix('.')}; the graph is stale: {graph.stale}."
+FILTERED = "what you may not see is left out"
+
+
+def dated(summary: str, graph: GraphState, *, filtered: bool = False) -> str:
+    """Add to a summary why events, or what the asker may not see, are missing."""
+    why = [] if graph.stale is None else [f"the graph is stale: {graph.stale}"]
+    why += [f"filtered: {FILTERED}"] if filtered else []
+    return f"{'; '.join([summary.removesuffix('.'), *why])}." if why else summary
 
 
 def graph_command(*, page: int | None = None, steps: int | None = None) -> Callable[[Callable[..., Shown]], Command]:
@@ -121,7 +133,8 @@ def graph_command(*, page: int | None = None, steps: int | None = None) -> Calla
             limits = {name: common[name] for name in ("limit", "cursor") if name in common}
             ask = Ask(common["tenant"], common["timeout"], **limits)
             shown = function(ask, **given)
-            show(shown, ask.asked[-1] if ask.asked else NOT_REPORTED)
+            last = ask.answered[-1] if ask.answered else Answered(shown.answer, NOT_REPORTED)
+            show(shown, last.graph, filtered=last.filtered)
 
         signature = inspect.signature(function, eval_str=True)
         _, *own = signature.parameters.values()
@@ -138,9 +151,11 @@ def graph_command(*, page: int | None = None, steps: int | None = None) -> Calla
     return decorate
 
 
-def document(answer: Any, graph: GraphState) -> Any:
+def document(answer: Any, graph: GraphState, *, filtered: bool = False) -> Any:
     """Convert an answer (a dataclass) to the document of `--json`, which equals the HTTP API's."""
     found = _plain(answer)
+    if filtered:
+        found = {**found, "filtered": True}
     return found if graph == NOT_REPORTED else {**found, "graph": _plain(graph)}
 
 

@@ -1,22 +1,97 @@
-"""Reader of the configured graph for commands, with errors as exit codes."""
+"""Questions of commands, to the configured graph or to a server elsewhere, with errors as exit codes.
+
+    found = answer_of(lambda reader: search(reader, text), lambda server: remote.search(server, text))
+
+`headwater.remote.choice` says which of the two is asked.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from headwater.console import console, shortened
 from headwater.errors import ConfigurationError, HeadwaterError, InputError, SubjectNotFoundError, UnreachableError
 from headwater.lean_imports import without
+from headwater.remote.choice import Chosen, chosen_server
 from headwater.settings import connected_settings
 from headwater_schemas.kafka.settings import KafkaSettings
 
 with without("numpy", "pandas"):
     from headwater_analysis import errors
-    from headwater_analysis.freshness import TopicEnd, TopicEnds
+    from headwater_analysis.freshness import GraphState, TopicEnd, TopicEnds
     from headwater_analysis.reader import Reader, reading_driver
     from headwater_consumers.materializer.garbage import rare_collections
     from headwater_graph.connection import Neo4jTarget
+
+if TYPE_CHECKING:
+    from headwater.remote.server import Server
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Answered(Generic[T]):
+    """An answer, and what holds for all of it.
+
+    Attributes:
+        answer: the answer.
+        graph: how far the graph is behind the events topic.
+        filtered: whether it left out what the asker may not see.
+    """
+
+    answer: T
+    graph: GraphState
+    filtered: bool = False
+
+
+def answer_of(
+    question: Callable[[Reader], T],
+    remote: Callable[[Server], T],
+    *,
+    tenant: str | None = None,
+    timeout_seconds: float | None = None,
+    silently: bool = False,
+) -> Answered[T]:
+    """Answer of a question.
+
+    Args:
+        question: asks the graph.
+        remote: asks a server the same (`headwater.remote.questions`).
+        tenant: `--tenant` of the command.
+        timeout_seconds: `--timeout` of the command.
+        silently: whether to leave out the report of the server or database.
+
+    Raises:
+        HeadwaterError: see `headwater.errors`.
+    """
+    chosen = chosen_server()
+    if chosen is None:
+        with asking(tenant=tenant, timeout_seconds=timeout_seconds, silently=silently) as reader:
+            found = question(reader)
+            return Answered(found, reader.freshness)
+    if tenant is not None:
+        raise InputError("--tenant is for a database; a server answers for the tenant of the credential.")
+    if not silently:
+        console.using({"Server": f"{chosen.url} ({chosen.origin})"})
+    with _asking_server(chosen, timeout_seconds) as server:
+        found = remote(server)
+        return Answered(found, server.freshness, server.filtered)
+
+
+@contextlib.contextmanager
+def _asking_server(chosen: Chosen, timeout_seconds: float | None) -> Iterator[Server]:
+    from headwater.remote.server import Server  # the client of HTTP, which a database doesn't need
+
+    server = Server(chosen, timeout_seconds)
+    try:
+        yield server
+    except errors.AnalysisError as error:
+        raise translated(error) from error
+    finally:
+        server.close()
 
 
 @contextlib.contextmanager

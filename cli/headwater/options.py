@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Mapping
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Any
 
 import typer
 
@@ -35,15 +36,21 @@ def words_typed(environment: Mapping[str, str]) -> list[str] | None:
 def complete_dataset(incomplete: str) -> list[str]:
     """Names of datasets with this beginning, or if there are none, spellings with the namespace."""
     with contextlib.suppress(Exception):
-        from headwater.graph_reader import asking
+        from headwater.graph_reader import answer_of
+        from headwater.remote import questions as remote
         from headwater_analysis.assets import AssetKind
         from headwater_analysis.search import search
         from headwater_schemas.visible import visible
 
         # Too many names may begin with a single letter: then the previous words are searched.
         for text in dict.fromkeys((incomplete, _LAST_WORD.sub("", incomplete))):
-            with asking(timeout_seconds=_SECONDS, silently=True) as reader:
-                hits = search(reader, text, kinds=(AssetKind.DATASET,), limit=_MOST).items
+            asked: dict[str, Any] = {"kinds": (AssetKind.DATASET,), "limit": _MOST}
+            hits = answer_of(
+                partial(search, text=text, **asked),
+                partial(remote.search, text=text, **asked),
+                timeout_seconds=_SECONDS,
+                silently=True,
+            ).answer.items
             for names in ({hit.asset.name for hit in hits}, {hit.asset.spelling for hit in hits}):
                 # A name with control characters can't be typed.
                 if begun := sorted(name for name in names if name.startswith(incomplete) and visible(name) == name):

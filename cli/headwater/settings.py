@@ -58,6 +58,8 @@ DEFAULT_FILE = "headwater.toml"
 OTHER_VARIABLES: dict[str, str] = {
     "HEADWATER_CONFIG": "the settings file; default: headwater.toml in the working directory",
     "HEADWATER_COMMAND": "how the program was called, for the commands it prints; set by bin/headwater",
+    "HEADWATER_URL": "address of the `headwater serve` that is asked in place of a database",
+    "HEADWATER_TOKEN": "credential for HEADWATER_URL; default: that of `headwater login`",
     "HEADWATER_CACHE_DIR": "downloaded jars; default: the user's cache folder",
     "HEADWATER_DATA_DIR": "the embedded stack's data; default: the user's data folder",
     "HEADWATER_TEST_STACK": "tests only: embedded (default) or containers",

@@ -119,6 +119,8 @@ OTHER_VARIABLES = frozenset(
         "HEADWATER_MATERIALIZER_WRITE_TIMEOUT_SECONDS",
         # Read outside of all settings.
         "HEADWATER_CACHE_DIR",
+        "HEADWATER_URL",
+        "HEADWATER_TOKEN",
         "HEADWATER_COMMAND",
         "HEADWATER_CONFIG",
         "HEADWATER_DATA_DIR",

@@ -9,7 +9,7 @@ lists          datasets, jobs and consumers, paged by key; runs of all jobs, the
 tags_and_uses  parts of a node that several of these read
 """
 
-from headwater_analysis.known.by_name import Known, KnownKind, known
+from headwater_analysis.known.by_name import Known, KnownKind, Named, known, named
 from headwater_analysis.known.column import ColumnDetails, column_details
 from headwater_analysis.known.consumer import ConsumerDetails, consumer_details
 from headwater_analysis.known.dataset import DatasetDetails, dataset_details
@@ -40,6 +40,7 @@ __all__ = [
     "JobList",
     "Known",
     "KnownKind",
+    "Named",
     "RunList",
     "broken_chains",
     "column_details",
@@ -51,4 +52,5 @@ __all__ = [
     "job_details",
     "jobs",
     "known",
+    "named",
 ]

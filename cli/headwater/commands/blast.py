@@ -10,6 +10,7 @@ from rich.text import Text
 
 from headwater.graph_command import Ask, Shown, graph_command
 from headwater.options import complete_dataset, parse_hops
+from headwater.remote import questions as remote
 from headwater.show.declared import consumers_table
 from headwater.show.pages import FittedView
 from headwater.show.trace import blast_summary, blast_table
@@ -74,7 +75,12 @@ def command(
             arrivals=arrived,
         )
 
-    found = ask(question)
+    found = ask(
+        question,
+        lambda server: remote.blast(
+            server, start, depth=parse_hops(depth), limit=ask.limit, horizon=parse_duration(horizon)
+        ),
+    )
     view = FittedView(blast_table(found))
     shown = Group(view, Text(), FittedView(consumers_table(found.consumers))) if found.consumers else view
     return Shown(found, shown, blast_summary(found), found.notes)

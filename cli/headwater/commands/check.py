@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from xml.etree import ElementTree as ET
 
 import typer
@@ -18,15 +18,21 @@ from headwater.console import JsonOption, console, plain_table, shortened
 from headwater.errors import CheckFailedError, HeadwaterError, InputError
 from headwater.exempting import exemptions_of
 from headwater.graph_command import document
-from headwater.graph_reader import asking
+from headwater.graph_reader import answer_of
 from headwater.options import CursorOption, LimitOption, TenantOption, TimeoutOption
+from headwater.remote import questions as remote
 from headwater.show.names import moment_text
 from headwater.show.pages import FittedView
 from headwater.trace_options import parse_duration
 from headwater_analysis.checks import RULES, CheckedRule, Checks, Finding, check, rule_named
 from headwater_analysis.errors import QuestionError
+from headwater_analysis.freshness import GraphState
+from headwater_analysis.reader import Reader
 from headwater_schemas.reasons import without_names
 from headwater_schemas.visible import visible
+
+if TYPE_CHECKING:
+    from headwater.remote.server import Server
 
 _READ_FOR_PEOPLE = 1_000
 _WHY_UNUSED = {
@@ -69,17 +75,27 @@ def command(
         raise InputError(str(error)) from error
     after = parse_duration(open_after)
     accepted = () if exemptions is None else exemptions_of(exemptions)
-    with asking(tenant=tenant, timeout_seconds=timeout) as reader:
-        found = check(
+    # People get findings of one kind as one line: --limit applies to programs, which get each finding.
+    most = limit if console.json_mode or junit or cursor else max(limit, _READ_FOR_PEOPLE)
+
+    def question(reader: Reader) -> Checks:
+        return check(
             reader,
             datetime.now(UTC),
             rules=rules,
             exemptions=[each for each in accepted if each.rule in {one.name for one in rules}],
             **({} if after is None else {"open_after": after}),
-            # People get findings of one kind as one line: --limit applies to programs, which get each finding.
-            limit=limit if console.json_mode or junit or cursor else max(limit, _READ_FOR_PEOPLE),
+            limit=most,
             cursor=cursor,
         )
+
+    def at_server(server: Server) -> Checks:
+        if exemptions is not None:
+            raise InputError("--exemptions is for a database; a server has its own.")
+        return remote.check(server, rules=rule or (), open_after=after, limit=most, cursor=cursor)
+
+    answered = answer_of(question, at_server, tenant=tenant, timeout_seconds=timeout)
+    found, graph = answered.answer, answered.graph
     if junit is not None:
         try:
             junit.write_text(junit_report(found), encoding="utf-8")
@@ -87,12 +103,17 @@ def command(
             raise InputError(
                 f"{junit} can't be written: {error.strerror}.", fix="Choose another for --junit."
             ) from error
-    console.result(document(found, reader.freshness), view(found))
+    console.result(document(found, graph, filtered=answered.filtered), view(found))
     for each in found.unused:
         console.warning(
             f"{exemptions}:{each.line} exempts {shortened(each.subject)} from {each.rule} for nothing: "
             f"{_WHY_UNUSED[each.reason]}."
         )
+    _conclude(found, graph)
+
+
+def _conclude(found: Checks, graph: GraphState) -> None:
+    """End the command by what was found."""
     exempted = f"; {found.exempted:,} more are exempted" if found.exempted else ""
     late = ", ".join(each.rule for each in found.unchecked)
     if found.total:
@@ -114,9 +135,9 @@ def command(
             f"{unknown[0].unknown}.",
             fix="Report or declare the column lineage of these jobs, or exempt them with --exemptions.",
         )
-    if reader.freshness.stale is not None:
+    if graph.stale is not None:
         raise CheckFailedError(
-            f"UNKNOWN: {len(found.rules)} rules hold{exempted}, and the graph is stale: {reader.freshness.stale}.",
+            f"UNKNOWN: {len(found.rules)} rules hold{exempted}, and the graph is stale: {graph.stale}.",
             fix="Start `headwater consume`, and check again.",
         )
     console.message(f"{len(found.rules)} rules hold{exempted}.")

@@ -12,6 +12,7 @@ from rich.tree import Tree
 
 from headwater.console import shortened
 from headwater.graph_command import Ask, Shown, graph_command
+from headwater.remote import questions as remote
 from headwater.show.names import asset_text, moment_text, short_version, transformation_text
 from headwater.show.pages import next_page
 from headwater.show.schemas import retyped_text
@@ -49,11 +50,16 @@ def command(
         raise typer.BadParameter("say what to compare from: --before TIME, --before-run ID or --before-code VERSION")
     times = [time_if_given(text) for text in (before, after)]
 
-    def question(reader: Reader) -> Diff:
-        begin, end = Point(times[0], before_run, before_code), Point(times[1], after_run, after_code)
-        return diff(reader, begin, end, job=job, dataset=dataset, limit=ask.limit, cursor=ask.cursor)
+    def sides() -> tuple[Point, Point]:
+        return Point(times[0], before_run, before_code), Point(times[1], after_run, after_code)
 
-    answer = ask(question)
+    def question(reader: Reader) -> Diff:
+        return diff(reader, *sides(), job=job, dataset=dataset, limit=ask.limit, cursor=ask.cursor)
+
+    answer = ask(
+        question,
+        lambda server: remote.diff(server, *sides(), job=job, dataset=dataset, limit=ask.limit, cursor=ask.cursor),
+    )
     return Shown(answer, view(answer), summary(answer))
 
 

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Group, RenderableType
@@ -18,6 +18,7 @@ from headwater.console import console, plain_table, shortened
 from headwater.errors import InputError
 from headwater.graph_command import Ask, Shown, graph_command
 from headwater.options import complete_dataset, parse_hops
+from headwater.remote import questions as remote
 from headwater.show.declared import consumers_table
 from headwater.show.diagram import DiagramFormat, drawn, impact_diagram
 from headwater.show.names import asset_text, dataset_text
@@ -48,6 +49,9 @@ from headwater_analysis.reader import Reader
 from headwater_analysis.trace import Part
 from headwater_schemas.events import Certainty
 from headwater_schemas.ranges import partition_text
+
+if TYPE_CHECKING:
+    from headwater.remote.server import Server
 
 
 class ImpactFormat(StrEnum):
@@ -151,7 +155,13 @@ def command(
         with _options_named():
             return analyze(reader, asked, judged_by, page, arrived)
 
-    answer = ask(question)
+    def at_server(server: Server) -> Impact:
+        if policy is not None:
+            raise InputError("--policy is for a database; a server judges by its own policy.")
+        with _options_named():
+            return remote.impact(server, asked, page)
+
+    answer = ask(question, at_server)
     more = next_page(answer.next_cursor)
     if format_ is ImpactFormat.TREE:
         return Shown(answer, view(answer, why=why), more)

@@ -15,6 +15,7 @@ from rich.tree import Tree
 from headwater.console import plain_table, shortened
 from headwater.graph_command import Ask, Shown, graph_command
 from headwater.options import DatasetArgument, parse_hops
+from headwater.remote import questions as remote
 from headwater.show import quality
 from headwater.show.diagram import DiagramFormat, drawn, lineage_diagram
 from headwater.show.names import asset_text, moment_text, transformation_text, via_text
@@ -100,7 +101,7 @@ def _command(direction: LineageDirection, about: str) -> Callable[..., None]:
             limit=ask.limit,
             cursor=ask.cursor,
         )
-        answer = ask(lambda reader: lineage(reader, question))
+        answer = ask(lambda reader: lineage(reader, question), lambda server: remote.lineage(server, question))
         if format_ in (LineageFormat.MERMAID, LineageFormat.DOT):
             drawing = drawn(lineage_diagram(answer), DiagramFormat(format_.value))
             return Shown(answer, summary=summary(answer), drawing=drawing)

@@ -13,8 +13,9 @@ from rich.text import Text
 from headwater.console import JsonOption, console, plain_table, shortened
 from headwater.errors import CheckFailedError
 from headwater.graph_command import document
-from headwater.graph_reader import asking
+from headwater.graph_reader import answer_of
 from headwater.options import TenantOption, TimeoutOption, complete_dataset
+from headwater.remote import questions as remote
 from headwater.show.declared import consumers_table
 from headwater.show.names import dataset_text, moment_text
 from headwater.trace_options import parse_duration
@@ -51,9 +52,14 @@ def command(
     span = parse_duration(within)
     since = datetime.now(UTC) - (timedelta() if span is None else span)
     question = DeletionQuestion(dataset, since, version, HOLDING | frozenset(hold or ()), incomplete=accept_incomplete)
-    with asking(tenant=tenant, timeout_seconds=timeout) as reader:
-        found = may_delete(reader, question)
-    console.result(document(found, reader.freshness), view(found))
+    answered = answer_of(
+        lambda reader: may_delete(reader, question),
+        lambda server: remote.may_delete(server, question),
+        tenant=tenant,
+        timeout_seconds=timeout,
+    )
+    found = answered.answer
+    console.result(document(found, answered.graph, filtered=answered.filtered), view(found))
     name = shortened(found.dataset.spelling)
     if found.verdict is Verdict.NO:
         raise CheckFailedError(f"{name} may not be deleted.", fix="Move what needs it first, or withdraw the mark.")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import contextlib
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Group, RenderableType
@@ -15,6 +16,7 @@ from headwater.console import shortened
 from headwater.errors import InputError
 from headwater.graph_command import Ask, Shown, graph_command
 from headwater.options import complete_dataset, parse_hops
+from headwater.remote import questions as remote
 from headwater.show.declared import consumers_table
 from headwater.show.names import dataset_text
 from headwater.show.pages import next_page
@@ -32,6 +34,9 @@ from headwater_analysis.privacy import (
 from headwater_analysis.privacy.exposed_data import PrivacyItem
 from headwater_analysis.reader import Reader
 from headwater_schemas.events import Sensitivity
+
+if TYPE_CHECKING:
+    from headwater.remote.server import Server
 
 
 @graph_command(page=100)
@@ -75,16 +80,26 @@ def command(
         )
     question = PrivacyQuestion(asset, column, as_, threshold, readable, lower)
 
-    def answered(reader: Reader) -> Privacy:
-        try:
-            return privacy(
-                reader, question, datetime.now(UTC).date(), PrivacyPage(parse_hops(depth), ask.limit, ask.cursor)
-            )
-        except QuestionError as error:
-            raise InputError(f"--{error.field}: {error}") from error
+    page = PrivacyPage(parse_hops(depth), ask.limit, ask.cursor)
 
-    answer = ask(answered)
+    def answered(reader: Reader) -> Privacy:
+        with _options_named():
+            return privacy(reader, question, datetime.now(UTC).date(), page)
+
+    def at_server(server: Server) -> Privacy:
+        with _options_named():
+            return remote.privacy(server, question, page)
+
+    answer = ask(answered, at_server)
     return Shown(answer, view(answer, why=why), next_page(answer.next_cursor))
+
+
+@contextlib.contextmanager
+def _options_named() -> Iterator[None]:
+    try:
+        yield
+    except QuestionError as error:
+        raise InputError(f"--{error.field}: {error}") from error
 
 
 _STYLES = {

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import RenderableType
@@ -12,6 +14,7 @@ from rich.console import RenderableType
 from headwater import errors
 from headwater.console import shortened
 from headwater.graph_command import Ask, Shown, graph_command
+from headwater.remote import questions as remote
 from headwater.show import batches as show_batches
 from headwater.show import runs as show
 from headwater.show.pages import counted
@@ -20,10 +23,13 @@ from headwater.trace_options import parse_duration
 from headwater_analysis import runs as questions
 from headwater_analysis.assets import AssetKind
 from headwater_analysis.errors import AmbiguousError
-from headwater_analysis.known import RunList, estate_runs
+from headwater_analysis.known import KnownKind, Named, RunList, estate_runs, named
 from headwater_analysis.reader import Reader
 from headwater_analysis.runs import IntervalPage, OpenRunPage, Role, RunPage, Turn, UsePage, VersionPage
 from headwater_schemas.events import RunEventType
+
+if TYPE_CHECKING:
+    from headwater.remote.server import Server
 
 app = typer.Typer(help="List runs of a job or dataset, their micro-batches, and versions.", no_args_is_help=True)
 app.callback()(lambda: None)
@@ -119,21 +125,31 @@ def list_(
         "cursor": ask.cursor,
     }
 
+    role = Role.READ if read else Role.WROTE
+
     def question(reader: Reader) -> RunPage | RunList:
         if of is None:
             return estate_runs(reader, **common)
-        job, dataset = _named(reader, of, kind)
-        role = Role.READ if read else Role.WROTE
+        job, dataset = _named(partial(named, reader), of, kind)
         return questions.runs(reader, job=job, dataset=dataset, role=role, **common)
 
-    page = ask(question)
+    def at_server(server: Server) -> RunPage | RunList:
+        if of is None:
+            return remote.estate_runs(server, **common)
+        job, dataset = _named(partial(remote.named, server), of, kind)
+        return remote.runs(server, job=job, dataset=dataset, role=role, **common)
+
+    page = ask(question, at_server)
     return _shown(page, show.table(page.items), "run")
 
 
 def _list_open(ask: Ask, job: str | None, older_than: str | None) -> Shown:
     now, age = datetime.now(UTC), parse_duration(older_than)
     before = None if age is None else now - age
-    page = ask(lambda reader: questions.open_runs(reader, job=job, before=before, limit=ask.limit, cursor=ask.cursor))
+    page = ask(
+        lambda reader: questions.open_runs(reader, job=job, before=before, limit=ask.limit, cursor=ask.cursor),
+        lambda server: remote.open_runs(server, job=job, before=before, limit=ask.limit, cursor=ask.cursor),
+    )
     return _shown(page, show.open_table(page.items, now), "open run")
 
 
@@ -144,7 +160,7 @@ def show_(
     run: RunArgument,
 ) -> Shown:
     """Show all known facts on one run."""
-    details = ask(lambda reader: questions.run(reader, run))
+    details = ask(lambda reader: questions.run(reader, run), lambda server: remote.run(server, run))
     return Shown(details, show.details(details))
 
 
@@ -155,7 +171,10 @@ def inputs(
     run: RunArgument,
 ) -> Shown:
     """List the datasets that a run read, and which part of each. Streaming runs: first micro-batch to last."""
-    page = ask(lambda reader: questions.inputs(reader, run, limit=ask.limit, cursor=ask.cursor))
+    page = ask(
+        lambda reader: questions.inputs(reader, run, limit=ask.limit, cursor=ask.cursor),
+        lambda server: remote.inputs(server, run, limit=ask.limit, cursor=ask.cursor),
+    )
     return _shown(page, show_batches.uses(page.items), "input")
 
 
@@ -166,7 +185,10 @@ def outputs(
     run: RunArgument,
 ) -> Shown:
     """List the datasets that a run wrote, and which part of each. Streaming runs: first micro-batch to last."""
-    page = ask(lambda reader: questions.outputs(reader, run, limit=ask.limit, cursor=ask.cursor))
+    page = ask(
+        lambda reader: questions.outputs(reader, run, limit=ask.limit, cursor=ask.cursor),
+        lambda server: remote.outputs(server, run, limit=ask.limit, cursor=ask.cursor),
+    )
     return _shown(page, show_batches.uses(page.items), "output")
 
 
@@ -188,9 +210,10 @@ def intervals(
 
     For a job: those of all its runs, and those that were reconciled from a checkpoint.
     """
-    named = {"job": of} if job else {"of": of}
+    whose = {"job": of} if job else {"of": of}
     page = ask(
-        lambda reader: questions.intervals(reader, **named, from_batch=from_batch, limit=ask.limit, cursor=ask.cursor)
+        lambda reader: questions.intervals(reader, **whose, from_batch=from_batch, limit=ask.limit, cursor=ask.cursor),
+        lambda server: remote.intervals(server, **whose, from_batch=from_batch, limit=ask.limit, cursor=ask.cursor),
     )
     shown = _shown(page, show_batches.table(page.items), "micro-batch", plural="micro-batches")
     if not page.summarized:
@@ -206,7 +229,10 @@ def versions(
     dataset: Annotated[str, typer.Argument(help="Its name if it is unique, or namespace/name, or its key.")],
 ) -> Shown:
     """List versions of a dataset, the latest first, and which run or micro-batch produced each."""
-    page = ask(lambda reader: questions.versions(reader, dataset, limit=ask.limit, cursor=ask.cursor))
+    page = ask(
+        lambda reader: questions.versions(reader, dataset, limit=ask.limit, cursor=ask.cursor),
+        lambda server: remote.versions(server, dataset, limit=ask.limit, cursor=ask.cursor),
+    )
     return _shown(page, show.versions(page.items), "version")
 
 
@@ -221,10 +247,14 @@ def last_good(
     """Show the last good run and the first bad one after it, by state and by quality assertions."""
 
     def question(reader: Reader) -> Turn:
-        job, dataset = _named(reader, of, kind)
+        job, dataset = _named(partial(named, reader), of, kind)
         return questions.last_good(reader, job=job, dataset=dataset)
 
-    turn = ask(question)
+    def at_server(server: Server) -> Turn:
+        job, dataset = _named(partial(remote.named, server), of, kind)
+        return remote.last_good(server, job=job, dataset=dataset)
+
+    turn = ask(question, at_server)
     return Shown(turn, show.turn(turn))
 
 
@@ -239,18 +269,20 @@ def _shown(
     return Shown(page, view, counted(page.total, len(page.items), what, page.next_cursor, plural=plural))
 
 
-def _named(reader: Reader, of: str, kind: AssetKind | None) -> tuple[str | None, str | None]:
+def _named(
+    find: Callable[[str, Sequence[KnownKind]], Named], of: str, kind: AssetKind | None
+) -> tuple[str | None, str | None]:
     """Key or name of a job, and of a dataset; one of them is None."""
     if kind is AssetKind.COLUMN:
         raise typer.BadParameter("--kind is JOB or DATASET: columns have no runs of their own")
     if kind is not None:
         return (of, None) if kind is AssetKind.JOB else (None, of)
     try:
-        asset = reader.read(lambda tx: questions.resolve_either(tx, of))
+        asset = find(of, (KnownKind.JOB, KnownKind.DATASET))
     except AmbiguousError as error:
         if {name.partition(" ")[0] for name in error.candidates} != {"job", "dataset"}:
             raise
         fix = "Say which with --kind job or --kind dataset; or by its key:"
         keys = [name.partition(" ")[2] for name in error.candidates]
         raise errors.InputError(shortened(str(error), 600), fix=fix, nearest=keys) from error
-    return (asset.key, None) if asset.kind is AssetKind.JOB else (None, asset.key)
+    return (asset.key, None) if asset.kind is KnownKind.JOB else (None, asset.key)

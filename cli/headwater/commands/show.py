@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -12,6 +13,7 @@ from rich.text import Text
 
 from headwater.console import plain_table, shortened
 from headwater.graph_command import Ask, Shown, graph_command
+from headwater.remote import questions as remote
 from headwater.show import runs as show_runs
 from headwater.show.declared import consumers_table, contradiction_text, declared_table, stated
 from headwater.show.names import LONGEST_PATH, asset_text, moment_text, span_text, transformation_text
@@ -28,7 +30,6 @@ from headwater_analysis.known.job import KnownPlan
 from headwater_analysis.known.tags_and_uses import DatasetUse, JobUse, Tag
 from headwater_analysis.lineage import Lineage
 from headwater_analysis.owners import OwnerName
-from headwater_analysis.reader import Reader
 from headwater_analysis.runs import RunDetails
 
 
@@ -66,18 +67,18 @@ def command(
     """
     note = ""
 
-    def question(reader: Reader) -> Known:
+    def found_by(find: Callable[[str, KnownKind | None], Known]) -> Known:
         nonlocal note
         try:
-            return known(reader, name, kind)
+            return find(name, kind)
         except AmbiguousError as error:
             keys = {of: key for of, _, key in (each.partition(" ") for each in error.candidates)}
             if kind is not None or keys.keys() != {"job", "dataset"}:
                 raise
             note = f"A job is called {shortened(name)!r}, too: `headwater show {keys['job']}` shows it."
-            return known(reader, keys["dataset"], KnownKind.DATASET)
+            return find(keys["dataset"], KnownKind.DATASET)
 
-    found = ask(question)
+    found = ask(lambda reader: found_by(partial(known, reader)), lambda server: found_by(partial(remote.known, server)))
     return Shown(found, view(found), note)
 
 

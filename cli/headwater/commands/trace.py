@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from headwater.errors import InputError
 from headwater.graph_command import Ask, Shown, graph_command
 from headwater.options import complete_dataset, parse_hops
+from headwater.remote import questions as remote
 from headwater.show.diagram import DiagramFormat, drawn, trace_diagram
 from headwater.show.pages import FittedView
 from headwater.show.trace import summary, tree
@@ -23,7 +25,11 @@ from headwater.trace_options import (
     parse_duration,
     parse_records,
 )
-from headwater_analysis.trace import Archived, Path, Starts, TraceDirection, VersionOf, trace
+from headwater_analysis.reader import Reader
+from headwater_analysis.trace import Archived, Path, Starts, Trace, TraceDirection, VersionOf, trace
+
+if TYPE_CHECKING:
+    from headwater.remote.server import Server
 
 
 class TraceFormat(StrEnum):
@@ -76,19 +82,23 @@ def command(
     headwater trace --back --path file:/lake/delays/part-0.parquet
     """
     start = _start(topic, records, path, version, topic_id, read_time=read_time)
-    with _archived(archive, ask.tenant) as find:
-        found = ask(
-            lambda reader: trace(
-                reader,
-                start,
-                direction=TraceDirection.BACKWARD if back else TraceDirection.FORWARD,
-                depth=parse_hops(depth),
-                limit=ask.limit,
-                horizon=parse_duration(horizon),
-                archive=find,
-                arrivals=arrived,
-            )
-        )
+    common: dict[str, Any] = {
+        "direction": TraceDirection.BACKWARD if back else TraceDirection.FORWARD,
+        "depth": parse_hops(depth),
+        "limit": ask.limit,
+        "horizon": parse_duration(horizon),
+    }
+
+    def question(reader: Reader) -> Trace:
+        with _archived(archive, ask.tenant) as find:
+            return trace(reader, start, **common, archive=find, arrivals=arrived)
+
+    def at_server(server: Server) -> Trace:
+        if archive is not None:
+            raise InputError("--archive goes with a database: no server reads an archive.")
+        return remote.trace(server, start, **common)
+
+    found = ask(question, at_server)
     if format_ is TraceFormat.TREE:
         return Shown(found, FittedView(tree(found)), summary(found))
     drawing = drawn(trace_diagram(found), DiagramFormat(format_.value))

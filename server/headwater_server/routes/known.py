@@ -16,6 +16,8 @@ from headwater_analysis.known import (
     DatasetList,
     JobDetails,
     JobList,
+    KnownKind,
+    Named,
     RunList,
     broken_chains,
     column_details,
@@ -26,6 +28,7 @@ from headwater_analysis.known import (
     estate_runs,
     job_details,
     jobs,
+    named,
 )
 from headwater_schemas.events import RunEventType
 from headwater_server.asking import Ask, area
@@ -141,6 +144,27 @@ def gaps(ask: Ask, limit: Limit = None, cursor: Cursor = None) -> Response:
     """List gaps and overlaps in the micro-batches of all streaming queries, and in their offsets."""
     page = ask.page(limit)
     return ask(lambda reader: broken_chains(reader, limit=page, cursor=cursor))
+
+
+@router.get("/named", response_model=Named, operation_id="named")
+def what_is_named(
+    ask: Ask,
+    name: Annotated[
+        str,
+        Query(
+            min_length=1,
+            max_length=LONGEST_NAME,
+            description="A name, with its namespace or alone; a column, `dataset#field.path`; a key; a run's id, or "
+            "how that begins.",
+        ),
+    ],
+    *,
+    kind: Annotated[
+        list[Annotated[KnownKind, AnyCase]] | None, Query(description="Kinds to look for; by default all.")
+    ] = None,
+) -> Response:
+    """What a name stands for: datasets and jobs first, then columns, consumers, and runs by how their ids begin."""
+    return ask(lambda reader: named(reader, name, kind or ()))
 
 
 # Last, of all routes: their paths would take those of the others below them.

@@ -189,6 +189,18 @@ def _column(names: Names, seed: random.Random) -> Question | None:
     return Question("/columns/{id}", (("id", f"{key}#{path}"),))
 
 
+def _named(names: Names, seed: random.Random) -> Question:
+    anything = [_dataset(names, seed), seed.choice(names.job_names)]
+    if names.columns:
+        anything.append("#".join(seed.choice(names.columns)))
+    anything += [seed.choice(each) for each in (names.consumers, names.runs) if each]
+    name = seed.choice(anything)
+    kinds = tuple(
+        ("kind", kind) for kind in seed.choice([(), (), ("dataset", "job"), ("consumer",), ("run", "column")])
+    )
+    return Question("/named", (), (("name", seed.choice([name, name, name[:6], name + "x"])), *kinds))
+
+
 _MAKERS = (
     *(_of_dataset(below) for below in ("", "/runs", "/versions")),
     *(_of_job(below) for below in ("", "/runs", "/intervals")),
@@ -197,5 +209,5 @@ _MAKERS = (
     *(_column_lineage(direction) for direction in ("upstream", "downstream")),
     *(_list(path) for path in ("/assets", "/jobs", "/consumers", "/runs", "/open-runs")),
     *(_graph, _search, _search, _trace, _trace_of_version, _blast, _impact, _may_delete, _privacy, _diff),
-    *(_consumer, _column),
+    *(_consumer, _column, _named),
 )

@@ -1,0 +1,136 @@
+"""`headwater login` and `headwater logout`: the server that questions go to."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+from pydantic import SecretStr
+
+from headwater.console import JsonOption, console, shortened
+from headwater.errors import InputError, SubjectNotFoundError
+from headwater.remote import logins
+from headwater.remote.choice import Chosen, server_url
+from headwater.remote.server import Server, UnauthenticatedError
+
+_LONGEST_TOKEN = 16_384
+_ORIGIN = "URL"
+
+
+@dataclass(frozen=True, slots=True)
+class Me:
+    """Part of the answer of `/me` that is shown.
+
+    Attributes:
+        source: way in which the identity was established.
+        subject: its name; empty: anonymous.
+        tenant: the only tenant whose lineage it can ask for.
+        scopes: actions that its credential allows.
+        filtered: whether answers leave out what it may not see.
+    """
+
+    source: str
+    subject: str
+    tenant: str
+    scopes: tuple[str, ...]
+    filtered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedIn:
+    """Document of `--json`."""
+
+    url: str
+    me: Me
+
+
+def login(
+    url: Annotated[
+        str, typer.Argument(metavar="URL", help="Address of a `headwater serve`: https://lineage.example.org.")
+    ],
+    *,
+    with_token: Annotated[
+        bool, typer.Option("--with-token", help="Read the token from stdin, in place of asking for it.")
+    ] = False,
+    json_output: JsonOption = False,
+) -> None:
+    """Log in to a server: from then on questions go there, without a password or address of the database.
+
+    It asks for an API token (`headwater token create`) or an access token of the server's provider, unless the server
+    answers everybody. It is kept in a file that only you can read.
+
+    headwater login https://lineage.example.org
+
+    headwater login https://lineage.example.org --with-token < token
+    """
+    address = server_url(url, _ORIGIN)
+    token = _from_stdin() if with_token else _token_for(address)
+    found = _me(Chosen(address, token, _ORIGIN))
+    kept = logins.read()
+    servers = {**kept.servers, address: logins.Login(token=token)}
+    logins.write(kept.model_copy(update={"current": address, "servers": servers}))
+    who = f"as {shortened(found.subject)}" if found.subject else "without a name"
+    filtered = ", and answers leave out what you may not see" if found.filtered else ""
+    console.result(
+        LoggedIn(address, found), f"Questions go to {address} now, {who}, tenant {shortened(found.tenant)}{filtered}."
+    )
+    console.message("`headwater logout` ends this.")
+
+
+def logout(
+    url: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[URL]", help="Address of the server. Default: the one that is asked.", show_default=False
+        ),
+    ] = None,
+    *,
+    json_output: JsonOption = False,
+) -> None:
+    """Forget the credential for a server, and ask it no longer. The token itself stays valid until it is revoked."""
+    kept = logins.read()
+    address = kept.current if url is None else server_url(url, _ORIGIN)
+    if address is None:
+        raise SubjectNotFoundError("There is no log-in.")
+    if address not in kept.servers:
+        raise SubjectNotFoundError(f"There is no log-in to {address}.", nearest=tuple(kept.servers))
+    servers = {each: login for each, login in kept.servers.items() if each != address}
+    current = None if kept.current == address else kept.current
+    logins.write(kept.model_copy(update={"current": current, "servers": servers}))
+    console.result({"url": address}, f"Logged out of {address}.")
+
+
+def _me(chosen: Chosen) -> Me:
+    server = Server(chosen)
+    try:
+        return server.get("/me", Me)
+    finally:
+        server.close()
+
+
+def _token_for(address: str) -> SecretStr | None:
+    """Token that a person types; None: the server answers without one."""
+    try:
+        _me(Chosen(address, None, _ORIGIN))
+    except UnauthenticatedError:
+        return _asked(address)
+    return None
+
+
+def _asked(address: str) -> SecretStr:
+    if not sys.stdin.isatty():
+        raise InputError(f"{address} asks for a token.", fix="Give it on stdin: `headwater login URL --with-token`.")
+    return _token(typer.prompt("Token", hide_input=True, err=True))
+
+
+def _from_stdin() -> SecretStr:
+    return _token(sys.stdin.read(_LONGEST_TOKEN + 1))
+
+
+def _token(text: str) -> SecretStr:
+    token = text.strip()
+    if not token or len(text) > _LONGEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+        raise InputError("That is no token: one line of ASCII without spaces is.")
+    return SecretStr(token)

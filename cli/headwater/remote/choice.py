@@ -1,0 +1,89 @@
+"""Where questions are asked: at a server, or at the graph's database.
+
+1. the server of HEADWATER_URL, with HEADWATER_TOKEN or what `headwater login` has for it;
+2. the database of a setting, HEADWATER_NEO4J_URI or a file's;
+3. the server of the last `headwater login`;
+4. the running stack's database.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from headwater.errors import InputError
+from headwater.remote import logins
+from headwater.settings import load_settings
+from headwater_schemas.visible import visible
+
+URL: Final = "HEADWATER_URL"
+TOKEN: Final = "HEADWATER_TOKEN"  # noqa: S105  the variable's name
+_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A server.
+
+    Attributes:
+        url: its address, without a slash at the end.
+        token: credential; None: none is sent.
+        origin: source of the address, for people.
+    """
+
+    url: str
+    token: SecretStr | None
+    origin: str
+
+    def mend(self) -> str:
+        """Advice for a credential that isn't valid."""
+        if os.environ.get(TOKEN):
+            return f"Check {TOKEN}."
+        return f"Log in: `headwater login {self.url}`."
+
+
+def chosen_server() -> Chosen | None:
+    """The server that questions go to; None: they go to the database.
+
+    Raises:
+        InputError: the address can't be used, or a variable is given without the other; the file of log-ins is broken.
+    """
+    given, token = os.environ.get(URL), os.environ.get(TOKEN)
+    if given:
+        url = server_url(given, URL)
+        return Chosen(url, SecretStr(token) if token else logins.token_of(url), URL)
+    if token:
+        raise InputError(f"{TOKEN} is set without {URL}.", fix=f"Set {URL}=https://lineage.example.org, too.")
+    last = logins.current()
+    if last is None or load_settings().neo4j.uri is not None:
+        return None
+    return Chosen(last, logins.token_of(last), "headwater login")
+
+
+def server_url(text: str, origin: str) -> str:
+    """Address of a server as it is used: without a slash at the end.
+
+    Raises:
+        InputError: it is no address of a server, or one to which a credential would be sent in clear.
+    """
+    fix = "Write it like https://lineage.example.org."
+    wrong = InputError(f"{origin}: {visible(text[:200])!r} is no address of a server.", fix=fix)
+    try:
+        parts = urlsplit(text)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise wrong from None
+    if parts.scheme not in ("http", "https") or not host:
+        raise wrong
+    if parts.username is not None or parts.query or parts.fragment:
+        raise InputError(f"{origin}: an address has no user, question mark or #.", fix=fix)
+    if parts.scheme == "http" and host not in _LOOPBACK:
+        raise InputError(
+            f"{origin}: http://{visible(host)} would get the credential in clear.",
+            fix="Use https, or a tunnel to this machine.",
+        )
+    return text.rstrip("/")

@@ -1,0 +1,223 @@
+"""Requests to `headwater serve`; its answers as objects, and its problems as errors."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from http import HTTPStatus
+from typing import Any, Final, NoReturn, TypeVar
+
+import httpx2
+from pydantic import TypeAdapter, ValidationError
+
+from headwater.console import console, shortened
+from headwater.errors import ConfigurationError, HeadwaterError, InputError, UnreachableError
+from headwater.lean_imports import without
+from headwater.remote.choice import Chosen
+
+with without("numpy", "pandas"):
+    from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
+    from headwater_analysis.freshness import NOT_REPORTED, GraphState
+
+T = TypeVar("T")
+
+BELOW: Final = "/api/v1"
+_CONNECT_SECONDS: Final = 10.0
+_ANSWER_SECONDS: Final = 300.0
+"""Longest wait for an answer; the server's own limit is shorter."""
+_GRACE_SECONDS: Final = 30.0
+"""Time of an answer besides the question's own."""
+_LONGEST: Final = 600
+
+
+class UnauthenticatedError(ConfigurationError):
+    """The server asks for a credential, or for another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Fault:
+    field: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    """Problem details (RFC 9457) as `headwater serve` sends them."""
+
+    type: str
+    detail: str = ""
+    instance: str | None = None
+    nearest: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
+    errors: tuple[_Fault, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Besides:
+    """Members of an answer besides the question's own."""
+
+    graph: GraphState = NOT_REPORTED
+    filtered: bool = False
+
+
+_PROBLEM: Final = TypeAdapter(_Problem)
+_BESIDES: Final = TypeAdapter(_Besides)
+
+
+class Server:
+    """A server of questions. Its errors are those of the command line, and those of questions about names.
+
+    Args:
+        chosen: address and credential.
+        timeout_seconds: time limit of each answer; None: that of the server.
+
+    Attributes:
+        freshness: freshness of the graph at the last question.
+        filtered: whether the last answer left out what the asker may not see.
+    """
+
+    def __init__(self, chosen: Chosen, timeout_seconds: float | None = None) -> None:
+        self._chosen, self._timeout_seconds = chosen, timeout_seconds
+        self.freshness = NOT_REPORTED
+        self.filtered = False
+        headers = {"Accept": "application/json"}
+        if chosen.token is not None:
+            headers["Authorization"] = f"Bearer {chosen.token.get_secret_value()}"
+        seconds = _ANSWER_SECONDS if timeout_seconds is None else timeout_seconds + _GRACE_SECONDS
+        # A redirect would take the credential elsewhere.
+        self._client = httpx2.Client(
+            headers=headers, timeout=httpx2.Timeout(seconds, connect=_CONNECT_SECONDS), follow_redirects=False
+        )
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def get(self, path: str, answer: type[T], parameters: Mapping[str, Any] | None = None) -> T:
+        """Answer of a GET.
+
+        Args:
+            path: path below `/api/v1`, escaped.
+            answer: dataclass of the answer.
+            parameters: query parameters; those that are None or empty aren't sent.
+
+        Raises:
+            NotFoundError, AmbiguousError, QuestionError: see `headwater_analysis.errors`.
+            UnreachableError: the server, or what it needs, doesn't answer.
+            ConfigurationError: the credential isn't valid or doesn't allow it, or this is no such server.
+            InputError: a parameter is wrong.
+        """
+        return self._ask("GET", path, answer, parameters or {}, None)
+
+    def post(self, path: str, answer: type[T], body: Any, parameters: Mapping[str, Any] | None = None) -> T:
+        """Answer of a POST; see `get`."""
+        return self._ask("POST", path, answer, parameters or {}, body)
+
+    def _ask(self, method: str, path: str, kind: type[T], parameters: Mapping[str, Any], body: Any) -> T:
+        given = {name: value for name, sent in parameters.items() if (value := _sent(sent)) not in (None, [])}
+        if self._timeout_seconds is not None:
+            given["timeout"] = _sent(self._timeout_seconds)
+        with self._reached(), console.status("Asking the server"):
+            response = self._client.request(method, f"{self._chosen.url}{BELOW}{path}", params=given, json=body)
+        if response.status_code != HTTPStatus.OK:
+            self._refuse(response)
+        try:
+            found: T = TypeAdapter(kind).validate_json(response.content)
+            besides = _BESIDES.validate_json(response.content)
+        except ValidationError as error:
+            raise HeadwaterError(
+                f"{self._chosen.url} answers in a form that this release doesn't know.",
+                fix="Use the release of the server; HEADWATER_URL may also name something else.",
+            ) from error
+        self.freshness, self.filtered = besides.graph, besides.filtered
+        return found
+
+    @contextlib.contextmanager
+    def _reached(self) -> Iterator[None]:
+        url, where = self._chosen.url, self._chosen.origin
+        try:
+            yield
+        except httpx2.TimeoutException as error:
+            raise UnreachableError(f"{url} gave no answer in time.", fix=f"Check the address ({where}).") from error
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            reason = shortened(str(error) or type(error).__name__, _LONGEST)
+            if "CERTIFICATE" in reason.upper() or "SSL" in reason.upper():
+                raise ConfigurationError(
+                    f"{url} can't be trusted: {reason}.",
+                    fix="SSL_CERT_FILE names the file of certificates of your own authority.",
+                ) from error
+            raise UnreachableError(f"{url} can't be reached: {reason}.", fix=f"Check the address ({where}).") from error
+
+    def _refuse(self, response: httpx2.Response) -> NoReturn:
+        status, url = response.status_code, self._chosen.url
+        try:
+            problem = _PROBLEM.validate_json(response.content)
+        except ValidationError:
+            problem = _Problem("")
+        detail = shortened(problem.detail, _LONGEST)
+        kind = problem.type.removeprefix("urn:headwater:")
+        match kind:
+            case "not-found":
+                raise NotFoundError(detail, nearest=problem.nearest)
+            case "ambiguous":
+                raise AmbiguousError(detail, candidates=problem.candidates)
+            case "question":
+                raise QuestionError(detail, field=problem.errors[0].field if problem.errors else "")
+            case "parameters":
+                faults = "; ".join(f"{each.field}: {each.message}" for each in problem.errors)
+                raise InputError(shortened(faults or detail, _LONGEST))
+            case "unauthenticated" | "credentials":
+                raise UnauthenticatedError(f"{url}: {detail}", fix=self._chosen.mend())
+            case "defect":
+                raise HeadwaterError(f"{url}: {detail} ({problem.instance})", fix=_PROBLEMS[kind][1])
+        if kind in _PROBLEMS:
+            error, fix = _PROBLEMS[kind]
+            raise error(f"{url}: {detail}", fix=fix)
+        if status in _AWAY:
+            raise UnreachableError(f"{url} can't answer now: {detail or f'status {status}'}.", fix=_LATER)
+        raise ConfigurationError(
+            f"{url} isn't a `headwater serve` of this release: it answers with status {status}.",
+            fix=f"Check the address ({self._chosen.origin}).",
+        )
+
+
+_LATER: Final = "Try again later."
+_AWAY: Final = frozenset({HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT})
+_ASK: Final = "Ask who runs the server for what you need."
+_PROBLEMS: Final[dict[str, tuple[type[HeadwaterError], str]]] = {
+    "too-large": (InputError, "The server's limit is HEADWATER_SERVE_BODY_MAX_BYTES."),
+    "too-slow": (UnreachableError, _LATER),
+    "forbidden": (ConfigurationError, _ASK),
+    "not-filtered": (ConfigurationError, _ASK),
+    "cross-site": (ConfigurationError, _ASK),
+    "host": (ConfigurationError, "The server has to know this name: HEADWATER_SERVE_ALLOWED_HOSTS."),
+    "time-limit": (HeadwaterError, "--timeout allows more, up to what the server allows."),
+    "defect": (HeadwaterError, "The server's log has more under this id."),
+    "busy": (UnreachableError, _LATER),
+    "audit-unavailable": (UnreachableError, _LATER),
+    "provider-unavailable": (UnreachableError, _LATER),
+    "graph-unreachable": (UnreachableError, _LATER),
+    "graph-refused": (UnreachableError, "Tell who runs the server."),
+    "arrivals-unknown": (UnreachableError, "--read-time takes the times when micro-batches read the records."),
+}
+"""Problem type without `urn:headwater:` ⇒ error, and its fix."""
+
+
+def _sent(value: Any) -> Any:
+    """Value of a query parameter as text, or as texts; None and empty lists aren't sent."""
+    match value:
+        case None | str() if not isinstance(value, Enum):
+            return value
+        case bool():
+            return "true" if value else "false"
+        case Enum():
+            return str(value.value)
+        case datetime():
+            return value.isoformat()
+        case Sequence():
+            return [_sent(each) for each in value]
+        case _:
+            return str(value)
