@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Mapping
-from functools import partial
-from typing import Annotated, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from headwater.console import shortened
+
+if TYPE_CHECKING:
+    from headwater_analysis.search import Hit
 
 _SECONDS = 2.0
 _MOST = 30
@@ -36,26 +38,31 @@ def words_typed(environment: Mapping[str, str]) -> list[str] | None:
 def complete_dataset(incomplete: str) -> list[str]:
     """Names of datasets with this beginning, or if there are none, spellings with the namespace."""
     with contextlib.suppress(Exception):
-        from headwater.graph_reader import answer_of
-        from headwater.remote import questions as remote
-        from headwater_analysis.assets import AssetKind
-        from headwater_analysis.search import search
         from headwater_schemas.visible import visible
 
         # Too many names may begin with a single letter: then the previous words are searched.
         for text in dict.fromkeys((incomplete, _LAST_WORD.sub("", incomplete))):
-            asked: dict[str, Any] = {"kinds": (AssetKind.DATASET,), "limit": _MOST}
-            hits = answer_of(
-                partial(search, text=text, **asked),
-                partial(remote.search, text=text, **asked),
-                timeout_seconds=_SECONDS,
-                silently=True,
-            ).answer.items
+            hits = _datasets(text)
             for names in ({hit.asset.name for hit in hits}, {hit.asset.spelling for hit in hits}):
                 # A name with control characters can't be typed.
                 if begun := sorted(name for name in names if name.startswith(incomplete) and visible(name) == name):
                     return begun
     return []
+
+
+def _datasets(text: str) -> Sequence[Hit]:
+    from headwater.graph_reader import answer_of
+    from headwater_analysis.assets import AssetKind
+    from headwater_analysis.search import SearchPage, search
+
+    kind = AssetKind.DATASET
+    found = answer_of(
+        lambda reader: search(reader, text, kinds=(kind,), limit=_MOST),
+        lambda server: server.get(("search",), SearchPage, {"q": text, "kind": kind, "limit": _MOST}),
+        timeout_seconds=_SECONDS,
+        silently=True,
+    )
+    return found.answer.items
 
 
 TenantOption = Annotated[
@@ -78,6 +85,11 @@ DatasetArgument = Annotated[
         show_default=False,
     ),
 ]
+
+
+def hops(depth: int | None) -> int | str:
+    """Parameter `depth` of a request for that many hops; None: all."""
+    return "all" if depth is None else depth
 
 
 def parse_hops(text: str) -> int | None:

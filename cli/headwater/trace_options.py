@@ -6,16 +6,17 @@ import os
 import re
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from headwater.console import shortened
+from headwater.errors import InputError
 from headwater.settings import connected_settings
 from headwater.times import parse_time
-from headwater_analysis.trace import ArrivedRecords, Offsets, Times, parse_offsets
+from headwater_analysis.trace import ArrivedRecords, Offsets, Path, Starts, Times, VersionOf, parse_offsets
 from headwater_schemas.events import DatasetRef
-from headwater_schemas.ranges import Range, RangeError, parse_range
+from headwater_schemas.ranges import MOST_OFFSET, Range, RangeError, parse_range
 
 HorizonOption = Annotated[
     str | None,
@@ -131,3 +132,30 @@ def _records(topic: str, word: str, topic_id: str | None, *, read_time: bool) ->
     begin: datetime = parse_time(first)
     number = None if partition == "all" else int(partition)
     return Times(topic, number, begin, parse_time(last) if dots else begin, read=read_time)
+
+
+def records_parameters(start: Starts) -> dict[str, Any]:
+    """Parameters of a request that name the start of a trace, or bad records.
+
+    Raises:
+        InputError: a request can't name it.
+    """
+    match start:
+        case Path():
+            return {"path": start.path}
+        case VersionOf():
+            return {"dataset": start.dataset, "version": start.version, "format": start.format}
+        case (Times() as time) | (Times() as time,):
+            named = {"topic": time.topic, "partition": time.partition, "time": time.start, "until": time.end}
+            return {**named, "read_time": time.read or None}
+    records = (start,) if isinstance(start, Offsets) else start
+    offsets = [each for each in records if isinstance(each, Offsets)]
+    if len(offsets) < len(records):
+        raise InputError("A server is asked for one span of time at once, without offsets beside it.")
+    ranges = [_range_text(each) for each in offsets]
+    return {"topic": offsets[0].topic, "range": ranges, "topic_id": offsets[0].topic_id}
+
+
+def _range_text(records: Offsets) -> str:
+    partition = "all" if records.partition is None else str(records.partition)
+    return f"{partition}:{records.start}..{'' if records.end == MOST_OFFSET else records.end}"

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Group
 from rich.text import Text
 
 from headwater.graph_command import Ask, Shown, graph_command
-from headwater.options import complete_dataset, parse_hops
-from headwater.remote import questions as remote
+from headwater.options import complete_dataset, hops, parse_hops
 from headwater.show.declared import consumers_table
 from headwater.show.pages import FittedView
 from headwater.show.trace import blast_summary, blast_table
@@ -22,11 +21,15 @@ from headwater.trace_options import (
     parse_duration,
     parse_records,
     range_option,
+    records_parameters,
 )
 from headwater_analysis.blast import BadBatches, BadRun, Blast, blast
 from headwater_analysis.reader import Reader
 from headwater_analysis.trace import Starts
 from headwater_schemas.ranges import MOST_OFFSET
+
+if TYPE_CHECKING:
+    from headwater.remote.server import Server
 
 
 @graph_command(steps=1_000)
@@ -75,15 +78,24 @@ def command(
             arrivals=arrived,
         )
 
-    found = ask(
-        question,
-        lambda server: remote.blast(
-            server, start, depth=parse_hops(depth), limit=ask.limit, horizon=parse_duration(horizon)
-        ),
-    )
+    def at_server(server: Server) -> Blast:
+        given = {"depth": hops(parse_hops(depth)), "limit": ask.limit, "horizon": parse_duration(horizon)}
+        return server.get(("blast",), Blast, {**_origin(start), **given})
+
+    found = ask(question, at_server)
     view = FittedView(blast_table(found))
     shown = Group(view, Text(), FittedView(consumers_table(found.consumers))) if found.consumers else view
     return Shown(found, shown, blast_summary(found), found.notes)
+
+
+def _origin(start: BadRun | BadBatches | Starts) -> dict[str, Any]:
+    match start:
+        case BadRun():
+            return {"run": start.run_id}
+        case BadBatches():
+            return {"query": start.query, "first_batch": start.first, "last_batch": start.last}
+        case _:
+            return records_parameters(start)
 
 
 def _start(

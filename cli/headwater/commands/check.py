@@ -20,7 +20,6 @@ from headwater.exempting import exemptions_of
 from headwater.graph_command import document
 from headwater.graph_reader import answer_of
 from headwater.options import CursorOption, LimitOption, TenantOption, TimeoutOption
-from headwater.remote import questions as remote
 from headwater.show.names import moment_text
 from headwater.show.pages import FittedView
 from headwater.trace_options import parse_duration
@@ -92,7 +91,8 @@ def command(
     def at_server(server: Server) -> Checks:
         if exemptions is not None:
             raise InputError("--exemptions is for a database; a server has its own.")
-        return remote.check(server, rules=rule or (), open_after=after, limit=most, cursor=cursor)
+        given = {"rule": rule, "open_after": after, "limit": most, "cursor": cursor}
+        return server.get(("checks",), Checks, given)
 
     answered = answer_of(question, at_server, tenant=tenant, timeout_seconds=timeout)
     found, graph = answered.answer, answered.graph

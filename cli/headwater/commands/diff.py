@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import RenderableType
@@ -12,7 +12,6 @@ from rich.tree import Tree
 
 from headwater.console import shortened
 from headwater.graph_command import Ask, Shown, graph_command
-from headwater.remote import questions as remote
 from headwater.show.names import asset_text, moment_text, short_version, transformation_text
 from headwater.show.pages import next_page
 from headwater.show.schemas import retyped_text
@@ -23,6 +22,9 @@ from headwater_analysis.lineage import Transformation
 from headwater_analysis.reader import Reader
 from headwater_analysis.runs import Role
 from headwater_analysis.schemas import DiffChange
+
+if TYPE_CHECKING:
+    from headwater.remote.server import Server
 
 
 @graph_command(page=100)
@@ -56,10 +58,23 @@ def command(
     def question(reader: Reader) -> Diff:
         return diff(reader, *sides(), job=job, dataset=dataset, limit=ask.limit, cursor=ask.cursor)
 
-    answer = ask(
-        question,
-        lambda server: remote.diff(server, *sides(), job=job, dataset=dataset, limit=ask.limit, cursor=ask.cursor),
-    )
+    def at_server(server: Server) -> Diff:
+        begin, end = sides()
+        given = {
+            "before": begin.time,
+            "before_run": begin.run,
+            "before_version": begin.code_version,
+            "after": end.time,
+            "after_run": end.run,
+            "after_version": end.code_version,
+            "job": job,
+            "dataset": dataset,
+            "limit": ask.limit,
+            "cursor": ask.cursor,
+        }
+        return server.get(("diff",), Diff, given)
+
+    answer = ask(question, at_server)
     return Shown(answer, view(answer), summary(answer))
 
 

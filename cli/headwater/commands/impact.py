@@ -17,8 +17,7 @@ from rich.tree import Tree
 from headwater.console import console, plain_table, shortened
 from headwater.errors import InputError
 from headwater.graph_command import Ask, Shown, graph_command
-from headwater.options import complete_dataset, parse_hops
-from headwater.remote import questions as remote
+from headwater.options import complete_dataset, hops, parse_hops
 from headwater.show.declared import consumers_table
 from headwater.show.diagram import DiagramFormat, drawn, impact_diagram
 from headwater.show.names import asset_text, dataset_text
@@ -159,7 +158,8 @@ def command(
         if policy is not None:
             raise InputError("--policy is for a database; a server judges by its own policy.")
         with _options_named():
-            return remote.impact(server, asked, page)
+            given = {"depth": hops(page.depth), "limit": page.limit, "cursor": page.cursor}
+            return server.post(("impact", "analyze"), Impact, asked, given)
 
     answer = ask(question, at_server)
     more = next_page(answer.next_cursor)

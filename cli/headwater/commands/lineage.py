@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
@@ -14,8 +14,7 @@ from rich.tree import Tree
 
 from headwater.console import plain_table, shortened
 from headwater.graph_command import Ask, Shown, graph_command
-from headwater.options import DatasetArgument, parse_hops
-from headwater.remote import questions as remote
+from headwater.options import DatasetArgument, hops, parse_hops
 from headwater.show import quality
 from headwater.show.diagram import DiagramFormat, drawn, lineage_diagram
 from headwater.show.names import asset_text, moment_text, transformation_text, via_text
@@ -36,6 +35,9 @@ from headwater_analysis.lineage import (
     Via,
     lineage,
 )
+
+if TYPE_CHECKING:
+    from headwater.remote.server import Server
 
 
 class LineageFormat(StrEnum):
@@ -101,7 +103,7 @@ def _command(direction: LineageDirection, about: str) -> Callable[..., None]:
             limit=ask.limit,
             cursor=ask.cursor,
         )
-        answer = ask(lambda reader: lineage(reader, question), lambda server: remote.lineage(server, question))
+        answer = ask(lambda reader: lineage(reader, question), lambda server: _at_server(server, question))
         if format_ in (LineageFormat.MERMAID, LineageFormat.DOT):
             drawing = drawn(lineage_diagram(answer), DiagramFormat(format_.value))
             return Shown(answer, summary=summary(answer), drawing=drawing)
@@ -110,6 +112,30 @@ def _command(direction: LineageDirection, about: str) -> Callable[..., None]:
 
     command.__doc__ = f"{about}\n\n{_FILTERED}"
     return graph_command(page=100)(command)
+
+
+def _at_server(server: Server, question: LineageQuestion) -> Lineage:
+    asset, column = question.asset, question.column
+    if column is None and question.influence is not None:
+        # Only columns are asked so.
+        asset, _, column = asset.partition("#")
+    filters = question.filters
+    given = {
+        "depth": hops(question.depth),
+        "influence": question.influence,
+        "columns": question.columns or None,
+        "namespace": filters.namespaces,
+        "type": filters.types,
+        "tag": filters.tags,
+        "job": filters.jobs,
+        "as_of": question.as_of,
+        "since": question.since,
+        "quality": question.quality,
+        "limit": question.limit,
+        "cursor": question.cursor,
+    }
+    of = ("columns", asset, column) if column else ("assets", asset)
+    return server.get((*of, question.direction.value.lower()), Lineage, given)
 
 
 _FILTERED = "Namespace, type and tag choose what is listed; what they leave out is passed through all the same."

@@ -105,7 +105,7 @@ def logout(
 def _me(chosen: Chosen) -> Me:
     server = Server(chosen)
     try:
-        return server.get("/me", Me)
+        return server.get(("me",), Me)
     finally:
         server.close()
 

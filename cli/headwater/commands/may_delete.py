@@ -15,7 +15,6 @@ from headwater.errors import CheckFailedError
 from headwater.graph_command import document
 from headwater.graph_reader import answer_of
 from headwater.options import TenantOption, TimeoutOption, complete_dataset
-from headwater.remote import questions as remote
 from headwater.show.declared import consumers_table
 from headwater.show.names import dataset_text, moment_text
 from headwater.trace_options import parse_duration
@@ -54,7 +53,11 @@ def command(
     question = DeletionQuestion(dataset, since, version, HOLDING | frozenset(hold or ()), incomplete=accept_incomplete)
     answered = answer_of(
         lambda reader: may_delete(reader, question),
-        lambda server: remote.may_delete(server, question),
+        lambda server: server.get(
+            ("may-delete",),
+            MayDelete,
+            {"dataset": dataset, "version": version, "since": since, "hold": hold, "incomplete": accept_incomplete},
+        ),
         tenant=tenant,
         timeout_seconds=timeout,
     )

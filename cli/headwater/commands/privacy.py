@@ -15,8 +15,7 @@ from rich.tree import Tree
 from headwater.console import shortened
 from headwater.errors import InputError
 from headwater.graph_command import Ask, Shown, graph_command
-from headwater.options import complete_dataset, parse_hops
-from headwater.remote import questions as remote
+from headwater.options import complete_dataset, hops, parse_hops
 from headwater.show.declared import consumers_table
 from headwater.show.names import dataset_text
 from headwater.show.pages import next_page
@@ -88,7 +87,18 @@ def command(
 
     def at_server(server: Server) -> Privacy:
         with _options_named():
-            return remote.privacy(server, question, page)
+            given = {
+                "dataset": asset,
+                "column": column,
+                "as": as_,
+                "readable": readable,
+                "lower": lower,
+                "threshold": threshold,
+                "depth": hops(page.depth),
+                "limit": page.limit,
+                "cursor": page.cursor,
+            }
+            return server.get(("privacy",), Privacy, given)
 
     answer = ask(answered, at_server)
     return Shown(answer, view(answer, why=why), next_page(answer.next_cursor))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -14,7 +15,7 @@ from rich.console import RenderableType
 from headwater import errors
 from headwater.console import shortened
 from headwater.graph_command import Ask, Shown, graph_command
-from headwater.remote import questions as remote
+from headwater.remote import names as remote
 from headwater.show import batches as show_batches
 from headwater.show import runs as show
 from headwater.show.pages import counted
@@ -22,10 +23,10 @@ from headwater.times import time_if_given
 from headwater.trace_options import parse_duration
 from headwater_analysis import runs as questions
 from headwater_analysis.assets import AssetKind
-from headwater_analysis.errors import AmbiguousError
+from headwater_analysis.errors import AmbiguousError, NotFoundError
 from headwater_analysis.known import KnownKind, Named, RunList, estate_runs, named
 from headwater_analysis.reader import Reader
-from headwater_analysis.runs import IntervalPage, OpenRunPage, Role, RunPage, Turn, UsePage, VersionPage
+from headwater_analysis.runs import IntervalPage, OpenRunPage, Role, RunDetails, RunPage, Turn, UsePage, VersionPage
 from headwater_schemas.events import RunEventType
 
 if TYPE_CHECKING:
@@ -134,10 +135,23 @@ def list_(
         return questions.runs(reader, job=job, dataset=dataset, role=role, **common)
 
     def at_server(server: Server) -> RunPage | RunList:
+        given = {
+            "state": state,
+            "since": common["since"],
+            "until": common["until"],
+            "where": where,
+            "period": only.period,
+            "statement": statement,
+            "rejected": rejected,
+            "limit": ask.limit,
+            "cursor": ask.cursor,
+        }
         if of is None:
-            return remote.estate_runs(server, **common)
+            return server.get(("runs",), RunList, given)
         job, dataset = _named(partial(remote.named, server), of, kind)
-        return remote.runs(server, job=job, dataset=dataset, role=role, **common)
+        if job is not None:
+            return server.get(("jobs", job, "runs"), RunPage, given)
+        return server.get(("assets", str(dataset), "runs"), RunPage, {**given, "role": role})
 
     page = ask(question, at_server)
     return _shown(page, show.table(page.items), "run")
@@ -148,7 +162,7 @@ def _list_open(ask: Ask, job: str | None, older_than: str | None) -> Shown:
     before = None if age is None else now - age
     page = ask(
         lambda reader: questions.open_runs(reader, job=job, before=before, limit=ask.limit, cursor=ask.cursor),
-        lambda server: remote.open_runs(server, job=job, before=before, limit=ask.limit, cursor=ask.cursor),
+        lambda server: server.get(("open-runs",), OpenRunPage, {"job": job, "before": before, **_page(ask)}),
     )
     return _shown(page, show.open_table(page.items, now), "open run")
 
@@ -160,7 +174,7 @@ def show_(
     run: RunArgument,
 ) -> Shown:
     """Show all known facts on one run."""
-    details = ask(lambda reader: questions.run(reader, run), lambda server: remote.run(server, run))
+    details = ask(lambda reader: questions.run(reader, run), lambda server: server.get(("runs", run), RunDetails))
     return Shown(details, show.details(details))
 
 
@@ -173,7 +187,7 @@ def inputs(
     """List the datasets that a run read, and which part of each. Streaming runs: first micro-batch to last."""
     page = ask(
         lambda reader: questions.inputs(reader, run, limit=ask.limit, cursor=ask.cursor),
-        lambda server: remote.inputs(server, run, limit=ask.limit, cursor=ask.cursor),
+        lambda server: server.get(("runs", run, "inputs"), UsePage, _page(ask)),
     )
     return _shown(page, show_batches.uses(page.items), "input")
 
@@ -187,7 +201,7 @@ def outputs(
     """List the datasets that a run wrote, and which part of each. Streaming runs: first micro-batch to last."""
     page = ask(
         lambda reader: questions.outputs(reader, run, limit=ask.limit, cursor=ask.cursor),
-        lambda server: remote.outputs(server, run, limit=ask.limit, cursor=ask.cursor),
+        lambda server: server.get(("runs", run, "outputs"), UsePage, _page(ask)),
     )
     return _shown(page, show_batches.uses(page.items), "output")
 
@@ -211,9 +225,17 @@ def intervals(
     For a job: those of all its runs, and those that were reconciled from a checkpoint.
     """
     whose = {"job": of} if job else {"of": of}
+
+    def at_server(server: Server) -> IntervalPage:
+        given = {"from_batch": from_batch, **_page(ask)}
+        if not job:
+            with contextlib.suppress(NotFoundError):
+                return server.get(("runs", of, "intervals"), IntervalPage, given)
+        return server.get(("jobs", of, "intervals"), IntervalPage, given)
+
     page = ask(
         lambda reader: questions.intervals(reader, **whose, from_batch=from_batch, limit=ask.limit, cursor=ask.cursor),
-        lambda server: remote.intervals(server, **whose, from_batch=from_batch, limit=ask.limit, cursor=ask.cursor),
+        at_server,
     )
     shown = _shown(page, show_batches.table(page.items), "micro-batch", plural="micro-batches")
     if not page.summarized:
@@ -231,7 +253,7 @@ def versions(
     """List versions of a dataset, the latest first, and which run or micro-batch produced each."""
     page = ask(
         lambda reader: questions.versions(reader, dataset, limit=ask.limit, cursor=ask.cursor),
-        lambda server: remote.versions(server, dataset, limit=ask.limit, cursor=ask.cursor),
+        lambda server: server.get(("assets", dataset, "versions"), VersionPage, _page(ask)),
     )
     return _shown(page, show.versions(page.items), "version")
 
@@ -252,10 +274,15 @@ def last_good(
 
     def at_server(server: Server) -> Turn:
         job, dataset = _named(partial(remote.named, server), of, kind)
-        return remote.last_good(server, job=job, dataset=dataset)
+        named = ("assets", str(dataset)) if job is None else ("jobs", job)
+        return server.get((*named, "last-good"), Turn)
 
     turn = ask(question, at_server)
     return Shown(turn, show.turn(turn))
+
+
+def _page(ask: Ask) -> dict[str, Any]:
+    return {"limit": ask.limit, "cursor": ask.cursor}
 
 
 def _shown(

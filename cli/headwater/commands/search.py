@@ -11,7 +11,6 @@ from rich.text import Text
 
 from headwater.console import plain_table, shortened
 from headwater.graph_command import Ask, Shown, graph_command
-from headwater.remote import questions as remote
 from headwater.show.names import asset_text
 from headwater.show.pages import counted
 from headwater_analysis.assets import AssetKind
@@ -52,17 +51,20 @@ def command(
             limit=ask.limit,
             cursor=ask.cursor,
         ),
-        lambda server: remote.search(
-            server,
-            text,
-            kinds=kind or None,
-            owner=owner,
-            tag=tag,
-            column=column,
-            namespace=namespace,
-            fuzzy=fuzzy,
-            limit=ask.limit,
-            cursor=ask.cursor,
+        lambda server: server.get(
+            ("search",),
+            SearchPage,
+            {
+                "q": text,
+                "kind": kind,
+                "owner": owner,
+                "tag": tag,
+                "column": column,
+                "namespace": namespace,
+                "fuzzy": fuzzy,
+                "limit": ask.limit,
+                "cursor": ask.cursor,
+            },
         ),
     )
     return Shown(page, view(page), summary(page))

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from headwater.console import plain_table, shortened
 from headwater.graph_command import Ask, Shown, graph_command
-from headwater.remote import questions as remote
+from headwater.remote import names as remote
 from headwater.show import runs as show_runs
 from headwater.show.declared import consumers_table, contradiction_text, declared_table, stated
 from headwater.show.names import LONGEST_PATH, asset_text, moment_text, span_text, transformation_text

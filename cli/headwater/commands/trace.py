@@ -11,8 +11,7 @@ import typer
 
 from headwater.errors import InputError
 from headwater.graph_command import Ask, Shown, graph_command
-from headwater.options import complete_dataset, parse_hops
-from headwater.remote import questions as remote
+from headwater.options import complete_dataset, hops, parse_hops
 from headwater.show.diagram import DiagramFormat, drawn, trace_diagram
 from headwater.show.pages import FittedView
 from headwater.show.trace import summary, tree
@@ -24,6 +23,7 @@ from headwater.trace_options import (
     complete_path,
     parse_duration,
     parse_records,
+    records_parameters,
 )
 from headwater_analysis.reader import Reader
 from headwater_analysis.trace import Archived, Path, Starts, Trace, TraceDirection, VersionOf, trace
@@ -96,7 +96,8 @@ def command(
     def at_server(server: Server) -> Trace:
         if archive is not None:
             raise InputError("--archive goes with a database: no server reads an archive.")
-        return remote.trace(server, start, **common)
+        given = {**records_parameters(start), **common, "depth": hops(common["depth"])}
+        return server.get(("traces",), Trace, given)
 
     found = ask(question, at_server)
     if format_ is TraceFormat.TREE:

@@ -4,5 +4,5 @@ choice      the server that is asked, and the credential for it: variables, else
 logins      file of log-ins
 device      log-in of a person by the device flow of an OpenID Connect provider
 server      requests, answers and problems of a server
-questions   the HTTP request of each question
+names       what a name stands for; other questions stand with their commands
 """

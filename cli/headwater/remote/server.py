@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import Enum
 from http import HTTPStatus
 from typing import Any, Final, NoReturn, TypeVar
+from urllib.parse import quote
 
 import httpx2
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import to_jsonable_python
 
 from headwater.console import console, shortened
 from headwater.errors import ConfigurationError, HeadwaterError, InputError, UnreachableError
@@ -24,7 +26,7 @@ with without("numpy", "pandas"):
 
 T = TypeVar("T")
 
-BELOW: Final = "/api/v1"
+_BELOW: Final = "/api/v1"
 _CONNECT_SECONDS: Final = 10.0
 _ANSWER_SECONDS: Final = 300.0
 """Longest wait for an answer; the server's own limit is shorter."""
@@ -96,13 +98,13 @@ class Server:
         """Close the connections."""
         self._client.close()
 
-    def get(self, path: str, answer: type[T], parameters: Mapping[str, Any] | None = None) -> T:
+    def get(self, path: Sequence[str], answer: type[T], parameters: Mapping[str, Any] | None = None) -> T:
         """Answer of a GET.
 
         Args:
-            path: path below `/api/v1`, escaped.
+            path: parts of the path below `/api/v1`, not escaped.
             answer: dataclass of the answer.
-            parameters: query parameters; those that are None or empty aren't sent.
+            parameters: query parameters; those that are None or empty aren't sent, spans are sent as seconds.
 
         Raises:
             NotFoundError, AmbiguousError, QuestionError: see `headwater_analysis.errors`.
@@ -112,16 +114,18 @@ class Server:
         """
         return self._ask("GET", path, answer, parameters or {}, None)
 
-    def post(self, path: str, answer: type[T], body: Any, parameters: Mapping[str, Any] | None = None) -> T:
-        """Answer of a POST; see `get`."""
+    def post(self, path: Sequence[str], answer: type[T], body: Any, parameters: Mapping[str, Any] | None = None) -> T:
+        """Answer of a POST; see `get`. The body is a dataclass or of JSON's types."""
         return self._ask("POST", path, answer, parameters or {}, body)
 
-    def _ask(self, method: str, path: str, kind: type[T], parameters: Mapping[str, Any], body: Any) -> T:
+    def _ask(self, method: str, path: Sequence[str], kind: type[T], parameters: Mapping[str, Any], body: Any) -> T:
         given = {name: value for name, sent in parameters.items() if (value := _sent(sent)) not in (None, [])}
         if self._timeout_seconds is not None:
             given["timeout"] = _sent(self._timeout_seconds)
+        sent = None if body is None else to_jsonable_python(body)
         with self._reached(), console.status("Asking the server"):
-            response = self._client.request(method, f"{self._chosen.url}{BELOW}{path}", params=given, json=body)
+            url = "/".join([f"{self._chosen.url}{_BELOW}", *(quote(part, safe="") for part in path)])
+            response = self._client.request(method, url, params=given, json=sent)
         if response.status_code != HTTPStatus.OK:
             self._refuse(response)
         try:
@@ -217,6 +221,8 @@ def _sent(value: Any) -> Any:
             return str(value.value)
         case datetime():
             return value.isoformat()
+        case timedelta():
+            return str(value.total_seconds())
         case Sequence():
             return [_sent(each) for each in value]
         case _:

@@ -49,7 +49,7 @@ def answering(status: int, content: Any, monkeypatch: pytest.MonkeyPatch) -> lis
 
 
 def ask(token: str | None = None) -> Any:
-    return server.Server(Chosen(HOME, SecretStr(token) if token else None, "URL")).get("/search", SearchPage)
+    return server.Server(Chosen(HOME, SecretStr(token) if token else None, "URL")).get(("search",), SearchPage)
 
 
 def test_a_server_is_chosen_before_a_database_and_a_log_in_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
