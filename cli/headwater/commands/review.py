@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from importlib import metadata
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from headwater.console import JsonOption, console
 from headwater.errors import CheckFailedError, InputError
 from headwater.graph_command import dated, document
-from headwater.graph_reader import asking, translated
+from headwater.graph_reader import Answered, answer_of, asking, translated
 from headwater.lean_imports import without
 from headwater.options import TenantOption, TimeoutOption, complete_dataset
+from headwater.remote.choice import chosen_server
 from headwater.reviewing import DeclaredTables, Script, at_revision, run_both, scratch, tables_of
 from headwater.show import job_review as show_job
 from headwater.show import review as show
@@ -37,6 +38,9 @@ with without("numpy", "pandas"):
     from headwater_review.reading.files import read_schema
     from headwater_review.schema import Schema
     from headwater_review.schema_review import Question, Review, review
+
+if TYPE_CHECKING:
+    from headwater.remote.server import Server
 
 STDOUT: Final = "-"
 _SCRIPT: Final = ".py"
@@ -144,6 +148,10 @@ def command(
     if files[0].endswith(_SCRIPT):
         if dataset or at is not None or table or rename:
             raise InputError("--dataset, --at, --table and --rename are for schemas: of a script, its plan has them.")
+        if not no_graph and chosen_server() is not None:
+            raise InputError(
+                "A server reviews schemas, not scripts.", fix="Name a database, or judge without the graph: --no-graph."
+            )
         versions = _Versions(files, against, tables, tuple(py_files or ()), time_limit)
         judged_by = _policy(policy)
         with contextlib.nullcontext() if no_graph else asking(tenant=tenant, timeout_seconds=timeout) as reader:
@@ -159,16 +167,46 @@ def command(
         raise InputError(f"{len(files)} files: review takes the old and the new schema, or the new one alone.")
     if no_graph and len(files) < 2:
         raise InputError("One schema alone, and the graph isn't asked.", fix="Name the old one before it.")
-    *olds, new = [_schema(file, table) for file in files]
-    question = Question(dataset or files[-1], new, olds[0] if olds else None, _renames(rename or []), at)
+    *old_text, new_text = [_content(file) for file in files]
+    *old, new = [_schema(file, text, table) for file, text in zip(files, (*old_text, new_text), strict=True)]
+    question = Question(dataset or files[-1], new, old[0] if old else None, _renames(rename or []), at)
     judged_by = _policy(policy)
-    with contextlib.nullcontext() if no_graph else asking(tenant=tenant, timeout_seconds=timeout) as reader:
-        try:
-            found = review_schemas(question) if reader is None else review(reader, question, judged_by)
-        except QuestionError as error:
-            raise InputError(f"{_OPTIONS.get(error.field, error.field)}: {visible(str(error))}") from error
-    _print(found, reports, show, NOT_REPORTED if reader is None else reader.freshness)
-    _judge(found, fail_on)
+    if no_graph:
+        with _options_named():
+            answered = Answered(review_schemas(question), NOT_REPORTED)
+    else:
+        body = {"new": new_text, "old": next(iter(old_text), None), "table": table}
+        answered = answer_of(
+            partial(_of_graph, question, judged_by),
+            partial(_of_server, question, body, judged_by),
+            tenant=tenant,
+            timeout_seconds=timeout,
+        )
+    _print(answered.answer, reports, show, answered.graph)
+    _judge(answered.answer, fail_on)
+
+
+def _of_graph(question: Question, policy: Policy | None, reader: Reader) -> Review:
+    with _options_named():
+        return review(reader, question, policy)
+
+
+def _of_server(question: Question, body: dict[str, Any], policy: Policy | None, server: Server) -> Review:
+    if policy is not None:
+        raise InputError("--policy is for a database; a server judges by its own policy.")
+    named = {"dataset": question.dataset, "renames": question.renames, "at": question.at}
+    with _options_named():
+        found = server.post(("review",), Review, {**body, **named})
+    # The server knows no names of files.
+    return replace(found, new=question.new.source, old=question.old.source if question.old else found.old)
+
+
+@contextlib.contextmanager
+def _options_named() -> Iterator[None]:
+    try:
+        yield
+    except QuestionError as error:
+        raise InputError(f"{_OPTIONS.get(error.field, error.field)}: {visible(str(error))}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +241,7 @@ class _Versions:
             if not (script.endswith(_SCRIPT) and os.path.isfile(script)):  # noqa: PTH113 - as of `complete_path`
                 raise InputError(f"{visible(script)} isn't a script (.py) that is there.")
         known = {} if self.tables is None else tables_of(self.tables)
-        graph = None if reader is None else functools.partial(declared_columns, reader)
+        graph = None if reader is None else partial(declared_columns, reader)
         declared = DeclaredTables(known, graph)
         new = Script(Path(scripts[-1]), scripts[-1])
         with scratch() as folder:
@@ -215,22 +253,32 @@ class _Versions:
         return review_job(reader, before, after, policy)
 
 
-def _schema(file: str, table: str | None) -> Schema:
-    """The schema of a file.
+def _content(file: str) -> str:
+    """The text of a file.
 
     Raises:
-        InputError: it can't be read, or is no schema: with line and field.
+        InputError: it can't be read.
     """
     try:
         with Path(file).open("rb") as opened:
             content = opened.read(_MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:
             raise InputError(f"{visible(file)} is larger than {_MOST_BYTES:,} bytes: that is no schema.")
-        return read_schema(file, content.decode("utf-8-sig"), table)
+        return content.decode("utf-8-sig")
     except OSError as error:
         raise InputError(f"{visible(file)} can't be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{visible(file)} isn't UTF-8 at byte {error.start}.") from error
+
+
+def _schema(file: str, text: str, table: str | None) -> Schema:
+    """The schema of a file with this text.
+
+    Raises:
+        InputError: it is no schema; with line and field.
+    """
+    try:
+        return read_schema(file, text, table)
     except DeclarationError as error:
         raise InputError("\n".join(visible(str(problem)) for problem in error.problems)) from error
 

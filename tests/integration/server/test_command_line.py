@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -57,6 +58,9 @@ QUESTIONS = {
     "diff of one side twice": ("diff", "--before", "2013-01-01", "--before-run", "x"),
     "privacy": ("privacy", "flights.departed", "--column", "value.tailnum", "--as", "pii", "--why"),
     "privacy, threshold": ("privacy", "--all", "--lower"),
+    "review": ("review", "--dataset", "flights.departed", "{ddl}", "--fail-on", "breaking"),
+    "review of two": ("review", "--dataset", "flights.departed", "{ddl}", "{ddl}", "--at", ""),
+    "review of no column": ("review", "--dataset", "flights.departed", "{ddl}", "--at", "nothing"),
     "check": ("check",),
     "check one rule": ("check", "--rule", "nothing"),
     "may-delete": ("may-delete", "flights.departed", "--within", "3650d", "--hold", "gold"),
@@ -79,9 +83,13 @@ def test_a_server_is_asked_as_the_database_is(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     subtests: pytest.Subtests,
+    tmp_path: Path,
 ) -> None:
+    ddl = tmp_path / "new.ddl"
+    ddl.write_text("flight INT, tailnum STRING", encoding="utf-8")
+
     def printed(*arguments: str) -> tuple[int, str, str]:
-        status = main([*arguments])
+        status = main([each.format(ddl=ddl) for each in arguments])
         captured = capsys.readouterr()
         # The first line of stderr names what is asked.
         said = [line for line in captured.err.splitlines() if not line.startswith(("Neo4j ", "Server "))]

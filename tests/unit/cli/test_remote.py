@@ -185,6 +185,7 @@ def test_no_server_answers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
         ["check", "--exemptions", "{file}"],
         ["trace", "orders", "0", "1", "--archive", "/archive"],
         ["trace", "orders", "0:1", "1:2025-01-31T12:00"],
+        ["review", "old.py", "new.py"],
     ],
 )
 def test_what_only_a_database_answers_is_refused(
