@@ -106,7 +106,7 @@ def answers(target: Neo4jTarget, asked: Sequence[Question], visible: Visible | N
             method, _, template = each.operation.rpartition(" ")
             for name, value in each.path:
                 template = template.replace(f"{{{name}}}", quote(value, safe=""))
-            answer = client.request(method or "GET", f"/api/v1{template}", params=dict(each.query), json=each.body)
+            answer = client.request(method or "GET", f"/api/v1{template}", params=list(each.query), json=each.body)
             yield answer.status_code, answer.text, answer.headers.get("etag", "")
 
 
@@ -130,6 +130,14 @@ def ends_of_runs(driver: Driver, visible: Visible) -> list[dict[str, Any]]:
         {**row["end"], "inferred_by": row["end"]["inferred_by"] if is_shown(given, row["job"], row["scope"]) else None}
         for row in rows
     ]
+
+
+def conflicts_of_runs(driver: Driver) -> list[dict[str, str]]:
+    """Runs whose reports of micro-batches conflict with another's: that they do is told, also by hidden positions."""
+    rows, *_ = driver.execute_query(
+        "MATCH (s:HwSegment)-[:IN_RUN {batches: 0}]->(r:HwRun) RETURN s.key AS segment, r.key AS run"
+    )
+    return [row.data() for row in rows]
 
 
 def is_shown(given: Mapping[str, list[str]], asset: str, scope: str) -> bool:
@@ -157,10 +165,15 @@ def compare(driver: Driver, target: Neo4jTarget, events: Sequence[LineageEvent],
     writer.ensure_schema()
     writer.apply(fold(list(events)))
     to_asker = list(answers(target, asked, visible))
-    ends = ends_of_runs(driver, visible)
+    ends, conflicts = ends_of_runs(driver, visible), conflicts_of_runs(driver)
     delete_nodes(driver)
     writer.apply(without(events, hidden))
     driver.execute_query("UNWIND $ends AS end MATCH (r:HwRun {key: end.key}) SET r += end", ends=ends)
+    driver.execute_query(
+        "UNWIND $conflicts AS each MATCH (s:HwSegment {key: each.segment}), (r:HwRun {key: each.run}) "
+        "MERGE (s)-[x:IN_RUN]->(r) ON CREATE SET x.batches = 0",
+        conflicts=conflicts,
+    )
     of_the_rest = list(answers(target, asked, Visible(frozenset(assets(events).values()))))
     return [
         f"{question}: {differing(given, wanted)}"
