@@ -27,6 +27,7 @@ class Command:
 _STACK = "Start: Kafka, Neo4j and a demo on this machine"
 _CAPTURE = "Bring lineage in"
 _ASK = "Ask the graph"
+_WHERE = "Ask a server elsewhere, not a database"
 _DECIDE = "Decide: changes, privacy, deletion, rules"
 _EXCHANGE = "Hand lineage to other programs"
 _OPERATE = "Operate Headwater"
@@ -92,18 +93,6 @@ COMMANDS: dict[str, Command] = {
         "Show all known facts on a dataset, a column, a job, a run or a consumer.",
         extra="materializer",
     ),
-    "login": Command(
-        "headwater.commands.login",
-        _ASK,
-        "Log in to a server: from then on questions go there, without a password or address of the database.",
-        extra="materializer",
-    ),
-    "logout": Command(
-        "headwater.commands.login",
-        _ASK,
-        "Forget the credential for a server, and ask it no longer. The token itself stays valid until it is revoked.",
-        extra="materializer",
-    ),
     "search": Command(
         "headwater.commands.search",
         _ASK,
@@ -151,6 +140,18 @@ COMMANDS: dict[str, Command] = {
         _ASK,
         "Answer questions to the graph over HTTP, and draw lineage on a page, until stopped.",
         extra="api",
+    ),
+    "login": Command(
+        "headwater.commands.login",
+        _WHERE,
+        "Log in to a server: from then on questions go there, without a password or address of the database.",
+        extra="materializer",
+    ),
+    "logout": Command(
+        "headwater.commands.login",
+        _WHERE,
+        "Forget the credential for a server, and ask it no longer. The token itself stays valid until it is revoked.",
+        extra="materializer",
     ),
     "impact": Command(
         "headwater.commands.impact",

@@ -59,9 +59,9 @@ CALL () {
   UNWIND $given.nodes AS node
   MATCH (a)-[:GOES_INTO*0..1]->()-[f:FEEDS]->(b) WHERE id(a) = node
   RETURN collect(node) AS sources, collect(id(b)) AS targets, collect(id(f)) AS edges, collect(f.job) AS jobs,
-    collect(DISTINCT b) AS fed
+    collect(coalesce(f.possible AND f.declared IS NULL, false)) AS possible, collect(DISTINCT b) AS fed
 }
-RETURN sources, targets, edges, jobs, [b IN fed | id(b)] AS nodes, [b IN fed | b.key] AS keys,
+RETURN sources, targets, edges, jobs, possible, [b IN fed | id(b)] AS nodes, [b IN fed | b.key] AS keys,
   [b IN fed | coalesce(b.type, '')] AS types, [b IN fed | coalesce(b.criticality, '')] AS criticalities
 
 // hops: Hops of a page: the job, and its transformation

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import NamedTuple, Protocol, TypeAlias
 
 from headwater_analysis.families import Families
@@ -91,6 +92,16 @@ class ImpactGraph(Protocol):
 
     def critical_jobs(self, jobs: Iterable[str], /) -> Mapping[str, JobInput]:
         """Jobs among these, by key, that have a criticality."""
+
+
+def _each_once(feeds: list[Feed], possible: Sequence[bool]) -> list[Feed]:
+    """Keep one of several edges of a job between two datasets, under other names of theirs; if possible a sure one."""
+    if len({(source, target, job) for source, target, _, job in feeds}) == len(feeds):
+        return feeds
+    once: dict[tuple[int, int, str], Feed] = {}
+    for feed, _ in sorted(zip(feeds, possible, strict=True), key=itemgetter(1)):
+        once.setdefault((feed[0], feed[1], feed[3]), feed)
+    return list(once.values())
 
 
 class StoredGraph:
@@ -207,7 +218,7 @@ class StoredGraph:
             return []
         self._identities.learn(nodes, datasets=True)
         asked = self._identities.expanded(nodes)
-        sources, targets, edges, jobs, *fed = self._tx.one("impact/feeds", nodes=asked).values()
+        sources, targets, edges, jobs, possible, *fed = self._tx.one("impact/feeds", nodes=asked).values()
         # Neo4j looks up these nodes while Python judges this level.
         self._inputs.expect(
             jobs if InputGroup.JOBS in self._groups else (), nodes if InputGroup.PUBLICATION in self._groups else ()
@@ -216,9 +227,10 @@ class StoredGraph:
             if node not in self._raw:
                 self._raw[node] = AssetFacts(key, node, type_, criticality)
         if not self._identities.any:
-            return list(zip(sources, targets, edges, jobs, strict=True))
+            return _each_once(list(zip(sources, targets, edges, jobs, strict=True)), possible)
         hops = self._identities.hops(nodes, sources, targets, edges)
-        return [(source, target, edges[n], jobs[n]) for n, source, target in hops]
+        feeds = [(source, target, edges[n], jobs[n]) for n, source, target in hops]
+        return _each_once(feeds, [possible[n] for n, _, _ in hops])
 
     def unseen(self, made: Iterable[tuple[str, int]], /) -> set[tuple[str, int]]:
         """See `ImpactGraph`."""

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from headwater_analysis.impact import Cause, ChangeType, SchemaChange, default_policy
-from headwater_analysis.impact.graph import AssetFacts, Feed, StoredColumnEdge
+from headwater_analysis.impact.graph import AssetFacts, Feed, StoredColumnEdge, _each_once
 from headwater_analysis.impact.moves import ChangeStart
 from headwater_analysis.impact.policy import SEVERITIES, Severity, default_policy_text, parse_policy
 from headwater_analysis.impact.policy_inputs import ConsumerInput, InputGroup, JobInput, SeverityInputs
 from headwater_analysis.impact.spread import HitStep, ImpactSpread, spread
-
-if TYPE_CHECKING:
-    import pytest
 
 # Datasets 0 to 4; dataset d has columns 10 d + 11 and 10 d + 12.
 DATASETS = range(5)
@@ -354,3 +352,11 @@ def test_a_job_that_fails_writes_nothing_at_all() -> None:
         2: (Cause.JOB, breaking),
         3: (Cause.FLOW, degraded),
     }
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_edges_under_several_names_a_sure_one_is_shown(order: int) -> None:
+    edges = [((1, 2, 7, "j"), True), ((1, 2, 8, "j"), False), ((1, 3, 9, "j"), True), ((1, 2, 5, "k"), True)]
+    feeds, possible = zip(*edges[::order], strict=True)
+    assert sorted(_each_once([*feeds], possible)) == [(1, 2, 5, "k"), (1, 2, 8, "j"), (1, 3, 9, "j")]
+    assert _each_once([*feeds[:1]], possible[:1]) == [*feeds[:1]]

@@ -63,17 +63,17 @@ def test_several_that_begin_so() -> None:
 
 
 def test_a_name_of_a_job_and_a_dataset_offers_kind() -> None:
-    read = Mock(side_effect=AmbiguousError("Both are called so.", candidates=("job 01ab", "dataset 02cd")))
+    find = Mock(side_effect=AmbiguousError("Both are called so.", candidates=("job 01ab", "dataset 02cd")))
     with pytest.raises(errors.InputError) as offered:
-        _named(Mock(read=read), "a", None)
+        _named(find, "a", None)
     assert "--kind job or --kind dataset" in offered.value.fix
     assert offered.value.nearest == ("01ab", "02cd")
 
 
 def test_a_name_of_several_jobs_stays_ambiguous() -> None:
-    read = Mock(side_effect=AmbiguousError("Both are called so.", candidates=("ns/a", "other/a")))
+    find = Mock(side_effect=AmbiguousError("Both are called so.", candidates=("ns/a", "other/a")))
     with pytest.raises(AmbiguousError):
-        _named(Mock(read=read), "a", None)
+        _named(find, "a", None)
 
 
 def test_what_an_id_may_begin_with(subtests: pytest.Subtests) -> None:

@@ -38,6 +38,8 @@ READS = {
 OTHERS = {
     "serve": "records each request by itself",
     "run": "runs in a Spark driver; what its job writes is on the events topic",
+    "login": "changes a file of the user alone; the server records what is asked",
+    "logout": "the same",
     "audit key": "makes the key without which the configured audit can't be opened yet",
 }
 """Commands without a record ⇒ why."""

