@@ -1,4 +1,4 @@
-"""Where questions are asked: at a server, or at the graph's database.
+"""Choice of where questions are asked: at a server, or at the graph's database.
 
 1. the server of HEADWATER_URL, with HEADWATER_TOKEN or what `headwater login` has for it;
 2. the database of a setting, HEADWATER_NEO4J_URI or a file's;

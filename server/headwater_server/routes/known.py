@@ -163,7 +163,7 @@ def what_is_named(
         list[Annotated[KnownKind, AnyCase]] | None, Query(description="Kinds to look for; by default all.")
     ] = None,
 ) -> Response:
-    """What a name stands for: datasets and jobs first, then columns, consumers, and runs by how their ids begin."""
+    """Thing that a name stands for: a dataset or job, else a column, a consumer, or a run by how its id begins."""
     return ask(lambda reader: named(reader, name, kind or ()))
 
 
