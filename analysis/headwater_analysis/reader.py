@@ -22,7 +22,7 @@ from headwater_analysis.filtered import filtered
 from headwater_analysis.freshness import NOT_REPORTED, GraphState, TopicEnds, freshness, not_asked
 from headwater_analysis.settings import DEFAULT_STALE_SECONDS, DEFAULT_TENANT, DEFAULT_TIMEOUT_SECONDS
 from headwater_analysis.visibility import Visible
-from headwater_graph.connection import Neo4jTarget, connect
+from headwater_graph.connection import CERTIFICATE_SETTINGS, Neo4jTarget, connect, untrusted_certificate
 from headwater_graph.schema import GRAPH_VERSION, version_mismatch
 from headwater_graph.statement_files import load
 
@@ -321,6 +321,8 @@ class Reader:
             return GraphRefusedError(
                 f"Neo4j at {uri} has no database {self._target.database!r}.", setting="HEADWATER_NEO4J_DATABASE"
             )
+        if (untrusted := untrusted_certificate(error, uri)) is not None:
+            return GraphRefusedError(f"{untrusted}.", setting=CERTIFICATE_SETTINGS)
         if isinstance(error, ConfigurationError):
             return GraphRefusedError(f"{uri!r} is no address of a Neo4j.", setting="HEADWATER_NEO4J_URI")
         if _NO_INDEX in str(error):

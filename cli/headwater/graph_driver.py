@@ -16,6 +16,7 @@ with without("numpy", "pandas"):
     from neo4j import GraphDatabase, NotificationMinimumSeverity
     from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
+    from headwater_graph.connection import CERTIFICATE_SETTINGS, untrusted_certificate
     from headwater_graph.schema import GraphVersionMismatch, require_version, version_mismatch
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ def graph_driver(settings: Neo4jSettings) -> Iterator[Driver]:
     except (neo4j.exceptions.ConfigurationError, ValueError) as error:
         raise InputError(f"{uri!r} is no address of a Neo4j.", fix="Check HEADWATER_NEO4J_URI.") from error
     except DriverError as error:
+        if (untrusted := untrusted_certificate(error, uri)) is not None:
+            raise ConfigurationError(f"{untrusted}.", fix=f"Check {CERTIFICATE_SETTINGS}.") from error
         raise UnreachableError(
             f"Neo4j doesn't answer at {uri}.",
             fix="Start it with `headwater up`, or check HEADWATER_NEO4J_URI.",

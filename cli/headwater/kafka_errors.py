@@ -7,41 +7,66 @@ from collections.abc import Iterator
 
 from confluent_kafka import KafkaException
 
+from headwater.connection import client_config, require_servers
 from headwater.errors import ConfigurationError, HeadwaterError, UnreachableError
 from headwater_schemas.errors import FatalError, LineageError, TransientError
 from headwater_schemas.kafka.errors import kafka_failure
+from headwater_schemas.kafka.settings import KafkaSettings
+from headwater_schemas.topics import ensure_topics
+
+# A refused connection shows within a round trip; librdkafka's first attempts are up to 0.1 s apart.
+_PROBE_SECONDS = 3.0
 
 
 @contextlib.contextmanager
-def asking_kafka(servers: str, *, doing: str) -> Iterator[None]:
+def asking_kafka(kafka: KafkaSettings, *, doing: str) -> Iterator[None]:
     """Convert the clients' errors within the block to exit codes with a fix.
 
     Args:
-        servers: the bootstrap servers, for the message.
+        kafka: settings of the clients.
         doing: attempted operation, as in "reading lineage.events".
 
     Raises:
+        NotConfiguredError: no Kafka is configured.
         UnreachableError: the brokers don't answer.
         ConfigurationError: they refuse until a person changes a setting.
     """
+    servers = require_servers(kafka)
     try:
         yield
     except KafkaException as error:
-        raise _end(kafka_failure(error, servers=servers, doing=doing)) from error
+        raise _end(kafka_failure(error, servers=servers, doing=doing), kafka) from error
     except LineageError as error:
         if not (error.retryable or isinstance(error, FatalError)):
             raise
-        raise _end(error) from error
+        raise _end(error, kafka) from error
     except TimeoutError as error:
-        raise _end(TransientError(f"Kafka at {servers} doesn't answer, {doing}: {error}")) from error
+        raise _end(TransientError(f"Kafka at {servers} doesn't answer, {doing}: {error}"), kafka) from error
 
 
-def _end(error: LineageError) -> HeadwaterError:
+def _end(error: LineageError, kafka: KafkaSettings) -> HeadwaterError:
+    if not isinstance(error, FatalError):
+        error = refusal(kafka) or error
     if isinstance(error, FatalError):
         return refused(error)
     return UnreachableError(
         f"{str(error).rstrip('.')}.", fix="Start it with `headwater up`, or check HEADWATER_KAFKA_BOOTSTRAP_SERVERS."
     )
+
+
+def refusal(kafka: KafkaSettings) -> FatalError | None:
+    """Connect once more, and return the reason why the brokers refuse this client; None if they don't.
+
+    A request that fails because no connection is let in fails like one to a broker that isn't there. Only the client's
+    own error callback has the reason.
+    """
+    try:
+        ensure_topics(client_config(kafka), [], timeout_seconds=_PROBE_SECONDS)
+    except FatalError as found:
+        return found
+    except LineageError:
+        return None
+    return None
 
 
 def refused(error: FatalError) -> ConfigurationError:

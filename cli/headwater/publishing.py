@@ -36,7 +36,7 @@ def publish(settings: Settings, events: Iterable[LineageEvent]) -> int:
     names, servers = settings.topic.names(), require_servers(settings.kafka)
     count = 0
     with (
-        asking_kafka(servers, doing=f"publishing to {names.events}"),
+        asking_kafka(settings.kafka, doing=f"publishing to {names.events}"),
         Publisher(publisher_settings(settings), names) as publisher,
     ):
         for event in events:

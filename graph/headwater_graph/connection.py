@@ -1,8 +1,9 @@
-"""Connection to Neo4j: address of the graph, and a driver, for writing and for questions."""
+"""Connection to Neo4j: address of the graph, a driver for writing and for questions, and refused certificates."""
 
 from __future__ import annotations
 
 import logging
+import ssl
 from dataclasses import dataclass
 
 from neo4j import Driver, GraphDatabase, NotificationMinimumSeverity
@@ -25,6 +26,27 @@ class Neo4jTarget:
 
     def __repr__(self) -> str:
         return f"Neo4jTarget({self.uri!r}, {self.user!r}, …, {self.database!r})"
+
+
+CERTIFICATE_SETTINGS = "HEADWATER_NEO4J_URI, SSL_CERT_FILE"
+"""Settings to check where `untrusted_certificate` returns a reason."""
+
+
+def untrusted_certificate(error: BaseException, uri: str) -> str | None:
+    """Explain an error of the driver that comes from Neo4j's certificate, with the fix; None for any other error.
+
+    The driver raises the same error for a certificate that it doesn't trust as for a server that isn't there, and
+    keeps OpenSSL's as its cause.
+    """
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, ssl.SSLCertVerificationError):
+        cause = cause.__cause__ or cause.__context__
+    if cause is None:
+        return None
+    return (
+        f"Neo4j at {uri} has a certificate that isn't trusted: {cause.verify_message}. Renew it on the server, or name "
+        "the file of its authority in SSL_CERT_FILE and start again"
+    )
 
 
 def connect(target: Neo4jTarget, *, user_agent: str, retry_seconds: float, pool_size: int = 100) -> Driver:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Self
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
 
 from headwater_schemas.avro_schema import AvroSchema, released_schemas
-from headwater_schemas.errors import LineageError, SchemasUnavailableError
-from headwater_schemas.kafka.errors import credentials_refused, refuses_credentials
+from headwater_schemas.errors import FatalError, LineageError, SchemasUnavailableError
+from headwater_schemas.kafka.errors import concerns_group, credentials_refused, kafka_failure, refuses_credentials
 
 if TYPE_CHECKING:
     from confluent_kafka import Message
@@ -71,7 +71,7 @@ class SchemaStore:
 
         Raises:
             SchemasUnavailableError: it isn't known here, and the topic can't be read to its end now.
-            CredentialsRefusedError: likewise, because the brokers refuse the credentials.
+            CredentialsRefusedError: likewise, because the brokers refuse the credentials, or reading the topic.
         """
         if (schema := self._known.get(fingerprint)) is not None:
             return schema
@@ -188,6 +188,8 @@ class SchemaStore:
             return
         error, partition, offset = message.error(), message.partition(), message.offset()
         at_end = error is not None and error.code() == KafkaError._PARTITION_EOF  # noqa: SLF001 - librdkafka's name
+        if concerns_group(error):
+            return
         if error is not None and not at_end:
             raise KafkaException(error)
         if partition is None or offset is None:
@@ -222,4 +224,8 @@ class SchemaStore:
         servers = self._conf.get("bootstrap.servers")
         if self._refused is not None:
             return credentials_refused(self._refused, servers=str(servers))
+        if isinstance(
+            failure := kafka_failure(error, servers=str(servers), doing=f"reading {self._topic}"), FatalError
+        ):
+            return failure
         return SchemasUnavailableError(f"topic {self._topic} at {servers} can't be read: {error.str()}")

@@ -42,6 +42,7 @@ BROKER_DEFAULT = -1
 # can't result from a prefix, because each name has a suffix.
 _LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
 _LONGEST_NAME = 249
+_FORBIDDEN = {KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.CLUSTER_AUTHORIZATION_FAILED}
 _FOREVER = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
 
 
@@ -254,9 +255,12 @@ def _create(
                 continue  # another process was faster
             if error.retriable() or error.code() in {KafkaError._TIMED_OUT, KafkaError._TRANSPORT}:  # noqa: SLF001
                 raise _unreachable(error, conf, []) from failure
-            raise TopicsUnusableError(
-                f"topic {name} can't be created: {error.str()}", setting=_setting(error)
-            ) from failure
+            hidden = (
+                ". Create it as a user who may; or if it is there, let this user see it by an ACL for Describe, as "
+                "docs/kafka-security.md lists them"
+            )
+            text = f"{error.str().rstrip('.')}{hidden}" if error.code() in _FORBIDDEN else error.str()
+            raise TopicsUnusableError(f"topic {name} can't be created: {text}", setting=_setting(error)) from failure
         created.append(name)
     return tuple(created)
 

@@ -118,6 +118,7 @@ def issuer() -> Iterator[Issuer]:
             assert found.answering.wait(patience(60))
             body = json.dumps(found.document(self.path)).encode()
             self.send_response(found.status)
+            self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)

@@ -183,14 +183,14 @@ def _lines(
 
 
 def _of_topic(settings: Settings, truncated: Callable[[str], None]) -> Iterator[PlacedLine]:
-    from headwater.connection import client_config, require_servers
+    from headwater.connection import client_config
     from headwater.kafka_errors import asking_kafka
     from headwater_consumers.kafka.offsets import OffsetReader
     from headwater_consumers.kafka.topic_reader import records_to_end
     from headwater_schemas.kafka.client import quiet
 
     name, client = settings.topic.names().audit, quiet(client_config(settings.kafka))
-    with asking_kafka(require_servers(settings.kafka), doing=f"reading {name}"):
+    with asking_kafka(settings.kafka, doing=f"reading {name}"):
         for bounds in OffsetReader(client, group="").bounds(name, timeout_seconds=10.0):
             if bounds.begin:
                 truncated(f"{name}[{bounds.partition.number}]@{bounds.begin}")

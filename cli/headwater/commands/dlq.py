@@ -14,7 +14,7 @@ import typer
 from rich.console import Group, RenderableType
 
 from headwater.confirming import YesOption, confirm, require_stopped
-from headwater.connection import client_config, require_servers
+from headwater.connection import client_config
 from headwater.console import JsonOption, console, plain_table, shortened
 from headwater.decoding import event_decoder
 from headwater.errors import CheckFailedError, InputError, SubjectNotFoundError
@@ -319,7 +319,7 @@ def _kafka() -> Iterator[tuple[_Topics, Settings]]:
     """The topics of the settings."""
     settings = connected_settings(kafka=True)
     names = settings.topic.names()
-    with asking_kafka(require_servers(settings.kafka), doing=f"reading {names.dead_letters}"):
+    with asking_kafka(settings.kafka, doing=f"reading {names.dead_letters}"):
         yield _Topics(client_config(settings.kafka), names.events, names.dead_letters), settings
 
 

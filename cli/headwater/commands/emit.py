@@ -224,7 +224,7 @@ class _Nowhere:
 
 def _publish(files: list[str], settings: Settings, done: EmissionCounts, correct: str | None) -> None:
     servers, names = require_servers(settings.kafka), settings.topic.names()
-    with asking_kafka(servers, doing=f"publishing to {names.events}"):
+    with asking_kafka(settings.kafka, doing=f"publishing to {names.events}"):
         # Opening it creates nothing. Checked first, so that the command ends at once with the right status if no broker
         # answers.
         ensure_topics(client_config(settings.kafka), [], timeout_seconds=_CONNECT_SECONDS)

@@ -10,7 +10,7 @@ import msgspec
 import typer
 from rich.console import RenderableType
 
-from headwater.connection import client_config, require_servers
+from headwater.connection import client_config
 from headwater.console import JsonOption, console, plain_table
 from headwater.decoding import event_decoder
 from headwater.kafka_errors import asking_kafka
@@ -44,7 +44,7 @@ def command(
     names, client = settings.topic.names(), quiet(client_config(settings.kafka))
     is_choosy = job is not None or bool(kind)
     with (
-        asking_kafka(require_servers(settings.kafka), doing=f"reading {names.events}"),
+        asking_kafka(settings.kafka, doing=f"reading {names.events}"),
         event_decoder(settings) as decoder,
         console.status(f"Reading {names.events}"),
     ):

@@ -12,7 +12,7 @@ from typing import Annotated, Any, BinaryIO
 import typer
 from rich.table import Table
 
-from headwater.connection import client_config, require_servers
+from headwater.connection import client_config
 from headwater.console import JsonOption, console, plain_table, shortened
 from headwater.decoding import event_decoder
 from headwater.errors import InputError
@@ -83,7 +83,7 @@ def openlineage(
     exporter = Exporter(ExportScope(settings.analysis.tenant, around, begin, end), plans, coalesced=coalesced)
     unreadable = _Unreadable()
     with (
-        asking_kafka(require_servers(settings.kafka), doing=f"reading {names.events}"),
+        asking_kafka(settings.kafka, doing=f"reading {names.events}"),
         event_decoder(settings) as decoder,
         line_sink(output, silent=json_output) as sink,
     ):

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from headwater.connection import client_config, require_servers
+from headwater.connection import client_config
 from headwater.console import JsonOption, console, plain_table
 from headwater.decoding import event_decoder
 from headwater.errors import InputError
@@ -93,7 +93,7 @@ def openlineage(
         {"forward.group": group, "analysis.tenant": tenant, "log.format": log_format}, kafka=True, silently=True
     )
     start_logging(settings.log)
-    with asking_kafka(require_servers(settings.kafka), doing=f"forwarding {settings.topic.names().events}"):
+    with asking_kafka(settings.kafka, doing=f"forwarding {settings.topic.names().events}"):
         totals = _forward(settings, to, refused, port, until_caught_up=until_caught_up)
     console.result(totals.document(), _table(totals))
 

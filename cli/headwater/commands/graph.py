@@ -16,7 +16,7 @@ from rich.table import Table
 
 from headwater.archives import reading_archive
 from headwater.confirming import YesOption, confirm, require_stopped
-from headwater.connection import client_config, require_servers
+from headwater.connection import client_config
 from headwater.console import JsonOption, console, plain_table
 from headwater.consuming import consume, totals_table
 from headwater.decoding import event_decoder
@@ -121,7 +121,7 @@ def verify(
     """
     settings = connected_settings({"materializer.group": group}, kafka=True, neo4j=True)
     topic = settings.topic.names().events
-    with asking_kafka(require_servers(settings.kafka), doing=f"reading {topic}"):
+    with asking_kafka(settings.kafka, doing=f"reading {topic}"):
         accounting = _account(settings)
         with current_graph(settings.neo4j) as driver:
             chains = check_chains(driver, settings.neo4j.database)
@@ -279,7 +279,7 @@ def _settings(group: str | None) -> Settings:
 def _rebuilt(settings: Settings, archive: str | None, *, yes: bool) -> tuple[dict[str, Any], ConsumerTotals]:
     client, topic, group = client_config(settings.kafka), settings.topic.names().events, settings.materializer.group
     source = _opened(archive) if archive is not None else None
-    with asking_kafka(require_servers(settings.kafka), doing=f"looking at group {group}"):
+    with asking_kafka(settings.kafka, doing=f"looking at group {group}"):
         with graph_driver(settings.neo4j) as driver:
             # A group's name may be wrong, but the graph knows its writers.
             for each in {group, *writing_groups(driver, settings.neo4j.database)}:
@@ -316,7 +316,7 @@ def _from_archive(settings: Settings, source: ArchiveSource) -> ConsumerTotals:
     """Write the archived events, and set the group to the end of the archive."""
     client, topic, group = client_config(settings.kafka), settings.topic.names().events, settings.materializer.group
     totals = consume(settings, until_caught_up=True, source=source)
-    with asking_kafka(require_servers(settings.kafka), doing=f"setting the offsets of group {group}"):
+    with asking_kafka(settings.kafka, doing=f"setting the offsets of group {group}"):
         there = committed_offsets(client, topic, group).keys()
         commit(client, group, {kept.partition: kept.end for kept in source.kept if kept.partition in there})
     console.message(f"{totals.applied:,} events from the archive")
@@ -341,7 +341,7 @@ def restored(
     """
     settings = connected_settings({"materializer.group": group}, kafka=True, neo4j=True)
     client, topic, group = client_config(settings.kafka), settings.topic.names().events, settings.materializer.group
-    with asking_kafka(require_servers(settings.kafka), doing=f"setting the offsets of group {group}"):
+    with asking_kafka(settings.kafka, doing=f"setting the offsets of group {group}"):
         with current_graph(settings.neo4j) as driver:
             for name in {group, *writing_groups(driver, settings.neo4j.database)}:
                 require_stopped(client, name)

@@ -83,7 +83,7 @@ def relay(
     servers, names = require_servers(settings.kafka), settings.topic.names()
     done = _Relayed()
     if files:
-        with asking_kafka(servers, doing=f"publishing to {names.events}"):
+        with asking_kafka(settings.kafka, doing=f"publishing to {names.events}"):
             # Opening it creates nothing. Checked first, so that the command ends at once with the right status if no
             # broker answers.
             ensure_topics(client_config(settings.kafka), [], timeout_seconds=_CONNECT_SECONDS)

@@ -180,8 +180,7 @@ def _publisher(settings: Settings) -> Publisher:
         ConfigurationError: no producer accepts the settings.
         NotConfiguredError: no Kafka is configured.
     """
-    servers = require_servers(settings.kafka)
-    with asking_kafka(servers, doing=f"publishing to {settings.topic.names().events}"):
+    with asking_kafka(settings.kafka, doing=f"publishing to {settings.topic.names().events}"):
         return Publisher(
             publisher_settings(
                 settings,

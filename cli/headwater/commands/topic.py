@@ -10,7 +10,7 @@ import typer
 from confluent_kafka.admin import AdminClient
 from rich.table import Table
 
-from headwater.connection import client_config, require_servers
+from headwater.connection import client_config
 from headwater.console import JsonOption, console, plain_table
 from headwater.errors import ConfigurationError, InputError
 from headwater.kafka_errors import asking_kafka
@@ -48,9 +48,9 @@ def create(
                 fix="Use ASCII letters, digits, '.', '_' and '-', 249 at most.",
             )
     settings = connected_settings(kafka=True)
-    servers, client = require_servers(settings.kafka), client_config(settings.kafka)
+    client = client_config(settings.kafka)
     created: set[str] = set()
-    with asking_kafka(servers, doing=f"creating {names[0]}"):
+    with asking_kafka(settings.kafka, doing=f"creating {names[0]}"):
         for name in dict.fromkeys(names):
             spec = TopicSpec(
                 name, partitions or BROKER_DEFAULT, replication_factor=replication_factor or BROKER_DEFAULT

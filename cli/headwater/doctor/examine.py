@@ -14,9 +14,10 @@ from headwater.connection import client_config
 from headwater.decoding import event_decoder
 from headwater.doctor import access, backup, clocks, graph, lag, letters, outbox, topics
 from headwater.doctor.finding import DoctorFinding, FindingSeverity, unseen
-from headwater.errors import ConfigurationError, HeadwaterError
+from headwater.errors import HeadwaterError
 from headwater.events_topic import topic_state
 from headwater.graph_driver import graph_driver
+from headwater.kafka_errors import asking_kafka
 from headwater.settings import Settings
 from headwater_consumers.archive import ArchiveError
 from headwater_consumers.kafka.offsets import OffsetReader
@@ -72,8 +73,9 @@ def _kafka(settings: Settings, now: datetime, budget_seconds: float, archive: st
     try:
         client = client_config(settings.kafka)
         specs = settings.topic.specs()
-        seen, brokers = topics.look(client, [spec.name for spec in specs])
-    except (KafkaException, ConfigurationError) as error:
+        with asking_kafka(settings.kafka, doing="describing topics"):
+            seen, brokers = topics.look(client, [spec.name for spec in specs])
+    except HeadwaterError as error:
         yield from _away("Kafka", error, "HEADWATER_KAFKA_BOOTSTRAP_SERVERS")
         for check in ("topics", "ACLs", "dead letters", "lag", "backup"):
             yield unseen(check, "Kafka", "Not looked at: Kafka doesn't answer.", "Run it again once Kafka answers.")
@@ -128,10 +130,9 @@ def _database(driver: Driver, database: str) -> list[DoctorFinding]:
     return [*graph.judge(graph.look(driver, database), database), clocks.judge(clocks.look(driver, database))]
 
 
-def _away(server: str, error: Exception, setting: str) -> Iterator[DoctorFinding]:
-    message = error.message if isinstance(error, HeadwaterError) else f"{server} doesn't answer: {_text(error)}"
-    fix = error.fix if isinstance(error, HeadwaterError) else ""
-    yield DoctorFinding("servers", FindingSeverity.FAIL, server, message, fix or f"Start it, or check {setting}.")
+def _away(server: str, error: HeadwaterError, setting: str) -> Iterator[DoctorFinding]:
+    fix = error.fix or f"Start it, or check {setting}."
+    yield DoctorFinding("servers", FindingSeverity.FAIL, server, error.message, fix)
 
 
 def _tried(check: str, subject: str, judged: Callable[[], Iterable[DoctorFinding]]) -> list[DoctorFinding]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
-from confluent_kafka import TopicCollection
-from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
+from confluent_kafka import KafkaError, KafkaException, TopicCollection
+from confluent_kafka.admin import AdminClient, ConfigEntry, ConfigResource, ResourceType
 
-from headwater.doctor.finding import DoctorFinding, FindingSeverity, duration_text, ok
+from headwater.doctor.finding import DoctorFinding, FindingSeverity, duration_text, ok, unseen
 from headwater_consumers.materializer.limits import FUTURE_MAX_SECONDS
 from headwater_schemas.kafka.client import answer, quiet
 from headwater_schemas.topics import TopicSpec
@@ -52,7 +53,7 @@ def look(client: Mapping[str, Any], names: Iterable[str]) -> tuple[dict[str, See
     found = {}
     for name in present:
         partitions = answer(described[name], _SECONDS).partitions
-        config = answer(configs[resources[name]], _SECONDS)
+        config = _shown(configs[resources[name]])
         found[name] = SeenTopic(
             name,
             {key: str(entry.value) for key, entry in config.items()},
@@ -60,6 +61,15 @@ def look(client: Mapping[str, Any], names: Iterable[str]) -> tuple[dict[str, See
             tuple(len(each.isr) for each in partitions),
         )
     return found, len(cluster.brokers)
+
+
+def _shown(future: Future[Mapping[str, ConfigEntry]]) -> Mapping[str, ConfigEntry]:
+    try:
+        return answer(future, _SECONDS)
+    except KafkaException as error:
+        if error.args[0].code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
+            return {}
+        raise
 
 
 def expires(topic: SeenTopic) -> bool:
@@ -94,6 +104,15 @@ def judge(
                 "The topic isn't there.",
                 "`headwater consume` creates it, as does a job's first event; or create it as docs/contract.md has it.",
             )
+            continue
+        if not topic.config:
+            yield unseen(
+                "topics",
+                spec.name,
+                "The user of these settings may not see the topic's settings.",
+                f"Add an ACL: kafka-acls.sh --add --topic {spec.name} --operation DescribeConfigs …",
+            )
+            yield _replication(topic, brokers)
             continue
         yield from _retention(topic, spec, budget_seconds)
         yield _replication(topic, brokers)

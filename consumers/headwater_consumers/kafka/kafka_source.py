@@ -36,7 +36,7 @@ from headwater_consumers.kafka.unfetchable import (
     bounds_config,
 )
 from headwater_schemas.errors import BrokerUnavailableError, FatalError
-from headwater_schemas.kafka.errors import kafka_failure
+from headwater_schemas.kafka.errors import kafka_failure, refuses_certificate
 
 if TYPE_CHECKING:
     from confluent_kafka import Message
@@ -148,7 +148,9 @@ class ClientCallbacks:
         # precise.
         if error.code() != KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001 - librdkafka's own name
             self._last_error = error
-            self.recorded(error, "consuming")
+            # One broker's expired certificate mustn't end what the others can serve.
+            if not refuses_certificate(error):
+                self.recorded(error, "consuming")
             return
         self.reachable = False
         self.trouble(self._last_error or error)

@@ -149,6 +149,10 @@ class OffsetReader:
             except KafkaException as error:
                 # A new group gets its coordinator with the first request about it.
                 if error.args[0].code() not in _COORDINATOR_MOVES or deadline.passed:
+                    # A group that the user may not read is a timeout here; the reason is in the consumer's queue.
+                    refusal = asker.poll(0)
+                    if refusal is not None and (reason := refusal.error()) is not None:
+                        raise KafkaException(reason) from error
                     raise
                 time.sleep(_PAUSE_SECONDS)
 

@@ -20,6 +20,7 @@ from headwater_consumers.kafka.unfetchable import (
 )
 from headwater_schemas.errors import BrokerUnavailableError
 from headwater_schemas.kafka.client import quiet
+from headwater_schemas.kafka.errors import concerns_group
 
 if TYPE_CHECKING:
     from confluent_kafka import Message
@@ -54,7 +55,7 @@ def records_to_end(client: Mapping[str, Any], topic: str, *, newest: int | None 
         KafkaException: the brokers don't answer in time or refuse.
         BrokerUnavailableError: they stop answering half-way.
     """
-    positions = OffsetReader(client, group=_GROUP).positions(topic, timeout_seconds=_REQUEST_SECONDS)
+    positions = OffsetReader(client, group=_GROUP).bounds(topic, timeout_seconds=_REQUEST_SECONDS)
     partitions = {position.partition.number: position.partition for position in positions}
     ends = {position.partition.number: position.end for position in positions if position.end > position.begin}
     if not ends:
@@ -160,6 +161,8 @@ class PendingTimes:
                 if message is None:
                     return
                 error = message.error()
+                if concerns_group(error):
+                    continue
                 if error is not None and not at_end(error) and error.code() not in UNFETCHABLE:
                     raise KafkaException(error)
                 partition = partitions.pop((message.topic() or "", message.partition() or 0), None)
@@ -183,6 +186,8 @@ def _polled(consumer: Consumer, topic: str, unfetchable: Unfetchable) -> Message
     message = consumer.poll(0)
     if message is None:
         unfetchable.drained()
+        message = consumer.poll(_READ_SECONDS)
+    while message is not None and concerns_group(message.error()):
         message = consumer.poll(_READ_SECONDS)
     if message is None:
         raise BrokerUnavailableError(f"Topic {topic} can't be read to its end.")

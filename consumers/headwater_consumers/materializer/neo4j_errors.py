@@ -2,6 +2,7 @@
 
 | what is raised                                                  | means                                        |
 |-----------------------------------------------------------------|----------------------------------------------|
+| the same, because the server's certificate isn't trusted       | CredentialsRefusedError                      |
 | ServiceUnavailable, SessionExpired, sockets, `TransientError.*` | GraphUnavailableError                        |
 | `*OutOfMemory*`, `*TransactionTimedOut*`, whatever their class  | OverCapacityError                            |
 | `ClientError.Schema.ConstraintValidationFailed`, EntityNotFound | GraphUnavailableError: a race with a sibling |
@@ -43,6 +44,7 @@ from headwater_consumers.materializer.errors import (
     OverCapacityError,
     UndecidedError,
 )
+from headwater_graph.connection import CERTIFICATE_SETTINGS, untrusted_certificate
 from headwater_schemas.errors import CredentialsRefusedError, LineageError
 
 _CAPACITY = ("OutOfMemory", "TransactionTimedOut", "StackOverFlow", "TransactionMemoryLimit")
@@ -85,6 +87,8 @@ def classify(error: Exception, *, uri: str, user: str, database: str) -> Lineage
     if isinstance(error, Neo4jError):
         return _of_code(error, uri=uri, user=user, database=database)
     code = type(error).__name__
+    if (untrusted := untrusted_certificate(error, uri)) is not None:
+        return CredentialsRefusedError(f"{untrusted}.", setting=CERTIFICATE_SETTINGS, code=code)
     if isinstance(error, ServiceUnavailable | SessionExpired | OSError):
         return GraphUnavailableError(f"Neo4j at {uri} doesn't answer ({code}).", code=code, broke=True)
     if isinstance(error, UnsupportedServerProduct):

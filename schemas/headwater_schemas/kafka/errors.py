@@ -24,11 +24,6 @@ from headwater_schemas.errors import (
 from headwater_schemas.kafka.settings import PREFIX, KafkaSettings
 
 _PASSWORD = {KafkaError._AUTHENTICATION, KafkaError.SASL_AUTHENTICATION_FAILED}
-_FORBIDDEN = {
-    KafkaError.TOPIC_AUTHORIZATION_FAILED,
-    KafkaError.GROUP_AUTHORIZATION_FAILED,
-    KafkaError.CLUSTER_AUTHORIZATION_FAILED,
-}
 _MECHANISM = {KafkaError.UNSUPPORTED_SASL_MECHANISM}
 _ARGUMENTS = {KafkaError._INVALID_ARG, KafkaError.INVALID_GROUP_ID, KafkaError.TOPIC_EXCEPTION}
 _TIME = {KafkaError.INVALID_RECORD, KafkaError.INVALID_TIMESTAMP}
@@ -37,6 +32,17 @@ _CLOCKS = (
     "message.timestamp.before.max.ms and message.timestamp.after.max.ms (message.timestamp.difference.max.ms before "
     "Kafka 3.6)"
 )
+# librdkafka's own words, and OpenSSL's for the alert of a broker that refuses a client's certificate.
+_SERVERS_CERTIFICATE = re.compile(r"certificate verify failed")
+_CLIENTS_CERTIFICATE = re.compile(r"alert (?:certificate|bad certificate|unsupported certificate|unknown ca)")
+_TOKEN = "Failed to acquire SASL OAUTHBEARER token"  # noqa: S105 - no token
+# RFC 6749, 5.2: the issuer answers, and refuses. Without it the issuer is away, as a broker can be.
+_TOKEN_REFUSED = re.compile(r'"error"\s*:')
+_ACLS = {
+    KafkaError.TOPIC_AUTHORIZATION_FAILED: "the topic",
+    KafkaError.GROUP_AUTHORIZATION_FAILED: "the consumer group",
+    KafkaError.CLUSTER_AUTHORIZATION_FAILED: "the cluster",
+}
 # Beginning of librdkafka's message if it makes no client of its settings. Bad arguments of later calls share its code.
 _UNUSABLE = re.compile(r"Failed to create|[Cc]onfiguration property")
 
@@ -50,23 +56,60 @@ def kafka_error(raised: KafkaError | KafkaException) -> KafkaError:
 
 
 def refusal_text(error: KafkaError) -> str:
-    """Explain why the brokers refuse a record, as `NAME: text`; for a refused time, with the setting to check."""
-    text = f"{error.name()}: {error.str()}"
+    """Explain why the brokers refuse a record, as `NAME: text`; for a refused time or user, with the fix."""
+    text = f"{error.name()}: {forbidden_text(error) or error.str()}"
     return f"{text}. {_CLOCKS}" if error.code() in _TIME else text
 
 
 def refuses_credentials(error: KafkaError) -> bool:
-    """Return True if the brokers refuse the user or the password, so that no retry helps."""
-    return error.code() in _PASSWORD
+    """Return True if one side refuses the other's password, token or certificate, so that no retry helps."""
+    if refuses_certificate(error):
+        return True
+    text = error.str()
+    return error.code() in _PASSWORD and (_TOKEN not in text or _TOKEN_REFUSED.search(text) is not None)
+
+
+def refuses_certificate(error: KafkaError) -> bool:
+    """Return True if this client doesn't trust a broker's certificate, or a broker doesn't trust this client's."""
+    text = error.str()
+    return _SERVERS_CERTIFICATE.search(text) is not None or _CLIENTS_CERTIFICATE.search(text) is not None
 
 
 def credentials_refused(error: KafkaError, *, servers: str) -> CredentialsRefusedError:
     """The error for an `error` of which `refuses_credentials` is true."""
-    return CredentialsRefusedError(
-        f"Kafka at {servers} refuses the credentials: {error.str()}",
-        setting="HEADWATER_KAFKA_SASL_PASSWORD",
-        code=error.name(),
-    )
+    text, code, where = error.str(), error.name(), f"Kafka at {servers}"
+    if _SERVERS_CERTIFICATE.search(text):
+        return CredentialsRefusedError(
+            f"{where} has a certificate that isn't trusted: it has expired, is for another host, or isn't signed by an "
+            f"authority of the CA file. Renew it on the brokers, or correct the CA file and start again ({text})",
+            setting=f"{PREFIX}SSL_CA_LOCATION",
+            code=code,
+        )
+    if _CLIENTS_CERTIFICATE.search(text):
+        return CredentialsRefusedError(
+            f"{where} refuses this client's certificate: there is none, it has expired, or the brokers don't trust its "
+            f"authority. Renew it and start again ({text})",
+            setting=f"{PREFIX}SSL_CERTIFICATE_LOCATION, {PREFIX}SSL_KEY_LOCATION",
+            code=code,
+        )
+    setting = f"{PREFIX}CLIENT_PROPERTIES" if "OAUTHBEARER" in text else f"{PREFIX}SASL_PASSWORD"
+    return CredentialsRefusedError(f"{where} refuses the credentials: {text}", setting=setting, code=code)
+
+
+def concerns_group(error: KafkaError | None) -> bool:
+    """Return True for an error that a consumer outside of any group can ignore.
+
+    librdkafka looks for the coordinator of any `group.id`, also of one that it never joins, and reports if the user
+    may not read that group.
+    """
+    return error is not None and error.code() == KafkaError.GROUP_AUTHORIZATION_FAILED
+
+
+def forbidden_text(error: KafkaError) -> str | None:
+    """Explain a missing permission, with the fix; None for any other error."""
+    if (resource := _ACLS.get(error.code())) is None:
+        return None
+    return f"{error.str().rstrip('.')}. Add an ACL on {resource} for this user, as docs/kafka-security.md lists them"
 
 
 def kafka_failure(
@@ -84,13 +127,13 @@ def kafka_failure(
     where = f"Kafka at {servers}"
     if error.code() == KafkaError._INVALID_ARG and _UNUSABLE.search(text):
         return settings_refused(error)
-    if error.code() in _PASSWORD:
+    if refuses_credentials(error):
         return credentials_refused(error, servers=servers)
     if error.code() in _MECHANISM:
         return CredentialsRefusedError(f"{where}: {text}", setting="HEADWATER_KAFKA_SASL_MECHANISM", code=code)
-    if error.code() in _FORBIDDEN:
+    if (forbidden := forbidden_text(error)) is not None:
         return CredentialsRefusedError(
-            f"{where} doesn't allow {doing}: {text}", setting="HEADWATER_KAFKA_SASL_USERNAME", code=code
+            f"{where} doesn't allow {doing}: {forbidden}", setting="HEADWATER_KAFKA_SASL_USERNAME", code=code
         )
     if error.code() in _ARGUMENTS:
         return TopicsUnusableError(f"{where}: {doing} failed, {text}", setting="HEADWATER_TOPIC_PREFIX", code=code)

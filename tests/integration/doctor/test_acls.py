@@ -10,47 +10,47 @@ from confluent_kafka.admin import (
     AclBinding,
     AclOperation,
     AclPermissionType,
-    AdminClient,
     ResourcePatternType,
     ResourceType,
 )
 
 from headwater.doctor import access
 from headwater.doctor.finding import DoctorFinding, FindingSeverity
+from headwater_schemas.kafka.settings import KafkaSettings
 from headwater_schemas.topics import TopicNames, ensure_topics, topic_specs
-from support.sasl_broker import GUEST, client_of, sasl_broker
-from support.waiting import patience
+from support.secured_broker import SecuredBroker, secured_broker
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(240)]
 
 NAMES = TopicNames("acls")
+GUEST = "guest"
 TOPICS = (NAMES.events, NAMES.dead_letters, NAMES.schemas)
 
 
 @pytest.fixture
-def broker(tmp_path: Path) -> Iterator[str]:
-    with sasl_broker(tmp_path, acls=True) as bootstrap:
-        ensure_topics(client_of(bootstrap), topic_specs(NAMES, partitions=1))
-        yield bootstrap
+def broker(tmp_path: Path) -> Iterator[SecuredBroker]:
+    with secured_broker(tmp_path, [GUEST]) as broker:
+        ensure_topics(broker.admin, topic_specs(NAMES, partitions=1))
+        yield broker
 
 
-def allow(bootstrap: str, topic: str, principal: str, *operations: AclOperation) -> None:
-    admin = AdminClient({**client_of(bootstrap)})
+def allow(broker: SecuredBroker, topic: str, principal: str, *operations: AclOperation) -> None:
     literal, allowed = ResourcePatternType.LITERAL, AclPermissionType.ALLOW
-    rows = [
-        AclBinding(ResourceType.TOPIC, topic, literal, principal, "*", operation, allowed) for operation in operations
-    ]
-    for future in admin.create_acls(rows).values():
-        future.result(patience(20))
+    broker.allow(
+        *(
+            AclBinding(ResourceType.TOPIC, topic, literal, principal, "*", operation, allowed)
+            for operation in operations
+        )
+    )
 
 
-def found(bootstrap: str, user: str) -> dict[tuple[str, str], DoctorFinding]:
-    seen = access.look(client_of(bootstrap, user), list(TOPICS))
+def found(broker: SecuredBroker, user: str) -> dict[tuple[str, str], DoctorFinding]:
+    seen = access.look(KafkaSettings.model_validate(broker.scram(user)).client_config(), list(TOPICS))
     return {(each.check, each.subject): each for each in access.judge(seen, NAMES)}
 
 
 @pytest.mark.nightly
-def test_acls(broker: str) -> None:
+def test_acls(broker: SecuredBroker) -> None:
     # A user that may do all, and a cluster that allows nothing to everybody.
     of_admin = found(broker, "admin")
     assert {each.severity for each in of_admin.values()} == {FindingSeverity.OK}

@@ -1,0 +1,81 @@
+"""Parts that connect to Kafka, with the least ACLs that the page documents, over each kind of connection."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from confluent_kafka import Producer
+
+from headwater_benchmarks.processes import serving
+from headwater_schemas.record import record_of
+from headwater_schemas.topics import TopicNames
+from support.materializer.events import run_start
+from support.materializer.process import consuming
+from support.openlineage import run_event, run_id
+from support.secured_broker import SecuredBroker, job_outbox, on_topic, run_of, spotless, variables
+from support.waiting import patience
+
+pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
+
+Command = Callable[..., Any]
+
+NAMES = TopicNames()
+KINDS = ("scram", "oauth", "mtls")
+
+
+def connection(broker: SecuredBroker, kind: str, user: str) -> dict[str, str]:
+    if kind == "mtls":
+        return broker.mtls(broker.client(user))
+    return broker.scram(user) if kind == "scram" else broker.oauth(user)
+
+
+def caught_up(settings: dict[str, str]) -> dict[str, int]:
+    """Let a consumer catch up, and its totals."""
+    with consuming(settings, "--until-caught-up") as consumer:
+        assert consumer.wait(patience(120)) == 0, consumer.stderr
+        spotless(consumer.stderr)
+        return consumer.document
+
+
+def test_each_component_does_its_work_over_each_kind_of_connection(
+    broker: SecuredBroker, graph: dict[str, str], headwater: Command, tmp_path: Path
+) -> None:
+    # Jobs, which may only write.
+    for number, kind in enumerate(KINDS):
+        with job_outbox(tmp_path / kind, connection(broker, kind, "spark")) as job:
+            job.put(record_of(run_start(number)))
+            assert job.await_relayed(patience(60)) == 0, job.problem
+    assert sorted(on_topic(broker)) == sorted(map(run_of, range(3)))
+
+    # The door of `serve`, whose user may write, too.
+    serve = {**variables(connection(broker, "scram", "serve")), **graph}
+    with serving({**serve, "HEADWATER_SERVE_PORT": "0", "HEADWATER_SERVE_INTAKE": "true"}) as server:
+        with httpx.Client(base_url=server.url(), trust_env=False, timeout=patience(60)) as client:
+            assert client.post("/api/v1/lineage", json=run_event(0)).status_code == 201
+        assert server.stop() == 0, server.stderr
+        spotless(server.stderr)
+    assert run_id(0) in on_topic(broker)
+
+    # The materializer, with a record that becomes a dead letter.
+    broken = Producer(broker.admin)
+    broken.produce(NAMES.events, b"not an event")
+    assert broken.flush(patience(30)) == 0
+    totals = caught_up({**variables(connection(broker, "mtls", "materializer")), **graph})
+    assert totals["dead_lettered"] == 1, totals
+
+    for kind in KINDS:
+        settings = {**variables(connection(broker, kind, "materializer")), **graph}
+        assert run_of(0) in json.dumps(headwater(settings, "events"))
+        assert headwater(settings, "dlq", "list")["letters"] == 1
+    found = headwater({**variables(connection(broker, "scram", "materializer")), **graph}, "doctor")["findings"]
+    severities = {(each["check"], each["subject"]): each["severity"] for each in found}
+    for topic in (NAMES.events, NAMES.dead_letters, NAMES.schemas):
+        assert severities["access", topic] == "OK", found
+    assert severities["ACLs", NAMES.events] == "UNKNOWN"
+    operator = {**variables(connection(broker, "scram", "operator")), **graph}
+    headwater(operator, "dlq", "replay", "--all")
