@@ -35,13 +35,15 @@ from headwater.stack.process import GuardedProcess
 from headwater_producers.outbox import Outbox
 from headwater_producers.publisher import Publisher, PublisherSettings
 from headwater_producers.publisher.metrics import PublisherMetrics
+from headwater_schemas.codec import Decoder
+from headwater_schemas.errors import DecodeError
 from headwater_schemas.kafka.settings import KafkaSettings
 from headwater_schemas.topics import TopicNames
 from support.certificates import Certificate, certificate
 from support.materializer.events import run_start
 from support.oidc_issuer import AUDIENCE, KEYS, TOKEN, Issuer, issuer
 from support.outbox import metrics
-from support.running import events_on
+from support.running import records_on
 from support.waiting import patience
 
 ADMIN, PASSWORD, WRONG = "admin", "right-password", "another-password"
@@ -208,9 +210,13 @@ def job_outbox(folder: Path, kafka: dict[str, str]) -> Outbox:
 
 
 def on_topic(broker: SecuredBroker) -> list[str]:
-    """Ids of the runs of the events on the topic, in its order."""
-    events = events_on(broker.address("OPEN"), TopicNames().events)
-    return [event.run.run_id for event in events if event.run is not None]
+    """Ids of the runs of the events on the topic, in its order; records that are no events are left out."""
+    decoder, found = Decoder(), []
+    for record in records_on(broker.address("OPEN"), TopicNames().events):
+        with contextlib.suppress(DecodeError):
+            event = decoder.decode(record.value())
+            found += [] if event.run is None else [event.run.run_id]
+    return found
 
 
 def run_of(number: int) -> str:

@@ -43,6 +43,7 @@ _ACLS = {
     KafkaError.GROUP_AUTHORIZATION_FAILED: "the consumer group",
     KafkaError.CLUSTER_AUTHORIZATION_FAILED: "the cluster",
 }
+_FIRST_WRITE = "Failed to acquire idempotence PID"
 # Beginning of librdkafka's message if it makes no client of its settings. Bad arguments of later calls share its code.
 _UNUSABLE = re.compile(r"Failed to create|[Cc]onfiguration property")
 
@@ -109,6 +110,8 @@ def forbidden_text(error: KafkaError) -> str | None:
     """Explain a missing permission, with the fix; None for any other error."""
     if (resource := _ACLS.get(error.code())) is None:
         return None
+    if _FIRST_WRITE in error.str():
+        resource = "the topic to be written to"  # who may write to one gets the producer's id, too
     return f"{error.str().rstrip('.')}. Add an ACL on {resource} for this user, as docs/kafka-security.md lists them"
 
 

@@ -128,6 +128,7 @@ class AcknowledgedProducer:
         make_producer: Callable[[dict[str, Any]], Producer] = Producer,
     ) -> None:
         callbacks = {} if on_error is None else {"error_cb": on_error}
+        self._on_error = on_error
         try:
             self._producer = make_producer({**ACKNOWLEDGED, **config, **callbacks})
         except KafkaException as error:
@@ -189,17 +190,39 @@ class AcknowledgedProducer:
         self._producer.list_topics(timeout=timeout_seconds)
 
     def poll(self, timeout_seconds: float) -> None:
-        """Serve delivery reports and errors, waiting for the first."""
-        self._producer.poll(timeout_seconds)
+        """Serve delivery reports and errors, waiting for the first.
+
+        Raises:
+            KafkaException: the producer failed for good, and there is no `on_error`.
+        """
+        self._served(self._producer.poll, timeout_seconds)
 
     def flush(self, timeout_seconds: float) -> int:
-        """Wait for the delivery reports of all records, without linger; return the number of missing reports."""
-        return self._producer.flush(timeout_seconds)
+        """Wait for the delivery reports of all records, without linger; return the number of missing reports.
+
+        Raises:
+            KafkaException: the producer failed for good, and there is no `on_error`.
+        """
+        return self._served(self._producer.flush, timeout_seconds)
 
     def discard(self, timeout_seconds: float = 1.0) -> None:
         """Drop undelivered records; each is settled as `producer_lost`."""
         self._producer.purge()
-        self._producer.flush(timeout_seconds)
+        self.flush(timeout_seconds)
+
+    def _served(self, serve: Callable[[float], int], timeout_seconds: float) -> int:
+        while True:
+            try:
+                return serve(timeout_seconds)
+            except (KafkaException, SystemError) as error:
+                # The client raises a fatal error from the call that serves it, even where a callback takes errors. If a
+                # delivery report is next in the queue, Python makes that a SystemError. The rest is still to be served.
+                raised = error.__cause__ if isinstance(error, SystemError) else error
+                if not isinstance(raised, KafkaException):
+                    raise
+                if self._on_error is None:
+                    raise raised from None
+                self._on_error(kafka_error(raised))
 
     def __len__(self) -> int:
         """Number of records without a delivery report."""

@@ -122,3 +122,26 @@ def test_every_producer_waits_for_all_replicas_and_hashes_keys_as_java_does(clus
     assert ACKNOWLEDGED["partitioner"] == "murmur2_random"
     forced = one_by_one({"acks": "1", "batch.num.messages": 9}, client_id="c", delivery_seconds=20)
     assert (forced["acks"], forced["batch.num.messages"], forced["delivery.timeout.ms"]) == ("all", 1, 20_000)
+
+
+@pytest.mark.parametrize("within_a_report", [False, True])
+def test_a_fatal_error_that_is_raised_reaches_the_callback(*, within_a_report: bool) -> None:
+    fatal = KafkaException(KafkaError(KafkaError.CLUSTER_AUTHORIZATION_FAILED, fatal=True))
+    raised: BaseException = fatal
+    if within_a_report:
+        raised = SystemError("returned a result with an exception set")
+        raised.__cause__ = fatal
+    client = Mock(**{"flush.side_effect": [raised, 0]})
+    errors: list[KafkaError] = []
+    producer = AcknowledgedProducer({}, on_error=errors.append, make_producer=lambda _config: client)
+    assert producer.flush(1) == 0
+    assert [error.code() for error in errors] == [KafkaError.CLUSTER_AUTHORIZATION_FAILED]
+    client.flush.side_effect = [raised, 0]
+    with pytest.raises(KafkaException):
+        AcknowledgedProducer({}, make_producer=lambda _config: client).flush(1)
+
+
+def test_another_defect_is_raised() -> None:
+    client = Mock(**{"poll.side_effect": SystemError("something else")})
+    with pytest.raises(SystemError):
+        AcknowledgedProducer({}, on_error=print, make_producer=lambda _config: client).poll(0)
