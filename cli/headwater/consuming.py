@@ -73,6 +73,7 @@ def consume(
         InputError: the port for metrics is taken.
     """
     start_logging(settings.log)
+    start_tracing("headwater-consume")
     neo4j = settings.neo4j
     target = ConsumerTarget(
         client_config(settings.kafka),

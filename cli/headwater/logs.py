@@ -28,6 +28,7 @@ from headwater.connection import Section
 from headwater.console import console
 from headwater_schemas.redacted_values import redacted_json
 from headwater_schemas.redaction import redact
+from headwater_schemas.tracing import current_trace
 from headwater_schemas.visible import json_escaped, visible
 
 
@@ -154,6 +155,8 @@ class JsonLines(logging.Formatter):
             "logger": record.name,
             "message": redact(record.getMessage()),
         }
+        if (trace := current_trace()) is not None:
+            document["trace_id"] = trace
         for name, value in getattr(record, "fields", {}).items():
             document[name], _ = redacted_json(value)
         if record.exc_info and record.exc_info[1] is not None:
