@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Hashable, Mapping
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, LiteralString, TypeVar, cast
 
 from neo4j import ManagedTransaction, unit_of_work
@@ -77,7 +76,9 @@ class _Calling(Generic[T]):
     result: T
 
     def __init__(self, call: Callable[[], T]) -> None:
-        self._call = partial(copy_context().run, call)
+        # So that spans and log lines of the other thread are those of this question.
+        context = copy_context()
+        self._call: Callable[[], T] = lambda: context.run(call)
         self.error: BaseException | None = None
 
     def run(self) -> None:

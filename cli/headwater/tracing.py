@@ -83,9 +83,7 @@ class _Spans:
         self._propagator = TraceContextTextMapPropagator()
 
     @contextlib.contextmanager
-    def span(
-        self, name: str, attributes: Mapping[str, Any], *, carrier: Mapping[str, str] | None
-    ) -> Iterator[Any]:
+    def span(self, name: str, attributes: Mapping[str, Any], *, carrier: Mapping[str, str] | None) -> Iterator[Any]:
         """See `Spans`."""
         parent = None if carrier is None else self._propagator.extract(carrier)
         # The message of an exception can have names of datasets, and secrets: its type alone is recorded.

@@ -1,4 +1,6 @@
-"""Spans of OpenTelemetry. Without a tracer, which is the default, they cost nothing and need no package.
+"""Ids by which the logs of one request can be followed; and spans of OpenTelemetry.
+
+Without a tracer, which is the default, spans cost nothing and need no package.
 
     with span("write", events=500):
         …
@@ -10,8 +12,9 @@ The names of attributes are those of OpenTelemetry's semantic conventions where 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
+from contextvars import ContextVar
 from typing import Any, Protocol
 
 
@@ -56,3 +59,21 @@ def span(
 def current_trace() -> str | None:
     """Trace id of the current span, 32 hexadecimal digits; None: there is no span."""
     return _spans[0].current() if _spans else None
+
+
+_REQUEST: ContextVar[str | None] = ContextVar("request", default=None)
+
+
+@contextlib.contextmanager
+def in_request(request: str) -> Iterator[None]:
+    """Let log lines of the block name a request."""
+    token = _REQUEST.set(request)
+    try:
+        yield
+    finally:
+        _REQUEST.reset(token)
+
+
+def current_request() -> str | None:
+    """Id of the current request; None: there is none."""
+    return _REQUEST.get()
