@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Hashable, Mapping
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, LiteralString, TypeVar, cast
 
@@ -25,6 +26,7 @@ from headwater_analysis.visibility import Visible
 from headwater_graph.connection import CERTIFICATE_SETTINGS, Neo4jTarget, connect, untrusted_certificate
 from headwater_graph.schema import GRAPH_VERSION, version_mismatch
 from headwater_graph.statement_files import load
+from headwater_schemas.tracing import span
 
 if TYPE_CHECKING:
     from neo4j import Driver, Record, Result
@@ -74,7 +76,9 @@ class _Calling(Generic[T]):
     result: T
 
     def __init__(self, call: Callable[[], T]) -> None:
-        self._call = call
+        # So that spans and log lines of the other thread are those of this question.
+        context = copy_context()
+        self._call: Callable[[], T] = lambda: context.run(call)
         self.error: BaseException | None = None
 
     def run(self) -> None:
@@ -160,7 +164,11 @@ class Transaction:
 
     def rows(self, name: str, /, **parameters: Any) -> list[Record]:
         """Return all rows of a `statement`."""
-        return list(self._run(name, parameters))
+        with span("statement", {"db.system.name": "neo4j", "db.query.summary": name}) as found:
+            rows = list(self._run(name, parameters))
+            if found is not None:
+                found.set_attribute("db.response.returned_rows", len(rows))
+        return rows
 
     def row(self, name: str, /, **parameters: Any) -> Record | None:
         """Return the first row, or None."""

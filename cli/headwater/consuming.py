@@ -21,6 +21,7 @@ from headwater.logs import fields, start_logging
 from headwater.publishing import PublisherSink, publisher_settings
 from headwater.settings import Settings
 from headwater.stopping import stopped_by_signals
+from headwater.tracing import start_tracing
 from headwater_consumers.materializer.errors import DeadLetterLimitError
 from headwater_consumers.materializer.garbage import rare_collections
 from headwater_producers.publisher import Publisher
@@ -73,6 +74,7 @@ def consume(
         InputError: the port for metrics is taken.
     """
     start_logging(settings.log)
+    start_tracing("headwater-consume")
     neo4j = settings.neo4j
     target = ConsumerTarget(
         client_config(settings.kafka),

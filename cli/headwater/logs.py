@@ -28,6 +28,7 @@ from headwater.connection import Section
 from headwater.console import console
 from headwater_schemas.redacted_values import redacted_json
 from headwater_schemas.redaction import redact
+from headwater_schemas.tracing import current_request, current_trace
 from headwater_schemas.visible import json_escaped, visible
 
 
@@ -137,6 +138,8 @@ class TextLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Time, level, logger, message; a traceback below, indented."""
         text = f"{_time(record)} {record.levelname:<7} {record.name}  {visible(redact(record.getMessage()))}"
+        if (request := current_request()) is not None:
+            text += f"  [request {request}]"
         if record.exc_info:
             lines = redact(self.formatException(record.exc_info)).splitlines()
             text = "\n    ".join([text, *map(visible, lines)])
@@ -154,6 +157,8 @@ class JsonLines(logging.Formatter):
             "logger": record.name,
             "message": redact(record.getMessage()),
         }
+        ids = {"request": current_request(), "trace_id": current_trace()}
+        document |= {name: value for name, value in ids.items() if value is not None}
         for name, value in getattr(record, "fields", {}).items():
             document[name], _ = redacted_json(value)
         if record.exc_info and record.exc_info[1] is not None:

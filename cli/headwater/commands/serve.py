@@ -26,6 +26,7 @@ from headwater.options import TenantOption
 from headwater.publishing import PublisherSink, publisher_settings
 from headwater.settings import Settings, connected_settings
 from headwater.stopping import stopped_by_signals
+from headwater.tracing import start_tracing
 from headwater_analysis.errors import AnalysisError
 from headwater_analysis.impact import load_policy
 from headwater_analysis.reader import reading_driver
@@ -113,6 +114,7 @@ def command(
     neo4j = settings.neo4j
     target = Neo4jTarget(neo4j.require_uri(), neo4j.user, neo4j.password.get_secret_value(), neo4j.database)
     start_logging(settings.log).addFilter(RepeatLimit())
+    start_tracing("headwater-serve")
     try:
         driver = reading_driver(target)
     except AnalysisError as error:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from headwater_consumers.kafka.backoff import Backoff
 from headwater_consumers.kafka.notices import RetryCause
@@ -38,6 +38,7 @@ from headwater_consumers.materializer.graph import Fold, Folded, GraphStore, che
 from headwater_consumers.materializer.limits import DeadLetterLimit
 from headwater_graph.write.transaction import WriteCounters
 from headwater_schemas.errors import LineageError
+from headwater_schemas.tracing import span
 
 # A single event that fails with a database error (out of memory, an internal error) may have met a temporary fault that
 # was over at the probe. After this many tries, with back-off, the event counts as the cause.
@@ -134,13 +135,26 @@ class BatchCheckpoint:
             TransientError: call again later.
             FatalError: don't.
         """
-        # Step 1: commit to Neo4j.
-        self.waits_for = RetryCause.GRAPH
-        self._write()
-        # Step 2: dead letters acknowledged.
-        self.waits_for = RetryCause.DEAD_LETTERS
-        self._bury()
+        with span("checkpoint", self._attributes()):
+            # Step 1: commit to Neo4j.
+            self.waits_for = RetryCause.GRAPH
+            self._write()
+            # Step 2: dead letters acknowledged.
+            self.waits_for = RetryCause.DEAD_LETTERS
+            self._bury()
         self._context.limit.record(len(self.batch.records), self.letters)
+
+    def _attributes(self) -> dict[str, Any]:
+        """Attributes of the span: which records these are."""
+        offsets = sorted(self.batch.offsets.items())
+        return {
+            "messaging.system": "kafka",
+            "messaging.operation.type": "process",
+            "messaging.batch.message_count": len(self.batch.records),
+            "headwater.partitions": [partition.number for partition, _ in offsets],
+            "headwater.offsets": [offset for _, offset in offsets],
+            "headwater.dead_letters": self.letters,
+        }
 
     def _write(self) -> None:
         while self._unwritten:
@@ -150,10 +164,11 @@ class BatchCheckpoint:
                 self._context.graph.probe()  # raises when it isn't well
             started = self._context.clock()
             try:
-                folded = part.folded
-                if folded is None:
-                    folded = checked_fold(self._context.fold, [item.event for item in part.events])
-                summary = self._context.graph.apply(folded)
+                with span("write", {"db.system.name": "neo4j", "headwater.events": len(part.events)}):
+                    folded = part.folded
+                    if folded is None:
+                        folded = checked_fold(self._context.fold, [item.event for item in part.events])
+                    summary = self._context.graph.apply(folded)
             except OverCapacityError as error:
                 self.was_split = True
                 self._doubt(part, error)
@@ -210,7 +225,8 @@ class BatchCheckpoint:
         before = self._unsent
         started = self._context.clock()
         try:
-            self._context.dead_letters.send(before)
+            with span("dead letters", {"messaging.system": "kafka", "headwater.dead_letters": len(before)}):
+                self._context.dead_letters.send(before)
         except DeadLettersUndeliveredError as error:
             self._unsent = list(error.remaining)
             unsent = {id(letter) for letter in self._unsent}

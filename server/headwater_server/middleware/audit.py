@@ -21,13 +21,14 @@ from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from headwater_audit.audit import Audit, request_id
+from headwater_audit.audit import Audit
 from headwater_audit.errors import AuditUnwritableError
 from headwater_audit.record import AuditRecord, Kind, filters_of
 from headwater_server.asking import DECISION, FILTERS, RESULTS
 from headwater_server.identity import Identity
 from headwater_server.identity.identity import IDENTITY
 from headwater_server.metrics import AuditMetrics
+from headwater_server.middleware.requests import REQUEST_ID
 from headwater_server.problems import ProblemType, problem
 from headwater_server.scoped import is_recorded, route_of
 
@@ -86,7 +87,7 @@ class _Request:
         self._tenant = tenant
         self._refused = refused
         self._method: str = scope["method"]  # `Head` changes it
-        self._id = request_id()
+        self._id: str = scope[REQUEST_ID]
         self._began = time.monotonic()
         self._intended = False
         self._answered = False

@@ -9,17 +9,22 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-import uuid
+from typing import Any
 from urllib.parse import quote
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from headwater_audit.audit import request_id
+from headwater_schemas.tracing import in_request, span
 from headwater_schemas.visible import visible
 from headwater_server.metrics import ServeMetrics
 from headwater_server.middleware.bodies import READ
 from headwater_server.problems import ProblemType, problem
 
 log = logging.getLogger("headwater.serve")
+
+REQUEST_ID = "headwater.request"
+"""Key of the scope: id of the request, as in its log lines, its record of the audit and the header `X-Request-Id`."""
 _MOST_OF_A_PATH = 200
 _REFUSED = frozenset({400, 401, 403, 408, 413, 415, 421, 422})
 """Statuses of wrong and forbidden requests, which are logged with the client."""
@@ -39,23 +44,43 @@ class Measure:
             return
         status = 500
         began = time.monotonic()
+        scope[REQUEST_ID] = own = request_id()
 
         async def watched(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
+                message = {**message, "headers": [*message["headers"], (b"x-request-id", own.encode())]}
             await send(message)
 
-        with self._metrics.under_way():
+        with self._metrics.under_way(), in_request(own), span("request", carrier=_trace_context(scope)) as traced:
             try:
                 await self._app(scope, receive, watched)
             finally:
                 # The router writes the route that it found into the scope.
                 route = getattr(scope.get("route"), "path_format", None)
                 self._metrics.answered(route, status, time.monotonic() - began)
+                if traced is not None:
+                    _describe(traced, scope["method"], route, status, own)
                 if status in _REFUSED:
                     host, *_ = scope.get("client") or ("an unknown address",)
                     log.warning("refused with %d: %s %s of %s", status, scope["method"], _shown(scope["path"]), host)
+
+
+def _trace_context(scope: Scope) -> dict[str, str]:
+    """Headers of W3C Trace Context; without them the span begins a trace."""
+    return {
+        name.decode("latin-1"): value.decode("latin-1")
+        for name, value in scope["headers"]
+        if name in (b"traceparent", b"tracestate")
+    }
+
+
+def _describe(traced: Any, method: str, route: str | None, status: int, request: str) -> None:
+    traced.update_name(f"{method[:20]} {route or 'unknown'}")
+    traced.set_attributes({"http.response.status_code": status, "headwater.request": request})
+    if route is not None:
+        traced.set_attributes({"http.request.method": method, "http.route": route})
 
 
 def _shown(path: str) -> str:
@@ -91,12 +116,13 @@ class Unforeseen:
                 raise
             await problem(ProblemType.BUSY, "The server is being stopped.")(scope, receive, send)
         except Exception:
-            instance = uuid.uuid4().urn
-            log.exception("%s: %s %s", instance, scope["method"], _shown(scope["path"]))
+            log.exception("%s %s", scope["method"], _shown(scope["path"]))
             if begun:
                 raise
             answer = problem(
-                ProblemType.DEFECT, "The server failed at this; its log has it under `instance`.", instance=instance
+                ProblemType.DEFECT,
+                "The server failed at this; its log has it under the id `instance`.",
+                instance=scope[REQUEST_ID],
             )
             await answer(scope, receive, send)
 

@@ -60,15 +60,6 @@ def test_a_problem_says_what_helps() -> None:
         assert client.get(UPSTREAM).json()["errors"] == [{"field": "cursor", "message": "no such"}]
 
 
-def test_the_log_has_a_defect_under_its_instance(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.ERROR), client_of(fake_graph(raises=RuntimeError("boom"))) as client:
-        instance = client.get(UPSTREAM).json()["instance"]
-    assert instance.startswith("urn:uuid:")
-    (record,) = caplog.records
-    assert instance in record.getMessage()
-    assert record.exc_info is not None
-
-
 def test_the_log_says_which_setting_is_refused(caplog: pytest.LogCaptureFixture) -> None:
     refused = GraphRefusedError("Neo4j refuses", setting="HEADWATER_NEO4J_PASSWORD")
     with caplog.at_level(logging.ERROR), client_of(fake_graph(raises=refused)) as client:
