@@ -22,7 +22,7 @@ from headwater_consumers.materializer.lane import ThreadLane
 from headwater_consumers.materializer.limits import BatchLimit, DeadLetterLimit
 from headwater_consumers.materializer.loop import Loop, LoopParts, LoopPolicy
 from headwater_consumers.materializer.metrics import Metrics
-from headwater_consumers.materializer.reporting import ConsumerTally, ConsumerTotals
+from headwater_consumers.materializer.reporting import ConsumerTally, ConsumerTotals, DeadLetterLog
 from headwater_consumers.materializer.settings import MaterializerSettings
 from headwater_graph.connection import Neo4jTarget
 from headwater_graph.fold import disjoint, fold, reject_decoded
@@ -129,7 +129,7 @@ def assemble(
     clock = time.monotonic
     kafka = quiet(target.kafka)
     metrics, totals = metrics or Metrics(), ConsumerTotals()
-    tally = ConsumerTally(totals, metrics)
+    tally = ConsumerTally(totals, metrics, DeadLetterLog(clock))
     health = Health(metrics, clock, companion)
     notices = Notices(warn, clock, info=info)
 

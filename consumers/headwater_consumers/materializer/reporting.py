@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from headwater_consumers.kafka.notices import Notices, RetryCause
+from headwater_consumers.kafka.notices import EVERY_SECONDS, Notices, RetryCause
 from headwater_consumers.kafka.records import Decoded, Partition
 from headwater_consumers.kafka.source import RecordSource
 from headwater_consumers.materializer.checkpoint import BatchCheckpoint
@@ -22,6 +22,12 @@ from headwater_consumers.materializer.in_flight import InFlight
 from headwater_consumers.materializer.metrics import Dependency, Metrics, Rebalance, retry_cause
 from headwater_graph.write.transaction import WriteCounters
 from headwater_schemas.errors import LineageError, TransientError
+
+_SHOW_SECONDS = 0.5
+_MOST_LETTERS = 10
+_LONGEST_MESSAGE = 300
+
+log = logging.getLogger("headwater.consume")
 
 
 @dataclass(slots=True)
@@ -66,12 +72,45 @@ class ConsumerTotals:
         }
 
 
+class DeadLetterLog:
+    """Log lines of dead letters: of the first ten of each minute, with the number of the others in the next one."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._since = -EVERY_SECONDS
+        self._lines = 0
+        self._left_out = 0
+
+    def add(self, letters: Iterable[DeadLetter]) -> None:
+        """Log letters that are on the dead-letter topic."""
+        if self._clock() - self._since >= EVERY_SECONDS:
+            self._since, self._lines = self._clock(), 0
+        for letter in letters:
+            if self._lines >= _MOST_LETTERS:
+                self._left_out += 1
+                continue
+            more = f" {self._left_out:,} before it weren't logged." if self._left_out else ""
+            self._lines, self._left_out = self._lines + 1, 0
+            record = letter.record
+            named = f"{record.partition}@{record.offset}"
+            log.warning(
+                "Dead letter: %s, event %s, %s: %s%s",
+                named,
+                letter.event_id or "unknown",
+                letter.reason.value,
+                letter.message[:_LONGEST_MESSAGE],
+                more,
+                extra={"fields": {"event_id": letter.event_id, "record": named}},
+            )
+
+
 class ConsumerTally:
     """Observer of checkpoints (`checkpoint.Observer`) and of the loop, which keeps totals and metrics."""
 
-    def __init__(self, totals: ConsumerTotals, metrics: Metrics) -> None:
+    def __init__(self, totals: ConsumerTotals, metrics: Metrics, letters: DeadLetterLog) -> None:
         self._totals = totals
         self._metrics = metrics
+        self._letters = letters
 
     def wrote(self, events: Sequence[Decoded], seconds: float, summary: WriteCounters) -> None:
         """Report a committed transaction with these events."""
@@ -85,16 +124,12 @@ class ConsumerTally:
     def acknowledged(self, letters: Sequence[DeadLetter], seconds: float) -> None:
         """Report acknowledged dead letters."""
         self._metrics.acknowledged(letters, seconds)
+        self._letters.add(letters)
 
     def committed(self, offsets: Mapping[Partition, int], seconds: float) -> None:
         """Report committed offsets."""
         self._totals.committed.update(offsets)
         self._metrics.committed(offsets, seconds)
-
-
-_SHOW_SECONDS = 0.5
-
-log = logging.getLogger("headwater.consume")
 
 
 class Reporting:

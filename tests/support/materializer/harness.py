@@ -14,7 +14,7 @@ from headwater_consumers.materializer.lane import Lane
 from headwater_consumers.materializer.limits import BatchLimit, BatchPolicy, DeadLetterLimit, DeadLetterPolicy
 from headwater_consumers.materializer.loop import Loop, LoopParts, LoopPolicy
 from headwater_consumers.materializer.metrics import Metrics
-from headwater_consumers.materializer.reporting import ConsumerTally, ConsumerTotals
+from headwater_consumers.materializer.reporting import ConsumerTally, ConsumerTotals, DeadLetterLog
 from headwater_schemas.codec import Decoder
 from support.materializer.broker import FakeBroker, FakeDeadLetters, FakeSource
 from support.materializer.clock import FakeClock
@@ -52,7 +52,7 @@ class Harness:
         self.totals = ConsumerTotals()
         self.limit = BatchLimit(batch or BatchPolicy())
         self.starts = 0
-        tally = ConsumerTally(self.totals, self.metrics)
+        tally = ConsumerTally(self.totals, self.metrics, DeadLetterLog(self.clock))
         checkpoint_context = CheckpointContext(
             graph=self.graph,
             dead_letters=self.dead_letters,
