@@ -140,6 +140,12 @@ COMMANDS: dict[str, Command] = {
         "Answer questions to the graph over HTTP, and draw lineage on a page, until stopped.",
         extra="api",
     ),
+    "mcp": Command(
+        "headwater.commands.mcp",
+        _ASK,
+        "Give an assistant the questions as tools of the Model Context Protocol, over stdin and stdout.",
+        extra="api",
+    ),
     "impact": Command(
         "headwater.commands.impact",
         _DECIDE,

@@ -56,6 +56,10 @@ FILTERS = "headwater.filters"
 """Names and values of the parameters that the body has: `[("dataset", "kafka://broker/orders")]`."""
 DECISION = "headwater.decision"
 """Decision of the authorisation: `("allow" | "deny", names of the rules that decided)`."""
+TOOL = "headwater.tool"
+"""Name of the tool of `headwater_server.mcp` that asks. No header can set it."""
+RECORDED = "headwater.recorded"
+"""Whether the audit has this request; without it, the route says so. Refused ones it always has."""
 
 _PROBLEMS = problem_responses(
     *(kind for kind in ProblemType if kind not in OF_INTAKE | {ProblemType.NO_SUCH_PATH, ProblemType.METHOD})
