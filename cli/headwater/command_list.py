@@ -140,12 +140,6 @@ COMMANDS: dict[str, Command] = {
         "Answer questions to the graph over HTTP, and draw lineage on a page, until stopped.",
         extra="api",
     ),
-    "mcp": Command(
-        "headwater.commands.mcp",
-        _ASK,
-        "Give an assistant the questions as tools of the Model Context Protocol, over stdin and stdout.",
-        extra="api",
-    ),
     "impact": Command(
         "headwater.commands.impact",
         _DECIDE,
@@ -182,6 +176,12 @@ COMMANDS: dict[str, Command] = {
     ),
     "forward": Command(
         "headwater.commands.forward", _EXCHANGE, "Forward events of the topic to other catalogs.", extra="materializer"
+    ),
+    "mcp": Command(
+        "headwater.commands.mcp",
+        _EXCHANGE,
+        "Give an assistant the questions as tools of the Model Context Protocol, over stdin and stdout.",
+        extra="api",
     ),
     "doctor": Command(
         "headwater.commands.doctor",

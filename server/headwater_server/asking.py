@@ -59,7 +59,8 @@ DECISION = "headwater.decision"
 TOOL = "headwater.tool"
 """Name of the tool of `headwater_server.mcp` that asks. No header can set it."""
 RECORDED = "headwater.recorded"
-"""Whether the audit has this request; without it, the route says so. Refused ones it always has."""
+"""True if the audit is to have this request; not set, its route decides. Those that are answered 401 or 403 it always
+has."""
 
 _PROBLEMS = problem_responses(
     *(kind for kind in ProblemType if kind not in OF_INTAKE | {ProblemType.NO_SUCH_PATH, ProblemType.METHOD})

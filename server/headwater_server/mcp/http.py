@@ -65,6 +65,11 @@ def mcp_routes(document: Mapping[str, Any], serve: ServeSettings) -> list[Route]
 class _McpRoute(ScopedRoute):
     operation_id = OPERATION
 
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request, which counts under this path."""
+        scope["route"] = self
+        await super().handle(scope, receive, send)
+
 
 def has_metadata(serve: ServeSettings) -> bool:
     """True if clients can get tokens for this server from an OIDC provider."""
