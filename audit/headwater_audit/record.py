@@ -58,6 +58,7 @@ class AuditRecord:
         method: HTTP method.
         route: template of the route's path; None if there is no such route.
         operation: `operation_id` of the route.
+        tool: tool of MCP that asked; None if the client asked itself.
         command: command of `headwater`, as `dlq replay`.
         filters: parameters by name, from `filters_of`.
         left_out: number of parameters' values that were left out of `filters`.
@@ -79,6 +80,7 @@ class AuditRecord:
     method: str | None = None
     route: str | None = None
     operation: str | None = None
+    tool: str | None = None
     command: str | None = None
     filters: Mapping[str, list[str]] = field(default_factory=dict)
     left_out: int = 0
@@ -102,6 +104,7 @@ class AuditRecord:
             "method": _cut(self.method, _LONGEST_NAME),
             "route": self.route,
             "operation": self.operation,
+            "tool": self.tool,
             "command": self.command,
             "filters": dict(self.filters) or None,
             "left_out": self.left_out or None,

@@ -190,6 +190,12 @@ COMMANDS: dict[str, Command] = {
     "forward": Command(
         "headwater.commands.forward", _EXCHANGE, "Forward events of the topic to other catalogs.", extra="materializer"
     ),
+    "mcp": Command(
+        "headwater.commands.mcp",
+        _EXCHANGE,
+        "Give an assistant the questions as tools of the Model Context Protocol, over stdin and stdout.",
+        extra="api",
+    ),
     "doctor": Command(
         "headwater.commands.doctor",
         _OPERATE,

@@ -120,20 +120,38 @@ def _login_client(serve: ServeSettings) -> Client | None:
     """
     secret = serve.oidc_client_secret.get_secret_value()
     if serve.oidc_client_id is None:
-        if secret or serve.public_url is not None:
+        if secret:
             raise AccessSettingsError(
-                "HEADWATER_SERVE_OIDC_CLIENT_SECRET or HEADWATER_SERVE_PUBLIC_URL is set, and no client of the "
-                "provider.",
+                "HEADWATER_SERVE_OIDC_CLIENT_SECRET is set, and no client of the provider.",
                 "Set HEADWATER_SERVE_OIDC_CLIENT_ID to the id that the provider gave this server.",
             )
+        if serve.public_url is not None:
+            _check_public_url(serve)
         return None
     from headwater_server.identity.login import Client
+
+    public_url = _check_public_url(serve)
+    scopes = serve.oidc_login_scopes.split()
+    if "openid" not in scopes:
+        raise AccessSettingsError(
+            "HEADWATER_SERVE_OIDC_LOGIN_SCOPES hasn't `openid`: the provider would give no ID token.",
+            "Add openid to it.",
+        )
+    return Client(serve.oidc_client_id, secret, " ".join(scopes), public_url)
+
+
+def _check_public_url(serve: ServeSettings) -> str:
+    """URL by which browsers and MCP clients reach the server, without a slash at its end.
+
+    Raises:
+        AccessSettingsError: it isn't set, isn't safe, or has a host name that isn't allowed.
+    """
     from headwater_server.identity.provider import is_safe_url
 
     url = urlsplit(serve.public_url or "")
     if serve.public_url is None or not is_safe_url(serve.public_url) or url.query:
         raise AccessSettingsError(
-            "The log-in on the page needs the URL by which browsers reach this server: HTTPS, or HTTP on a loopback "
+            "A log-in needs the URL by which browsers and MCP clients reach this server: HTTPS, or HTTP on a loopback "
             "address, without a query.",
             "Set HEADWATER_SERVE_PUBLIC_URL, such as https://lineage.example.org, and register "
             "https://lineage.example.org/login/callback with the provider.",
@@ -143,13 +161,7 @@ def _login_client(serve: ServeSettings) -> Client | None:
             "HEADWATER_SERVE_PUBLIC_URL has a host name that requests may not use for this server.",
             f"Add {url.hostname} to HEADWATER_SERVE_ALLOWED_HOSTS.",
         )
-    scopes = serve.oidc_login_scopes.split()
-    if "openid" not in scopes:
-        raise AccessSettingsError(
-            "HEADWATER_SERVE_OIDC_LOGIN_SCOPES hasn't `openid`: the provider would give no ID token.",
-            "Add openid to it.",
-        )
-    return Client(serve.oidc_client_id, secret, " ".join(scopes), serve.public_url.rstrip("/"))
+    return serve.public_url.rstrip("/")
 
 
 def _proxy(serve: ServeSettings) -> TrustedProxy | None:

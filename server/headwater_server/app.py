@@ -21,6 +21,7 @@ from headwater_server.checking import BackgroundChecks
 from headwater_server.documented import document
 from headwater_server.handlers import add_handlers
 from headwater_server.identity.authentication import Authentication
+from headwater_server.mcp.http import mcp_routes, metadata_url
 from headwater_server.metrics import ServeMetrics
 from headwater_server.middleware.answers import Codings, Head, SecurityHeaders
 from headwater_server.middleware.audit import RequestAudit
@@ -88,6 +89,7 @@ def create_app(graph: Graph, authentication: Authentication | None = None, tls: 
                 authentication=authentication,
                 anonymous=anonymous_identity(limits, authentication),
                 metrics=metrics.authentication,
+                metadata_url=metadata_url(limits),
             ),
             Middleware(
                 IntakeGate,
@@ -124,6 +126,7 @@ def create_app(graph: Graph, authentication: Authentication | None = None, tls: 
     # Of large bodies, and of declarations: more at a time wouldn't be faster, and hold more memory.
     app.state.decoding, app.state.declaring = CapacityLimiter(1), CapacityLimiter(1)
     _document(app)
+    app.router.routes.extend(mcp_routes(openapi_document(), limits))
     app.router.routes.extend(page_routes())
     if authentication.login is not None:
         from headwater_server.routes.login import login_routes

@@ -56,6 +56,11 @@ FILTERS = "headwater.filters"
 """Names and values of the parameters that the body has: `[("dataset", "kafka://broker/orders")]`."""
 DECISION = "headwater.decision"
 """Decision of the authorisation: `("allow" | "deny", names of the rules that decided)`."""
+TOOL = "headwater.tool"
+"""Name of the tool of `headwater_server.mcp` that asks. No header can set it."""
+RECORDED = "headwater.recorded"
+"""True if the audit is to have this request; not set, its route decides. Those that are answered 401 or 403 it always
+has."""
 
 _PROBLEMS = problem_responses(
     *(kind for kind in ProblemType if kind not in OF_INTAKE | {ProblemType.NO_SUCH_PATH, ProblemType.METHOD})

@@ -54,11 +54,12 @@ def in_utc(time: datetime) -> datetime:
 
 _ASSET = (
     "The key of the asset (32 hex digits), or its name: with its namespace, `kafka://broker:9092/orders`, or alone "
-    "where only one asset is called that. Escape what a path can't hold; slashes may be escaped, and need not be."
+    "where only one asset is called that."
 )
+_IN_A_PATH = f"{_ASSET} Escape what a path can't hold; slashes may be escaped, and need not be."
 
-AssetId = Annotated[str, Path(alias="id", min_length=1, description=_ASSET), AfterValidator(unescaped)]
-AssetName = Annotated[str, Path(min_length=1, description=_ASSET), AfterValidator(unescaped)]
+AssetId = Annotated[str, Path(alias="id", min_length=1, description=_IN_A_PATH), AfterValidator(unescaped)]
+AssetName = Annotated[str, Path(min_length=1, description=_IN_A_PATH), AfterValidator(unescaped)]
 AssetQuery = Annotated[str, Query(min_length=1, max_length=LONGEST_NAME, description=_ASSET)]
 ColumnName = Annotated[
     str,

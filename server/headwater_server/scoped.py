@@ -17,7 +17,7 @@ from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Route
-from starlette.types import Receive, Send
+from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as AsgiScope
 
 from headwater_server.identity import Scope
@@ -82,7 +82,7 @@ class ScopedRoute(_Checked):
     def __init__(
         self,
         path: str,
-        endpoint: Callable[[Request], Awaitable[Response]],
+        endpoint: Callable[[Request], Awaitable[Response]] | ASGIApp,
         *,
         needs: Needs,
         method: str = "GET",

@@ -75,6 +75,10 @@ class ServeSettings(BaseModel):
     waiting_max: Annotated[int, Field(ge=0, le=10_000)] = 64
     """Questions that may wait for a thread. More are rejected at once, with 503."""
 
+    mcp_answer_max_bytes: Annotated[int, Field(ge=10_000, le=1_073_741_824)] = 100_000
+    """The largest answer of a tool of MCP. A larger one is an error that tells the assistant to ask for less. Many
+    assistants take 25,000 tokens at most, which are about 75,000 bytes."""
+
     timeout_max_seconds: Annotated[float, Field(gt=0, le=3_600)] = 60.0
     """The longest that one question may take, whatever its `timeout`."""
 
@@ -206,8 +210,8 @@ class ServeSettings(BaseModel):
     their own, and give a refresh token for `offline_access` only."""
 
     public_url: str | None = None
-    """The URL by which browsers reach this server, for the log-in: `https://lineage.example.org`. HTTPS, or HTTP on a
-    loopback address."""
+    """The URL by which browsers and MCP clients reach this server, for their log-in: `https://lineage.example.org`.
+    HTTPS, or HTTP on a loopback address."""
 
     session_max_seconds: Annotated[int, Field(ge=60, le=604_800)] = 28_800
     """Longest time from a log-in on the page to the next. A session also ends with the provider's ID token, unless the

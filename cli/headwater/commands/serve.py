@@ -16,26 +16,21 @@ from headwater.auditing import opened_audit
 from headwater.connection import require_servers
 from headwater.console import JsonOption, console
 from headwater.errors import ConfigurationError, InputError
-from headwater.events_topic import kept, topic_ends
-from headwater.exempting import exemptions_of
 from headwater.graph_reader import translated
-from headwater.kafka_arrivals import KafkaArrivals
 from headwater.kafka_errors import asking_kafka
 from headwater.logs import LogFormatOption, fields, start_logging
 from headwater.options import TenantOption
 from headwater.publishing import PublisherSink, publisher_settings
+from headwater.served_graph import policy_and_exemptions, served_graph
 from headwater.settings import Settings, connected_settings
 from headwater.stopping import stopped_by_signals
 from headwater.tracing import start_tracing
 from headwater_analysis.errors import AnalysisError
-from headwater_analysis.impact import load_policy
-from headwater_analysis.reader import reading_driver
 from headwater_consumers.materializer.garbage import rare_collections
-from headwater_graph.connection import Neo4jTarget
 from headwater_producers.publisher import Publisher
 from headwater_server.access import configured_authentication, configured_tls
 from headwater_server.app import create_app
-from headwater_server.asking import BELOW, Graph
+from headwater_server.asking import BELOW
 from headwater_server.authorization import AccessFileError, Authorization
 from headwater_server.identity import Scope
 from headwater_server.identity.authentication import Authentication
@@ -106,42 +101,20 @@ def command(
     authentication, tls = _access(settings.serve)
     authorization = _authorization(settings.serve)
     _check_names(settings.serve)
-    try:
-        judged_by = None if settings.serve.policy is None else load_policy(Path(settings.serve.policy))
-        accepted = () if settings.serve.exemptions is None else exemptions_of(Path(settings.serve.exemptions))
-    except AnalysisError as error:
-        raise translated(error) from error
-    neo4j = settings.neo4j
-    target = Neo4jTarget(neo4j.require_uri(), neo4j.user, neo4j.password.get_secret_value(), neo4j.database)
+    judged = policy_and_exemptions(settings.serve)
     start_logging(settings.log).addFilter(RepeatLimit())
     start_tracing("headwater-serve")
-    try:
-        driver = reading_driver(target)
-    except AnalysisError as error:
-        raise translated(error) from error
     audit = opened_audit(settings, "serve")
     if audit is not None:
         console.until_end.callback(audit.writer.close)
     publisher = _publisher(settings) if settings.serve.intake or settings.serve.declare else None
     sink = None if publisher is None else PublisherSink(publisher)
+    graph = served_graph(settings, judged, audit=audit, sink=sink, authorization=authorization)
+    target = graph.target
     try:
-        graph = Graph(
-            driver,
-            target,
-            settings.analysis,
-            settings.serve,
-            judged_by,
-            sink,
-            settings.openlineage,
-            accepted,
-            kept(topic_ends(settings.kafka)),
-            KafkaArrivals(settings.kafka, follows_names=False),
-            authorization,
-            audit,
-        )
         server = HttpServer(graph, create_app(graph, authentication, tls), tls)
     except OSError as error:
-        driver.close()
+        graph.driver.close()
         if publisher is not None:
             publisher.close(0)
         raise InputError(
@@ -154,7 +127,7 @@ def command(
         except AnalysisError as error:
             raise translated(error) from error
         if not answers:
-            console.warning(f"Neo4j doesn't answer at {neo4j.uri} yet; questions are answered 503 until it does.")
+            console.warning(f"Neo4j doesn't answer at {target.uri} yet; questions are answered 503 until it does.")
         url = server.url
         # Signals are handled first: a process that waits for this line may stop the server at once.
         with stopped_by_signals(server.stop):

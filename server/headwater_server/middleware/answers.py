@@ -33,7 +33,7 @@ def _raw(policy: str) -> tuple[tuple[bytes, bytes], ...]:
 _DATA_HEADERS, _PAGE_HEADERS = _raw(_DATA_POLICY), _raw(_PAGE_POLICY)
 # A browser that has seen it asks this host by HTTPS only, for a year.
 _ONLY_HTTPS = (b"strict-transport-security", b"max-age=31536000")
-_DATA_PATHS = ("/api/", "/openapi.json", "/livez", "/readyz", "/metrics")
+_DATA_PATHS = ("/api/", "/mcp", "/.well-known/", "/openapi.json", "/livez", "/readyz", "/metrics")
 
 
 class SecurityHeaders:

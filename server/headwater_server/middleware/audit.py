@@ -6,7 +6,8 @@
                   without OUTCOME stays, and a LOST record follows.
 
 Refused requests are recorded as well, also those that no identity could be established for. Routes that have nothing of
-the graph say so (`scoped`): of them only who is refused is recorded.
+the graph say so (`scoped`): of them only who is refused is recorded. A call of a tool (`mcp`) is recorded once, as the
+question that it asks.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from headwater_audit.audit import Audit
 from headwater_audit.errors import AuditUnwritableError
 from headwater_audit.record import AuditRecord, Kind, filters_of
-from headwater_server.asking import DECISION, FILTERS, RESULTS
+from headwater_server.asking import DECISION, FILTERS, RECORDED, RESULTS, TOOL
 from headwater_server.identity import Identity
 from headwater_server.identity.identity import IDENTITY
+from headwater_server.mcp.http import OPERATION as MCP
 from headwater_server.metrics import AuditMetrics
 from headwater_server.middleware.requests import REQUEST_ID
 from headwater_server.problems import ProblemType, problem
@@ -117,7 +119,7 @@ class _Request:
             self._answered = True
             status: int = message["status"]
             route, found = _route(self._scope)
-            if status in _REFUSED or is_recorded(route):
+            if status in _REFUSED or self._scope.get(RECORDED, is_recorded(route)):
                 durable = await self._is_recorded(self._record(Kind.OUTCOME, status, route, found))
                 if not durable and not self._intended:
                     self._replaced = True
@@ -175,6 +177,7 @@ class _Request:
             method=self._method,
             route=None if route is None else getattr(route, "path_format", None),
             operation=getattr(route, "operation_id", None),
+            tool=scope.get(TOOL),
             filters=filters,
             left_out=left_out,
             results=scope.get(RESULTS),
@@ -196,4 +199,4 @@ def _route(scope: Scope) -> tuple[BaseRoute | None, Mapping[str, Any]]:
 def _changes(route: BaseRoute | None, method: str) -> bool:
     """Return True if a request may change something: its route takes its method, and isn't one of a question."""
     takes = isinstance(route, Route) and method in (route.methods or ())
-    return takes and getattr(route, "operation_id", None) not in QUESTIONS_WITH_BODIES
+    return takes and getattr(route, "operation_id", None) not in {*QUESTIONS_WITH_BODIES, MCP}

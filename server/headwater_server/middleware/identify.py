@@ -5,7 +5,7 @@ Everything behind reads `identity_of(scope)`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from starlette.datastructures import Headers
 from starlette.responses import Response
@@ -40,6 +40,8 @@ class Identify:
         authentication: ways to log in.
         anonymous: identity of requests without a credential; None: they are refused, except where a route is open.
         metrics: counters of refused requests.
+        metadata_url: URL where the client of a refused request learns how to log in (RFC 9728, section 5.1); None for
+            requests whose clients don't look there.
     """
 
     def __init__(
@@ -49,11 +51,13 @@ class Identify:
         authentication: Authentication,
         anonymous: Identity | None,
         metrics: AuthenticationMetrics,
+        metadata_url: Callable[[AsgiScope], str | None] = lambda _: None,
     ) -> None:
         self._app = app
         self._authentication = authentication
         self._anonymous = anonymous
         self._metrics = metrics
+        self._metadata_url = metadata_url
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         """Handle one ASGI request."""
@@ -74,7 +78,7 @@ class Identify:
             headers = dict(CLOSE) if has_body(Headers(scope=scope)) else {}
             if self._authentication.login is not None:
                 headers[LOGIN_HEADER] = LOGIN_PATH
-            await refusal(error, needs, headers)(scope, receive, send)
+            await refusal(error, needs, headers, self._metadata_url(scope))(scope, receive, send)
             return
         await self._app(scope, receive, send)
 
@@ -103,7 +107,9 @@ def _check(identity: Identity, needs: Needs) -> None:
     raise CredentialError(CredentialFault.SCOPE, f"This needs the scope `{needs}`, which the credential doesn't give.")
 
 
-def refusal(error: CredentialError, needs: Needs, headers: Mapping[str, str]) -> Response:
+def refusal(
+    error: CredentialError, needs: Needs, headers: Mapping[str, str], metadata_url: str | None = None
+) -> Response:
     """Response to a request whose credential isn't accepted (RFC 6750, 3.1)."""
     if isinstance(error, ProviderUnavailableError):
         return problem(ProblemType.PROVIDER_UNAVAILABLE, error.detail, headers=headers)
@@ -114,4 +120,6 @@ def refusal(error: CredentialError, needs: Needs, headers: Mapping[str, str]) ->
         kind, challenge = ProblemType.FORBIDDEN, f'{_REALM}, error="insufficient_scope", scope="{needs}"'
     elif error.fault is not CredentialFault.MISSING:
         challenge = f'{_REALM}, error="invalid_token"'
+    if metadata_url is not None:
+        challenge += f', resource_metadata="{metadata_url}"'
     return problem(kind, error.detail, headers={"WWW-Authenticate": challenge, **headers})

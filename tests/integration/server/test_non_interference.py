@@ -28,6 +28,7 @@ from headwater_schemas.events.build import lineage_event
 from headwater_server.asking import Graph
 from headwater_server.identity import Identity
 from headwater_server.settings import ServeSettings
+from support.access.by_tool import tool_of
 from support.access.questions import Names, Question, questions
 from support.access.without import without
 from support.api import client_of
@@ -35,11 +36,14 @@ from support.demo_graph import demo_events
 from support.graph.colliding import Pools, colliding_events
 from support.graph.emptying import delete_nodes
 from support.graph.writing import store
+from support.mcp_client import call
 
 if TYPE_CHECKING:
     from neo4j import Driver
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(1800)]
+
+BY_TOOL = 3
 
 
 @dataclass(frozen=True)
@@ -100,9 +104,15 @@ def sound(event: LineageEvent) -> LineageEvent:
 
 
 def answers(target: Neo4jTarget, asked: Sequence[Question], visible: Visible | None) -> Iterator[tuple[int, str, str]]:
+    """Status, body and ETag of the answers; of every third question that a tool asks, too, by this tool."""
     graph = Restricted(reading_driver(target), target, AnalysisSettings(), ServeSettings(port=0), visible=visible)
     with client_of(graph) as client:
-        for each in asked:
+        for number, each in enumerate(asked):
+            if number % BY_TOOL == 0 and (tool := tool_of(each)) is not None:
+                result = call(client, *tool)
+                (content,) = result["content"]
+                yield result["structuredContent"].get("status", 413) if result["isError"] else 200, content["text"], ""
+                continue
             method, _, template = each.operation.rpartition(" ")
             for name, value in each.path:
                 template = template.replace(f"{{{name}}}", quote(value, safe=""))

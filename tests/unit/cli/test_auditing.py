@@ -37,6 +37,7 @@ READS = {
 }
 OTHERS = {
     "serve": "records each request by itself",
+    "mcp": "records each question by itself",
     "run": "runs in a Spark driver; what its job writes is on the events topic",
     "login": "changes a file of the user alone; the server records what is asked",
     "logout": "the same",

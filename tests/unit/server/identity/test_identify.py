@@ -354,7 +354,7 @@ def test_every_route_says_what_it_needs() -> None:
         if isinstance(route, APIRoute):
             assert needed is NEEDED.get(route.path, Scope.READ), route.path
         else:
-            assert needed is Access.OPEN, route.path
+            assert needed is (Access.IDENTIFIED if route.path == "/mcp" else Access.OPEN), route.path
 
 
 def test_a_route_without_a_need_is_a_defect() -> None:
@@ -415,8 +415,8 @@ def test_settings_that_contradict_each_other_are_refused(subtests: pytest.Subtes
         ({"oidc_client_id": "page"}, "no OIDC provider"),
         ({"public_url": "http://localhost:8470"}, "no OIDC provider"),
         ({**oidc, "oidc_client_secret": PROXY_SECRET}, "no client"),
-        ({**oidc, "public_url": "http://localhost:8470"}, "no client"),
-        ({**oidc, "oidc_client_id": "page"}, "by which browsers reach this server"),
+        ({**oidc, "public_url": "http://lineage.example.org"}, "HTTPS"),
+        ({**oidc, "oidc_client_id": "page"}, "by which browsers and MCP clients reach"),
         ({**page, "public_url": "http://lineage.example.org"}, "HTTPS"),
         ({**page, "public_url": "https://lineage.example.org/?a"}, "query"),
         ({**page, "public_url": "https://lineage.example.org"}, "host name"),

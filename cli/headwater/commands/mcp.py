@@ -1,0 +1,122 @@
+"""`headwater mcp`: the questions as tools for an assistant, over stdin and stdout."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import select
+import sys
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Final, cast
+
+from anyio import AsyncFile, to_thread
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+
+from headwater.auditing import opened_audit
+from headwater.console import JsonOption, console
+from headwater.logs import LogFormatOption, start_logging
+from headwater.options import TenantOption
+from headwater.served_graph import policy_and_exemptions, served_graph
+from headwater.settings import connected_settings
+from headwater.stopping import stopped_by_signals
+from headwater_consumers.materializer.garbage import rare_collections
+from headwater_server.app import create_app, openapi_document
+from headwater_server.identity.authentication import Authentication
+from headwater_server.mcp.asks import InProcess
+from headwater_server.mcp.protocol import mcp_server
+from headwater_server.mcp.tools import bound_tools
+
+# As a server on a loopback address without a way to log in: whoever can start this command can read the whole graph.
+_WITHOUT_LOG_IN: Final[Mapping[str, Any]] = {"host": "127.0.0.1", "allowed_hosts": "", "allow_anonymous_reads": False}
+_SENDER: Final[Mapping[str, Any]] = {
+    "asgi": {"version": "3.0"},
+    "http_version": "1.1",
+    "scheme": "http",
+    "headers": [(b"host", b"localhost")],
+}
+_CHUNK_BYTES: Final = 65_536
+
+
+def command(
+    *,
+    tenant: TenantOption = None,
+    log_format: LogFormatOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Give an assistant the questions as tools of the Model Context Protocol, over stdin and stdout.
+
+    An assistant starts this command and ends it. The tools only read, and see the whole graph of the tenant, as every
+    command does that has the database's password. `headwater serve` has the same tools at /mcp, for those who log in.
+    """
+    settings = connected_settings({"analysis.tenant": tenant, "log.format": log_format}, neo4j=True)
+    judged = policy_and_exemptions(settings.serve)
+    start_logging(settings.log)
+    audit = opened_audit(settings, "mcp")
+    if audit is not None:
+        console.until_end.callback(audit.writer.close)
+    settings = settings.model_copy(update={"serve": settings.serve.model_copy(update=_WITHOUT_LOG_IN)})
+    graph = served_graph(settings, judged, audit=audit)
+    with contextlib.closing(graph.driver), rare_collections():
+        app = create_app(graph, Authentication())
+        tools = bound_tools(openapi_document())
+        server = mcp_server(
+            tools,
+            lambda _context, name: InProcess(app, _SENDER, name),
+            most_bytes=settings.serve.mcp_answer_max_bytes,
+        )
+        lines = Lines(sys.stdin.fileno(), settings.serve.body_max_bytes)
+        with contextlib.closing(lines), stopped_by_signals(lines.end):
+            asyncio.run(_served(server, lines))
+
+
+async def _served(server: Server[Any], lines: Lines) -> None:
+    """Serve until stdin ends."""
+    async with stdio_server(cast("AsyncFile[str]", lines)) as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+class Lines:
+    """Lines of a file, until its end or a call of `end`.
+
+    The reader of the SDK waits in a thread that nothing wakes: a signal wouldn't end the process while stdin is open.
+
+    Args:
+        file: descriptor.
+        most_bytes: bytes of a line. A longer one comes as an empty line, which is no message.
+    """
+
+    def __init__(self, file: int, most_bytes: int) -> None:
+        self._file = file
+        self._most_bytes = most_bytes
+        self._woken, self._waker = os.pipe()
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        """Lines without their ends, in UTF-8; other bytes are replaced."""
+        pending, skipped = bytearray(), False
+        try:
+            while chunk := await to_thread.run_sync(self._read, abandon_on_cancel=True):
+                *whole, rest = chunk.split(b"\n")
+                for part in whole:
+                    too_long = skipped or len(pending) + len(part) > self._most_bytes
+                    yield "" if too_long else (pending + part).decode(errors="replace")
+                    pending.clear()
+                    skipped = False
+                skipped = skipped or len(pending) + len(rest) > self._most_bytes
+                pending = bytearray() if skipped else pending + rest
+        finally:
+            self.end()
+
+    def end(self) -> None:
+        """End the lines; from any thread or signal handler."""
+        os.write(self._waker, b"\n")
+
+    def close(self) -> None:
+        """Close what `end` needs."""
+        os.close(self._woken)
+        os.close(self._waker)
+
+    def _read(self) -> bytes:
+        ready, _, _ = select.select([self._file, self._woken], [], [])
+        return b"" if self._woken in ready else os.read(self._file, _CHUNK_BYTES)
