@@ -38,6 +38,8 @@ def check(file: FileArgument, *, json_output: JsonOption = False) -> None:
     policies = _read(file)
     names = policies.names()
     console.result({"file": str(file), "policies": names}, Text(f"{len(names)} policies, no mistake."))
+    if not names:
+        console.warning("no policy permits anything: nobody sees anything.")
 
 
 @app.command("explain")

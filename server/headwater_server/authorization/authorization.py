@@ -8,15 +8,14 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 from headwater_analysis.reader import Reader
 from headwater_analysis.visibility import Visible
 from headwater_schemas.visible import visible as shown
-from headwater_server.authorization.assets import compiled
-from headwater_server.authorization.policies import AccessFileError, Decision, Policies, Resource
-from headwater_server.identity import Identity, Source
+from headwater_server.authorization.assets import compiled, may_see_everything
+from headwater_server.authorization.policies import AccessFileError, Decision, Policies
+from headwater_server.identity import Identity
 
 log = logging.getLogger("headwater.serve")
 
@@ -175,15 +174,6 @@ class Authorization:
             self.broken = None
             self._compiled.clear()
             return self._policies
-
-
-@lru_cache(maxsize=_MOST_COMPILED)
-def may_see_everything(policies: Policies, identity: Identity, tenant: str) -> Decision:
-    """Decide about the whole graph, once for an identity: each question needs it for its filter and for the audit."""
-    if identity.source is Source.SERVER:
-        return Decision(allowed=True, policies=())
-    (decision,) = policies.decide(identity, "everything", [Resource("Graph", {"tenant": tenant})])
-    return decision
 
 
 def _mark(path: Path) -> tuple[int, int, int] | None:

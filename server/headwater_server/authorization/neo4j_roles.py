@@ -23,8 +23,7 @@ from headwater_analysis.filtered import OF_JOBS
 from headwater_analysis.reader import Reader
 from headwater_analysis.visibility import Visible
 from headwater_graph.keys import ASSET, SCOPE
-from headwater_server.authorization.assets import compiled, every_job_visible
-from headwater_server.authorization.authorization import may_see_everything
+from headwater_server.authorization.assets import compiled, every_job_visible, may_see_everything
 from headwater_server.authorization.policies import Policies
 from headwater_server.identity import Identity, Source
 

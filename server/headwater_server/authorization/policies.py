@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -24,6 +24,8 @@ import cedarpy
 from headwater_server.identity import Identity
 
 _LARGEST_BYTES = 1_048_576
+_ASSETS = ("Dataset", "Job", "Consumer", "Graph")
+"""Entities of the schema that stand for classes of assets: a decision is about attributes, and has made-up ids."""
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|[^\s"/;]+|[;"/]')
 
 
@@ -96,6 +98,7 @@ class Policies:
     def mistakes(self) -> tuple[str, ...]:
         """Return what is wrong with the policies, with the line where each begins; empty if they are valid."""
         policies = _one_by_one(self.text)
+        names: dict[str, int] = {}
         for line, policy in policies:
             try:
                 parsed = json.loads(cedarpy.policies_to_json_str(policy))
@@ -103,6 +106,13 @@ class Policies:
                 return (f"line {line}: {_one_line(error)}",)
             if parsed["templates"]:
                 return (f"line {line}: a policy with a slot, such as ?principal, decides nothing here",)
+            if ids := sorted(each for kind in _ASSETS for each in _named(policy, kind)):
+                by = 'resource.namespace == "…" && resource.name == "…"'
+                return (f"line {line}: assets have no ids, such as {ids[0]!r}: a policy names them by {by}",)
+            for name in _annotated(parsed["staticPolicies"].values()):
+                if name in names:
+                    return (f"line {line}: the policy of line {names[name]} has the @id {name!r}, too",)
+                names[name] = line
         lines = {f"policy{place}": line for place, (line, _) in enumerate(policies)}
         result = cedarpy.validate_policies(self.text, _schema())
         return tuple(_with_line(_one_line(each.error), lines) for each in result.errors or ())
@@ -188,6 +198,10 @@ def _attributes(text: str) -> frozenset[str]:
 def _named(text: str, kind: str) -> frozenset[str]:
     """Ids of entities of a kind in policies, however they are spaced: `User :: "token:ci"` names one, too."""
     return frozenset(str(part["id"]) for part in _parts(text) if part.get("type") == kind and "id" in part)
+
+
+def _annotated(policies: Iterable[Mapping[str, Any]]) -> list[str]:
+    return [str(name) for each in policies if (name := each.get("annotations", {}).get("id"))]
 
 
 def _parts(text: str) -> Iterator[dict[str, Any]]:

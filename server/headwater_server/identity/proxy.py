@@ -57,11 +57,14 @@ class TrustedProxy:
                 CredentialFault.PROXY_SECRET,
                 f"A user named in {self.user_header} needs the proxy's secret in {SECRET_HEADER}.",
             )
-        if len(named) > 1:
-            raise CredentialError(CredentialFault.SEVERAL, f"The header {self.user_header} is there more than once.")
+        listed = headers.getlist(self.groups_header)
+        for header, values in ((self.user_header, named), (self.groups_header, listed)):
+            if len(values) > 1:
+                # A proxy that adds its header to a client's own would let the client choose.
+                raise CredentialError(CredentialFault.SEVERAL, f"The header {header} is there more than once.")
         if not (user := named[0].strip()):
             return None
-        groups = frozenset(group for text in headers.getlist(self.groups_header) for group in items(text))
+        groups = frozenset(group for text in listed for group in items(text))
         return Identity(Source.PROXY, user, groups=groups, scopes=self.scopes)
 
     def _is_near(self, scope: AsgiScope) -> bool:

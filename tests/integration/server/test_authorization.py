@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from fastapi.routing import APIRoute
 
+from headwater.cli import main
 from headwater_server.access import configured_authentication
 from headwater_server.app import create_app
 from headwater_server.authorization import FILTERED, Authorization
@@ -73,6 +75,23 @@ def test_a_team_sees_its_own(demo_graph: Driver, graph: Graph, tmp_path: Path) -
         names = ask(client, "team", "/search", params={"q": "daily_report"}).json()
         assert [hit["asset"]["kind"] for hit in names["items"]] == ["JOB"] * len(names["items"])
         assert [ask(client, each, "/me").json()["filtered"] for each in ("team", "ops")] == [True, False]
+
+
+def test_explain_decides_as_the_server_does(
+    demo_graph: Driver,
+    settings_of_stack: None,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    subtests: pytest.Subtests,
+) -> None:
+    file = tmp_path / "access.cedar"
+    file.write_text(f'{POLICIES} @id("none") forbid(principal, action == Action::"read", resource is Dataset);')
+    for group, allowed, policies in (("ops", True, ["policy 1"]), ("team", False, ["none"])):
+        with subtests.test(group=group):
+            asker = ("--as", "token:a", "--group", group, "--file", str(file))
+            assert main(["policy", "explain", "flights.departed", *asker, "--json"]) == 0
+            found = json.loads(capsys.readouterr().out)
+            assert (found["allowed"], found["policies"]) == (allowed, policies)
 
 
 def test_what_is_hidden_is_not_found_as_what_is_not_there(demo_graph: Driver, graph: Graph, tmp_path: Path) -> None:

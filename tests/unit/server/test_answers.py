@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
 import pytest
+from starlette.requests import Request
 
 from headwater_analysis.assets import Asset, AssetKind
-from headwater_analysis.impact import ImpactChange
+from headwater_analysis.freshness import GraphState
+from headwater_analysis.impact import Extent, ImpactChange
 from headwater_analysis.lineage import Lineage, LineageDirection, LineageQuestion
 from headwater_analysis.reader import Reader
 from headwater_server.app import openapi_document
+from headwater_server.asking import answered
+from headwater_server.identity import Identity, Scope, Source
+from headwater_server.identity.identity import IDENTITY
 from headwater_server.middleware.answers import wants_gzip
 from headwater_server.routes import impact as impact_routes
 from headwater_server.routes import lineage as routes
@@ -140,6 +147,25 @@ def test_an_answer_that_is_known_is_not_sent_again(asked: list[LineageQuestion])
             assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag), condition
         assert client.get(path, headers={"If-None-Match": '"other"'}).status_code == 200
         assert client.get("/api/v1/assets/others/upstream", headers={"If-None-Match": tag}).status_code == 200
+
+
+def test_the_state_of_the_graph_changes_no_tag_and_is_hidden_from_whom_answers_are_filtered() -> None:
+    def asked(graph: GraphState, *, filtered: bool = False) -> tuple[str, dict[str, Any]]:
+        asker = Identity(Source.TOKEN, "ci", scopes=frozenset(Scope))
+        request = Request({"type": "http", "method": "GET", "headers": [], IDENTITY: asker})
+        answer = answered(request, Extent("3"), graph=graph, filtered=filtered)
+        return answer.headers["etag"], json.loads(bytes(answer.body))
+
+    now, later = (GraphState(datetime(2026, 1, 1, hour, tzinfo=UTC), hour, None) for hour in (1, 2))
+    stale = replace(now, stale="26 events wait on the topic, and no consumer has reported since 08:58.")
+    assert asked(now)[0] == asked(later)[0] != asked(stale)[0]
+    assert asked(now)[1]["graph"]["behind"] == 1
+    assert "graph" not in asked(now, filtered=True)[1]
+    assert asked(stale, filtered=True)[1]["graph"] == {
+        "last_event": None,
+        "behind": None,
+        "stale": "events wait on the topic",
+    }
 
 
 def test_head_is_get_without_the_body(asked: list[LineageQuestion]) -> None:

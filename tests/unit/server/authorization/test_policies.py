@@ -147,3 +147,20 @@ def test_a_decision_about_many_is_that_about_each(texts: Sequence[str], resource
     together = policies.decide(asker(), "read", resources)
     each = [policies.decide(asker(), "read", [resource])[0] for resource in resources]
     assert together == each
+
+
+@pytest.mark.parametrize(
+    ("text", "mistake"),
+    [
+        ('forbid(principal, action == Action::"read", resource == Dataset::"kafka://x/raw");', "no ids"),
+        ('permit(principal, action, resource) unless { resource == Job::"0" };', "no ids"),
+        ('permit(principal, action == Action::"everything", resource in Graph::"g");', "no ids"),
+        (
+            '@id("a")\npermit(principal, action, resource is Job);\n@id("a")\npermit(principal, action, resource);',
+            "line 3: the policy of line 1 has the @id 'a'",
+        ),
+    ],
+)
+def test_what_would_decide_otherwise_than_it_reads_is_a_mistake(text: str, mistake: str) -> None:
+    (found,) = Policies(text).mistakes()
+    assert mistake in found

@@ -153,6 +153,7 @@ def test_what_is_no_valid_credential_is_refused(file: Path, subtests: pytest.Sub
         ([(SECRET_HEADER, PROXY_SECRET)], 401, CredentialFault.MISSING),
         ([("X-User", ""), (SECRET_HEADER, PROXY_SECRET)], 401, CredentialFault.MISSING),
         ([*proxied.items(), ("X-User", "ann")], 400, CredentialFault.SEVERAL),
+        ([*proxied.items(), ("X-Groups", "a"), ("X-Groups", "b")], 400, CredentialFault.SEVERAL),
         ([*proxied.items(), ("Authorization", f"Bearer {valid}")], 400, CredentialFault.SEVERAL),
         ([("Authorization", f"Bearer {valid}"), ("Cookie", "session=ended")], 400, CredentialFault.SEVERAL),
         ([("Authorization", f"Bearer {valid}"), ("Authorization", f"Bearer {valid}")], 400, CredentialFault.SEVERAL),
