@@ -166,16 +166,16 @@ def test_a_process_ends_with_its_client(stack: StackUnderTest, number: signal.Si
 def test_an_answer_that_is_too_large_says_how_to_ask_for_less(demo_graph: Driver, graph: Graph) -> None:
     small = dataclasses.replace(graph, serve=ServeSettings(port=0, mcp_answer_max_bytes=10_000))
     with client_of(small) as client:
-        result = call(client, "upstream", {"dataset": "daily_report", "depth": "all"})
+        result = call(client, "impact", CHANGE)
         assert result["isError"]
         found = result["structuredContent"]
         assert found["type"] == "urn:headwater:answer-too-large"
         assert "10,000" in found["detail"]
         assert "Lower `limit`" in found["detail"]
-        page = call(client, "upstream", {"dataset": "daily_report", "depth": "all", "limit": 1})
+        page = call(client, "impact", {**CHANGE, "limit": 1})
         assert not page["isError"]
         cursor = page["structuredContent"]["next_cursor"]
-        after = call(client, "upstream", {"dataset": "daily_report", "depth": "all", "limit": 1, "cursor": cursor})
+        after = call(client, "impact", {**CHANGE, "limit": 1, "cursor": cursor})
         assert after["structuredContent"]["items"] != page["structuredContent"]["items"]
 
 
