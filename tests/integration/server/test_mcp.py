@@ -23,6 +23,7 @@ from headwater_server.identity.tokens import create_token
 from headwater_server.mcp.tools import TOOLS
 from headwater_server.settings import ServeSettings
 from support.api import client_of
+from support.gate import first_in_gate
 from support.mcp_client import MODES, call, talk
 from support.serve_process import environment
 from support.waiting import patience
@@ -118,7 +119,7 @@ def test_every_tool_is_tried() -> None:
     assert {tool.name for tool in TOOLS if "limit" not in tool.parameters} == WITHOUT_LIMIT
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", first_in_gate(1, MODES))
 def test_tools_over_http_answer_as_the_api(demo: httpx.Client, mode: str) -> None:
     answers = talk(f"{demo.base_url}/mcp", of_the_tools, mode=mode)
     assert answers == of_the_api(demo)
@@ -140,7 +141,7 @@ def test_tools_of_a_process_answer_as_the_api(demo: httpx.Client, stack: StackUn
     assert records[-1]["kind"] == "CLOSED"
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, None])
+@pytest.mark.parametrize("number", first_in_gate(1, [signal.SIGTERM, signal.SIGINT, None]))
 def test_a_process_ends_with_its_client(stack: StackUnderTest, number: signal.Signals | None) -> None:
     started = command(stack)
     with subprocess.Popen(

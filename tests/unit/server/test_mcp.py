@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import httpx
     from mcp.client.client import Client
 
-OIDC = {"oidc_issuer": "https://login.example.org/realms/main", "oidc_audience": "urn:headwater"}
+OIDC: dict[str, Any] = {"oidc_issuer": "https://login.example.org/realms/main", "oidc_audience": "urn:headwater"}
 
 
 @pytest.fixture
@@ -143,7 +143,11 @@ def test_a_client_learns_where_to_log_in() -> None:
 
 
 def test_the_public_url_is_the_resource() -> None:
-    public = {"public_url": "https://lineage.example.org/", "allowed_hosts": "*", "oidc_login_scopes": "openid groups"}
+    public: dict[str, Any] = {
+        "public_url": "https://lineage.example.org/",
+        "allowed_hosts": "*",
+        "oidc_login_scopes": "openid groups",
+    }
     with client_of(fake_graph(**OIDC, **public)) as client:
         found = client.get(METADATA_PATH).json()
         assert found["resource"] == "https://lineage.example.org/mcp"
