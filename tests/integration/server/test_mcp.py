@@ -23,6 +23,7 @@ from headwater_server.identity.tokens import create_token
 from headwater_server.mcp.tools import TOOLS
 from headwater_server.settings import ServeSettings
 from support.api import client_of
+from support.gate import first_in_gate
 from support.mcp_client import MODES, call, talk
 from support.serve_process import environment
 from support.waiting import patience
@@ -118,7 +119,7 @@ def test_every_tool_is_tried() -> None:
     assert {tool.name for tool in TOOLS if "limit" not in tool.parameters} == WITHOUT_LIMIT
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", first_in_gate(1, MODES))
 def test_tools_over_http_answer_as_the_api(demo: httpx.Client, mode: str) -> None:
     answers = talk(f"{demo.base_url}/mcp", of_the_tools, mode=mode)
     assert answers == of_the_api(demo)
@@ -140,7 +141,7 @@ def test_tools_of_a_process_answer_as_the_api(demo: httpx.Client, stack: StackUn
     assert records[-1]["kind"] == "CLOSED"
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, None])
+@pytest.mark.parametrize("number", first_in_gate(1, [signal.SIGTERM, signal.SIGINT, None]))
 def test_a_process_ends_with_its_client(stack: StackUnderTest, number: signal.Signals | None) -> None:
     started = command(stack)
     with subprocess.Popen(
@@ -166,16 +167,16 @@ def test_a_process_ends_with_its_client(stack: StackUnderTest, number: signal.Si
 def test_an_answer_that_is_too_large_says_how_to_ask_for_less(demo_graph: Driver, graph: Graph) -> None:
     small = dataclasses.replace(graph, serve=ServeSettings(port=0, mcp_answer_max_bytes=10_000))
     with client_of(small) as client:
-        result = call(client, "upstream", {"dataset": "daily_report", "depth": "all"})
+        result = call(client, "impact", CHANGE)
         assert result["isError"]
         found = result["structuredContent"]
         assert found["type"] == "urn:headwater:answer-too-large"
         assert "10,000" in found["detail"]
         assert "Lower `limit`" in found["detail"]
-        page = call(client, "upstream", {"dataset": "daily_report", "depth": "all", "limit": 1})
+        page = call(client, "impact", {**CHANGE, "limit": 1})
         assert not page["isError"]
         cursor = page["structuredContent"]["next_cursor"]
-        after = call(client, "upstream", {"dataset": "daily_report", "depth": "all", "limit": 1, "cursor": cursor})
+        after = call(client, "impact", {**CHANGE, "limit": 1, "cursor": cursor})
         assert after["structuredContent"]["items"] != page["structuredContent"]["items"]
 
 

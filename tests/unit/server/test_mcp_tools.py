@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ from jsonschema import Draft202012Validator
 
 from headwater_server.app import openapi_document
 from headwater_server.mcp.tools import DEFAULT_LIMIT, TOOLS, ArgumentsError, Asked, Tool, bound_tools
+from headwater_server.settings import ServeSettings
 
 BOUND = bound_tools(openapi_document())
 PARAMETERS = {
@@ -48,6 +51,17 @@ def test_each_parameter_is_one_of_the_api(tool: Tool) -> None:
     assert set(schema["properties"]) == {*tool.parameters, *arguments}
     assert "UNKNOWN" in tool.about or tool.name == "search"
     assert len(BOUND[tool.name].description) < 700
+
+
+def test_the_page_lists_the_tools_and_what_they_ask() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "analysis" / "mcp.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", page, re.MULTILINE))
+    assert list(rows) == [tool.name for tool in TOOLS]
+    for name, bound in BOUND.items():
+        paths = {operation.path.removeprefix("/api/v1") for operation in bound.operations.values()}
+        assert set(re.findall(r"`(.*?)`", rows[name])) == paths, name
+    assert f"**{DEFAULT_LIMIT} items**" in page
+    assert f"**{ServeSettings().mcp_answer_max_bytes:,} bytes**" in page
 
 
 def test_what_of_a_schema_an_assistant_reads() -> None:
