@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlencode
 from starlette.types import ASGIApp, Message, Scope
 
 from headwater_server.asking import TOOL
+from headwater_server.middleware.requests import REQUEST_ID
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Asks(Protocol):
 
 _OF_THE_CARRIER = frozenset({b"connection", b"expect", b"range", b"te", b"trailer", b"transfer-encoding", b"upgrade"})
 _OF_THE_MESSAGE = (b"accept", b"content-", b"if-", b"mcp-")
-_KEPT = ("asgi", "http_version", "scheme", "server", "client", "root_path", "state", "extensions")
+_KEPT = ("asgi", "http_version", "scheme", "server", "client", "root_path", "state", "extensions", REQUEST_ID)
 
 
 class InProcess:

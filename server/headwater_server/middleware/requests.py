@@ -44,7 +44,8 @@ class Measure:
             return
         status = 500
         began = time.monotonic()
-        scope[REQUEST_ID] = own = request_id()
+        # A question of a tool has the id of the request that called the tool.
+        scope[REQUEST_ID] = own = scope.get(REQUEST_ID) or request_id()
 
         async def watched(message: Message) -> None:
             nonlocal status

@@ -187,7 +187,7 @@ def test_a_call_is_recorded_once_with_its_tool(memory: Breakable) -> None:
             client, "initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "", "version": ""}
         )
         post(client, "tools/list")
-        call(client, "downstream", {"dataset": name, "depth": 2})
+        answered = post(client, "tools/call", name="downstream", arguments={"dataset": name, "depth": 2})
         client.get("/api/v1/jobs/j", headers={"headwater.tool": "forged", "X-Headwater-Tool": "forged"})
         call(client, "show", {"name": "a", "kind": "JOB"}, **{"Headwater-Tool": "forged"})
     keys = ("operation", "tool", "status", "method", "address")
@@ -196,6 +196,7 @@ def test_a_call_is_recorded_once_with_its_tool(memory: Breakable) -> None:
         ("job", None, 404, "GET", "127.0.0.1"),
         ("job", "show", 404, "GET", "127.0.0.1"),
     ]
+    assert memory.records()[0]["request"] == answered.headers["x-request-id"]
     assert memory.records()[0]["filters"] == {"id": [name], "depth": ["2"], "limit": ["20"]}
 
 
