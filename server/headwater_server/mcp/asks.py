@@ -13,8 +13,7 @@ from urllib.parse import unquote, urlencode
 
 from starlette.types import ASGIApp, Message, Scope
 
-from headwater_server.asking import TOOL
-from headwater_server.middleware.requests import REQUEST_ID
+from headwater_server.asking import REQUEST_ID, TOOL
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,12 +25,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from headwater_audit.audit import Audit
 from headwater_audit.errors import AuditUnwritableError
 from headwater_audit.record import AuditRecord, Kind, filters_of
-from headwater_server.asking import DECISION, FILTERS, RECORDED, RESULTS, TOOL
+from headwater_server.asking import DECISION, FILTERS, RECORDED, REQUEST_ID, RESULTS, TOOL
 from headwater_server.identity import Identity
 from headwater_server.identity.identity import IDENTITY
 from headwater_server.mcp.http import OPERATION as MCP
 from headwater_server.metrics import AuditMetrics
-from headwater_server.middleware.requests import REQUEST_ID
 from headwater_server.problems import ProblemType, problem
 from headwater_server.scoped import is_recorded, route_of
 

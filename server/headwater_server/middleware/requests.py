@@ -17,14 +17,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from headwater_audit.audit import request_id
 from headwater_schemas.tracing import in_request, span
 from headwater_schemas.visible import visible
+from headwater_server.asking import REQUEST_ID
 from headwater_server.metrics import ServeMetrics
 from headwater_server.middleware.bodies import READ
 from headwater_server.problems import ProblemType, problem
 
 log = logging.getLogger("headwater.serve")
-
-REQUEST_ID = "headwater.request"
-"""Key of the scope: id of the request, as in its log lines, its record of the audit and the header `X-Request-Id`."""
 _MOST_OF_A_PATH = 200
 _REFUSED = frozenset({400, 401, 403, 408, 413, 415, 421, 422})
 """Statuses of wrong and forbidden requests, which are logged with the client."""
