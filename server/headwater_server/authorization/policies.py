@@ -101,12 +101,12 @@ class Policies:
         names: dict[str, int] = {}
         for line, policy in policies:
             try:
-                parsed = json.loads(cedarpy.policies_to_json_str(policy))
+                parsed = _parsed(policy)
             except (ValueError, RuntimeError) as error:
                 return (f"line {line}: {_one_line(error)}",)
             if parsed["templates"]:
                 return (f"line {line}: a policy with a slot, such as ?principal, decides nothing here",)
-            if ids := sorted(each for kind in _ASSETS for each in _named(policy, kind)):
+            if ids := sorted(each for kind in _ASSETS for each in _ids_of(_parts(parsed), kind)):
                 by = 'resource.namespace == "…" && resource.name == "…"'
                 return (f"line {line}: assets have no ids, such as {ids[0]!r}: a policy names them by {by}",)
             for name in _annotated(parsed["staticPolicies"].values()):
@@ -181,7 +181,7 @@ def _schema() -> str:
 @cache
 def _ids(text: str) -> dict[str, str]:
     """Name of each policy by the number that Cedar gives it, in the order of the file."""
-    parsed = json.loads(cedarpy.policies_to_json_str(text))["staticPolicies"]
+    parsed = _parsed(text)["staticPolicies"]
     return {
         key: str(policy.get("annotations", {}).get("id") or f"policy {int(key.removeprefix('policy')) + 1}")
         for key, policy in sorted(parsed.items(), key=lambda each: int(each[0].removeprefix("policy")))
@@ -190,23 +190,32 @@ def _ids(text: str) -> dict[str, str]:
 
 @cache
 def _attributes(text: str) -> frozenset[str]:
-    read = (part.get(way) for part in _parts(text) for way in (".", "has"))
+    read = (part.get(way) for part in _parts(_parsed(text)) for way in (".", "has"))
     return frozenset(str(each["attr"]) for each in read if isinstance(each, dict))
 
 
 @cache
 def _named(text: str, kind: str) -> frozenset[str]:
     """Ids of entities of a kind in policies, however they are spaced: `User :: "token:ci"` names one, too."""
-    return frozenset(str(part["id"]) for part in _parts(text) if part.get("type") == kind and "id" in part)
+    return _ids_of(_parts(_parsed(text)), kind)
+
+
+def _ids_of(parts: Iterable[Mapping[str, Any]], kind: str) -> frozenset[str]:
+    return frozenset(str(part["id"]) for part in parts if part.get("type") == kind and "id" in part)
 
 
 def _annotated(policies: Iterable[Mapping[str, Any]]) -> list[str]:
     return [str(name) for each in policies if (name := each.get("annotations", {}).get("id"))]
 
 
-def _parts(text: str) -> Iterator[dict[str, Any]]:
+def _parsed(text: str) -> Any:
+    """JSON form of policies."""
+    return json.loads(cedarpy.policies_to_json_str(text))
+
+
+def _parts(parsed: Any) -> Iterator[dict[str, Any]]:
     """All objects in the JSON form of policies."""
-    left: list[Any] = [json.loads(cedarpy.policies_to_json_str(text))]
+    left: list[Any] = [parsed]
     while left:
         part = left.pop()
         if isinstance(part, dict):
