@@ -138,6 +138,19 @@ def _ends(kafka: KafkaSettings) -> TopicEnds:
     return ends
 
 
+@contextlib.contextmanager
+def in_words(words: Callable[[errors.QuestionError], str]) -> Iterator[None]:
+    """Report a question of the block that makes no sense in words of the command's options.
+
+    Raises:
+        InputError: with these words.
+    """
+    try:
+        yield
+    except errors.QuestionError as error:
+        raise InputError(words(error)) from error
+
+
 def translated(error: errors.AnalysisError) -> HeadwaterError:
     """Convert an error to one of the command line's."""
     message = shortened(str(error), 600)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,6 +16,7 @@ from rich.tree import Tree
 from headwater.console import console, plain_table, shortened
 from headwater.errors import InputError
 from headwater.graph_command import Ask, Shown, graph_command
+from headwater.graph_reader import in_words
 from headwater.options import complete_dataset, hops, parse_hops
 from headwater.show.declared import consumers_table
 from headwater.show.diagram import DiagramFormat, drawn, impact_diagram
@@ -147,17 +147,17 @@ def command(
         extent=_extent(partition, offsets, since, until, read_time=read_time),
     )
     page = ImpactPage(parse_hops(depth), ask.limit, ask.cursor)
-    with _options_named():
+    with in_words(_in_words_of_options):
         judged_by: Policy | None = None if policy is None else load_policy(policy)
 
     def question(reader: Reader) -> Impact:
-        with _options_named():
+        with in_words(_in_words_of_options):
             return analyze(reader, asked, judged_by, page, arrived)
 
     def at_server(server: Server) -> Impact:
         if policy is not None:
             raise InputError("--policy is for a database; a server judges by its own policy.")
-        with _options_named():
+        with in_words(_in_words_of_options):
             given = {"depth": hops(page.depth), "limit": page.limit, "cursor": page.cursor}
             return server.post(("impact", "analyze"), Impact, asked, given)
 
@@ -173,15 +173,6 @@ def command(
 
 _EXTENT = "--partition, --offsets, --since, --until"
 _OPTIONS = {"schema": "--change", "new_type": "--to", "new_name": "--to", "extent": _EXTENT, "offset": "--offsets"}
-
-
-@contextlib.contextmanager
-def _options_named() -> Iterator[None]:
-    """A question that makes no sense is reported in words of options."""
-    try:
-        yield
-    except QuestionError as error:
-        raise InputError(_in_words_of_options(error)) from error
 
 
 def _in_words_of_options(error: QuestionError) -> str:

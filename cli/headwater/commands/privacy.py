@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +14,7 @@ from rich.tree import Tree
 from headwater.console import shortened
 from headwater.errors import InputError
 from headwater.graph_command import Ask, Shown, graph_command
+from headwater.graph_reader import in_words
 from headwater.options import complete_dataset, hops, parse_hops
 from headwater.show.declared import consumers_table
 from headwater.show.names import dataset_text
@@ -82,11 +82,11 @@ def command(
     page = PrivacyPage(parse_hops(depth), ask.limit, ask.cursor)
 
     def answered(reader: Reader) -> Privacy:
-        with _options_named():
+        with in_words(_in_words_of_options):
             return privacy(reader, question, datetime.now(UTC).date(), page)
 
     def at_server(server: Server) -> Privacy:
-        with _options_named():
+        with in_words(_in_words_of_options):
             given = {
                 "dataset": asset,
                 "column": column,
@@ -104,12 +104,8 @@ def command(
     return Shown(answer, view(answer, why=why), next_page(answer.next_cursor))
 
 
-@contextlib.contextmanager
-def _options_named() -> Iterator[None]:
-    try:
-        yield
-    except QuestionError as error:
-        raise InputError(f"--{error.field}: {error}") from error
+def _in_words_of_options(error: QuestionError) -> str:
+    return f"--{error.field}: {error}"
 
 
 _STYLES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
@@ -18,7 +18,7 @@ import typer
 from headwater.console import JsonOption, console
 from headwater.errors import CheckFailedError, InputError
 from headwater.graph_command import dated, document
-from headwater.graph_reader import Answered, answer_of, asking, translated
+from headwater.graph_reader import Answered, answer_of, asking, in_words, translated
 from headwater.lean_imports import without
 from headwater.options import TenantOption, TimeoutOption, complete_dataset
 from headwater.remote.choice import chosen_server
@@ -172,7 +172,7 @@ def command(
     question = Question(dataset or files[-1], new, old[0] if old else None, _renames(rename or []), at)
     judged_by = _policy(policy)
     if no_graph:
-        with _options_named():
+        with in_words(_in_words_of_options):
             answered = Answered(review_schemas(question), NOT_REPORTED)
     else:
         body = {"new": new_text, "old": next(iter(old_text), None), "table": table}
@@ -187,7 +187,7 @@ def command(
 
 
 def _of_graph(question: Question, policy: Policy | None, reader: Reader) -> Review:
-    with _options_named():
+    with in_words(_in_words_of_options):
         return review(reader, question, policy)
 
 
@@ -195,18 +195,14 @@ def _of_server(question: Question, body: dict[str, Any], policy: Policy | None, 
     if policy is not None:
         raise InputError("--policy is for a database; a server judges by its own policy.")
     named = {"dataset": question.dataset, "renames": question.renames, "at": question.at}
-    with _options_named():
+    with in_words(_in_words_of_options):
         found = server.post(("review",), Review, {**body, **named})
     # The server knows no names of files.
     return replace(found, new=question.new.source, old=question.old.source if question.old else found.old)
 
 
-@contextlib.contextmanager
-def _options_named() -> Iterator[None]:
-    try:
-        yield
-    except QuestionError as error:
-        raise InputError(f"{_OPTIONS.get(error.field, error.field)}: {visible(str(error))}") from error
+def _in_words_of_options(error: QuestionError) -> str:
+    return f"{_OPTIONS.get(error.field, error.field)}: {visible(str(error))}"
 
 
 @dataclass(frozen=True, slots=True)
