@@ -34,6 +34,9 @@ THRESHOLDS: Mapping[str, Mapping[str, str]] = {
     "HeadwaterGraphLate": {"> 600": "> 10"},
     # The brokers are asked every 5 s, which nothing makes shorter.
     "HeadwaterLagUnknown": {"> 120": "> 12"},
+    "HeadwaterPartitionsLost": {"> 3": "> 1"},
+    # A start takes seconds, too.
+    "HeadwaterMaterializerRestarts": {"> 3": "> 0"},
     "HeadwaterForwardLagGrowing": {"> 1000": "> 10"},
     "HeadwaterOutboxGrowing": {"> 100": "> 10"},
 }
@@ -97,7 +100,11 @@ class PrometheusServer:
         return float(found[0]["value"][1]) if found else None
 
     def watch(self, *alerts: str) -> Watch:
-        """Begin a scenario of alerts, none of which is there before it."""
+        """Begin a scenario of alerts, none of which is there before it.
+
+        A process has been scraped by then: how much a counter rose is known only since its first scrape.
+        """
+        eventually(lambda: self.value("up"), 60, every=0.2, expecting="a process is scraped")
         watch = Watch(self, alerts)
         watch.clear()
         return watch
