@@ -140,9 +140,9 @@ def test_it_loses_its_partitions(
     settings: dict[str, str], world: RealWorld, port: int, watching: PrometheusServer
 ) -> None:
     with consumed(settings, port, "--workers", "2") as consumer:
-        for worker in ("0", "1"):
+        for number in ("0", "1"):
             consumer.until(
-                lambda: consumer.metric("partitions_assigned", worker=worker) == 1,  # noqa: B023 - within the turn
+                lambda: consumer.metric("partitions_assigned", worker=number) == 1,  # noqa: B023 - within the turn
                 "share",
             )
         lost = watching.watch("HeadwaterPartitionsLost")
