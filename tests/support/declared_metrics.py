@@ -17,7 +17,7 @@ from headwater_producers.spark.common.metrics import CaptureMetrics
 from headwater_producers.spark.streaming.query_metrics import LABELS, QueryMetrics
 from headwater_server.metrics import ServeMetrics
 
-SCRAPED = {"job", "instance", "application"}  # labels that Prometheus adds, and a Pushgateway
+SCRAPED = {"job", "instance", "application", "collector"}  # labels that Prometheus adds, and a Pushgateway
 
 NAME = re.compile(r"\bheadwater_\w+")
 # By Prometheus itself, and by prometheus_client's process collector on Linux.

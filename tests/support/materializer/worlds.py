@@ -210,11 +210,12 @@ class RealWorld:
         self.group = f"{prefix}-{uuid.uuid4().hex[:6]}"
         self.topics = TopicNames(prefix)
         self.client = quiet({"bootstrap.servers": stack.bootstrap_servers})
-        self._create()
+        self.create()
         self._opened: list[Callable[[], None]] = []
         self._producer = Producer(self.client | {"message.max.bytes": 10_000_000, "linger.ms": 0})
 
-    def _create(self) -> None:
+    def create(self) -> None:
+        """Create the topics that aren't there."""
         # Records may have the times that a test gives them.
         own = {"message.timestamp.type": "CreateTime"}
         specs = [
@@ -339,11 +340,15 @@ class RealWorld:
         return graph
 
     def recreate(self) -> None:
+        self.delete()
+        self.create()
+
+    def delete(self) -> None:
+        """Delete the events topic."""
         admin = AdminClient(self.client)
         admin.delete_topics([self.topics.events], operation_timeout=patience(20))[self.topics.events].result()
         # Deletion is acknowledged before every trace of the topic is gone.
         eventually(lambda: self.topics.events not in admin.list_topics(timeout=patience(10)).topics)
-        self._create()
 
     def share(self, stays: RecordSource, comes: RecordSource) -> None:
         """The group's own protocol does it."""
