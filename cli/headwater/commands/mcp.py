@@ -71,7 +71,7 @@ def command(
 
 
 AsksOf: TypeAlias = Callable[[str], Asks]
-"""How a call of the tool of this name asks."""
+"""Function from the name of a tool to a way to ask."""
 
 
 @contextlib.contextmanager
