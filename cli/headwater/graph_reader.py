@@ -67,13 +67,11 @@ def answer_of(
     Raises:
         HeadwaterError: see `headwater.errors`.
     """
-    chosen = chosen_server()
+    chosen = chosen_server(tenant)
     if chosen is None:
         with asking(tenant=tenant, timeout_seconds=timeout_seconds, silently=silently) as reader:
             found = question(reader)
             return Answered(found, reader.freshness)
-    if tenant is not None:
-        raise InputError("--tenant is for a database; a server answers for the tenant of the credential.")
     if not silently:
         console.using({"Server": f"{chosen.url} ({chosen.origin})"})
     with _asking_server(chosen, timeout_seconds) as server:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from dataclasses import dataclass
 from typing import Annotated
@@ -13,29 +14,10 @@ from headwater.console import JsonOption, console, shortened
 from headwater.errors import InputError, SubjectNotFoundError
 from headwater.remote import logins
 from headwater.remote.choice import Chosen, server_url
-from headwater.remote.server import Server, UnauthenticatedError
+from headwater.remote.server import Me, Server, UnauthenticatedError
 
 _LONGEST_TOKEN = 16_384
 _ORIGIN = "URL"
-
-
-@dataclass(frozen=True, slots=True)
-class Me:
-    """Part of the answer of `/me` that is shown.
-
-    Attributes:
-        source: way in which the identity was established.
-        subject: its name; empty: anonymous.
-        tenant: the only tenant whose lineage it can ask for.
-        scopes: actions that its credential allows.
-        filtered: whether answers leave out what it may not see.
-    """
-
-    source: str
-    subject: str
-    tenant: str
-    scopes: tuple[str, ...]
-    filtered: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +85,8 @@ def logout(
 
 
 def _me(chosen: Chosen) -> Me:
-    server = Server(chosen)
-    try:
-        return server.get(("me",), Me)
-    finally:
-        server.close()
+    with contextlib.closing(Server(chosen)) as server:
+        return server.me()
 
 
 def _token_for(address: str) -> SecretStr | None:

@@ -7,24 +7,26 @@ import contextlib
 import os
 import select
 import sys
-from collections.abc import AsyncIterator, Mapping
-from typing import Any, Final, cast
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from typing import Any, Final, TypeAlias, cast
 
 from anyio import AsyncFile, to_thread
-from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from headwater.auditing import opened_audit
 from headwater.console import JsonOption, console
 from headwater.logs import LogFormatOption, start_logging
 from headwater.options import TenantOption
+from headwater.remote.choice import Chosen, chosen_server
+from headwater.remote.server import Server
+from headwater.remote.tools import Elsewhere
 from headwater.served_graph import policy_and_exemptions, served_graph
-from headwater.settings import connected_settings
+from headwater.settings import Settings, connected_settings, load_settings
 from headwater.stopping import stopped_by_signals
 from headwater_consumers.materializer.garbage import rare_collections
 from headwater_server.app import create_app, openapi_document
 from headwater_server.identity.authentication import Authentication
-from headwater_server.mcp.asks import InProcess
+from headwater_server.mcp.asks import Asks, InProcess
 from headwater_server.mcp.protocol import mcp_server
 from headwater_server.mcp.tools import bound_tools
 
@@ -47,10 +49,33 @@ def command(
 ) -> None:
     """Give an assistant the questions as tools of the Model Context Protocol, over stdin and stdout.
 
-    An assistant starts this command and ends it. The tools only read, and see the whole graph of the tenant, as every
-    command does that has the database's password. `headwater serve` has the same tools at /mcp, for those who log in.
+    An assistant starts this command and ends it. The tools only read. After `headwater login`, or with HEADWATER_URL,
+    they ask that server, and see what you may see there. Else they ask the database, and see the whole graph of the
+    tenant, as every command does that has its password. `headwater serve` has the same tools at /mcp.
     """
-    settings = connected_settings({"analysis.tenant": tenant, "log.format": log_format}, neo4j=True)
+    chosen = chosen_server(tenant)
+    with contextlib.ExitStack() as ends:
+        if chosen is None:
+            settings = connected_settings({"analysis.tenant": tenant, "log.format": log_format}, neo4j=True)
+            asks = ends.enter_context(_of_the_database(settings))
+        else:
+            settings = load_settings({"log.format": log_format})
+            start_logging(settings.log)
+            console.using({"Server": f"{chosen.url} ({chosen.origin})"})
+            with contextlib.closing(Server(chosen)) as server:
+                server.me()  # a command that ends is seen sooner than calls that are refused
+            asks = _of_a_server(chosen)
+        lines = Lines(sys.stdin.fileno(), settings.serve.body_max_bytes)
+        with contextlib.closing(lines), stopped_by_signals(lines.end):
+            asyncio.run(_served(asks, lines, settings.serve.mcp_answer_max_bytes))
+
+
+AsksOf: TypeAlias = Callable[[str], Asks]
+"""Function from the name of a tool to a way to ask."""
+
+
+@contextlib.contextmanager
+def _of_the_database(settings: Settings) -> Iterator[contextlib.AbstractAsyncContextManager[AsksOf]]:
     judged = policy_and_exemptions(settings.serve)
     start_logging(settings.log)
     audit = opened_audit(settings, "mcp")
@@ -60,20 +85,20 @@ def command(
     graph = served_graph(settings, judged, audit=audit)
     with contextlib.closing(graph.driver), rare_collections():
         app = create_app(graph, Authentication())
-        tools = bound_tools(openapi_document())
-        server = mcp_server(
-            tools,
-            lambda _context, name: InProcess(app, _SENDER, name),
-            most_bytes=settings.serve.mcp_answer_max_bytes,
-        )
-        lines = Lines(sys.stdin.fileno(), settings.serve.body_max_bytes)
-        with contextlib.closing(lines), stopped_by_signals(lines.end):
-            asyncio.run(_served(server, lines))
+        yield contextlib.nullcontext(lambda name: InProcess(app, _SENDER, name))
 
 
-async def _served(server: Server[Any], lines: Lines) -> None:
+@contextlib.asynccontextmanager
+async def _of_a_server(chosen: Chosen) -> AsyncIterator[AsksOf]:
+    async with Elsewhere(chosen) as elsewhere:
+        yield lambda _name: elsewhere
+
+
+async def _served(asks: contextlib.AbstractAsyncContextManager[AsksOf], lines: Lines, most_bytes: int) -> None:
     """Serve until stdin ends."""
-    async with stdio_server(cast("AsyncFile[str]", lines)) as (incoming, outgoing):
+    async with asks as asks_of, stdio_server(cast("AsyncFile[str]", lines)) as (incoming, outgoing):
+        tools = bound_tools(openapi_document())
+        server = mcp_server(tools, lambda _context, name: asks_of(name), most_bytes=most_bytes)
         await server.run(incoming, outgoing, server.create_initialization_options())
 
 

@@ -46,12 +46,23 @@ class Chosen:
         return f"Log in: `headwater login {self.url}`."
 
 
-def chosen_server() -> Chosen | None:
+def chosen_server(tenant: str | None = None) -> Chosen | None:
     """The server that questions go to; None: they go to the database.
 
+    Args:
+        tenant: `--tenant` of the command.
+
     Raises:
-        InputError: the address can't be used, or a variable is given without the other; the file of log-ins is broken.
+        InputError: the address can't be used, or a variable is given without the other; the file of log-ins is broken;
+            a tenant is given, and a server is asked.
     """
+    chosen = _chosen()
+    if chosen is not None and tenant is not None:
+        raise InputError("--tenant is for a database; a server answers for the tenant of the credential.")
+    return chosen
+
+
+def _chosen() -> Chosen | None:
     given, token = os.environ.get(URL), os.environ.get(TOKEN)
     if given:
         url = server_url(given, URL)

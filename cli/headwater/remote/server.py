@@ -69,6 +69,44 @@ _PROBLEM: Final = TypeAdapter(_Problem)
 _BESIDES: Final = TypeAdapter(_Besides)
 
 
+@dataclass(frozen=True, slots=True)
+class Me:
+    """Part of the answer of `/me` that is shown.
+
+    Attributes:
+        source: way in which the identity was established.
+        subject: its name; empty: anonymous.
+        tenant: the only tenant whose lineage it can ask for.
+        scopes: actions that its credential allows.
+        filtered: whether answers leave out what it may not see.
+    """
+
+    source: str
+    subject: str
+    tenant: str
+    scopes: tuple[str, ...]
+    filtered: bool
+
+
+def connection(chosen: Chosen, timeout_seconds: float | None = None) -> dict[str, Any]:
+    """Arguments of a client of httpx2 for a server.
+
+    Args:
+        chosen: address and credential.
+        timeout_seconds: time limit of each answer; None: that of the server.
+    """
+    headers = {"Accept": "application/json"}
+    if chosen.token is not None:
+        headers["Authorization"] = f"Bearer {chosen.token.get_secret_value()}"
+    seconds = _ANSWER_SECONDS if timeout_seconds is None else timeout_seconds + _GRACE_SECONDS
+    # A redirect would take the credential elsewhere.
+    return {
+        "headers": headers,
+        "timeout": httpx2.Timeout(seconds, connect=_CONNECT_SECONDS),
+        "follow_redirects": False,
+    }
+
+
 class Server:
     """A server of questions. Its errors are those of the command line, and those of questions about names.
 
@@ -85,14 +123,7 @@ class Server:
         self._chosen, self._timeout_seconds = chosen, timeout_seconds
         self.freshness = NOT_REPORTED
         self.filtered = False
-        headers = {"Accept": "application/json"}
-        if chosen.token is not None:
-            headers["Authorization"] = f"Bearer {chosen.token.get_secret_value()}"
-        seconds = _ANSWER_SECONDS if timeout_seconds is None else timeout_seconds + _GRACE_SECONDS
-        # A redirect would take the credential elsewhere.
-        self._client = httpx2.Client(
-            headers=headers, timeout=httpx2.Timeout(seconds, connect=_CONNECT_SECONDS), follow_redirects=False
-        )
+        self._client = httpx2.Client(**connection(chosen, timeout_seconds))
 
     def close(self) -> None:
         """Close the connections."""
@@ -113,6 +144,10 @@ class Server:
             InputError: a parameter is wrong.
         """
         return self._ask("GET", path, answer, parameters or {}, None)
+
+    def me(self) -> Me:
+        """Identity that the credential stands for; see `get`."""
+        return self.get(("me",), Me)
 
     def post(self, path: Sequence[str], answer: type[T], body: Any, parameters: Mapping[str, Any] | None = None) -> T:
         """Answer of a POST; see `get`. The body is a dataclass or of JSON's types."""

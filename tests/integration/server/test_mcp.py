@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from mcp.client.stdio import StdioServerParameters
 
+from headwater_benchmarks.processes import serving
 from headwater_server.access import configured_authentication
 from headwater_server.app import create_app
 from headwater_server.authorization import Authorization
@@ -139,6 +140,28 @@ def test_tools_of_a_process_answer_as_the_api(demo: httpx.Client, stack: StackUn
     tools = [each.get("tool") for each in records if each["kind"] == "OUTCOME"]
     assert tools == ["show", *(tool for tool, *_ in CALLS)]
     assert records[-1]["kind"] == "CLOSED"
+
+
+def test_tools_of_a_process_ask_a_server_elsewhere(
+    read_demo: Driver, demo: httpx.Client, stack: StackUnderTest, tmp_path: Path
+) -> None:
+    tokens = tmp_path / "tokens.json"
+    secret = create_token(tokens, "analyst", [Scope.READ, Scope.EXPRESSIONS], now=datetime.now(UTC), expires=None)[1]
+    with serving(environment(stack, serve__tokens_file=str(tokens))) as server:
+        variables = {**os.environ, "HEADWATER_URL": server.url(), "HEADWATER_TOKEN": secret}
+        asking = StdioServerParameters(command=sys.executable, args=["-m", "headwater", "mcp"], env=variables)
+
+        async def about(client: Client) -> list[Any]:
+            answers = await of_the_tools(client)
+            assert server.stop() == 0
+            away = await client.call_tool("show", {"name": "flights.departed"})
+            assert away.is_error
+            assert away.structured_content is not None
+            assert away.structured_content["type"] == "urn:headwater:server-unreachable"
+            assert secret not in str(away)
+            return answers
+
+        assert talk(asking, about) == of_the_api(demo)
 
 
 @pytest.mark.parametrize("number", first_in_gate(1, [signal.SIGTERM, signal.SIGINT, None]))

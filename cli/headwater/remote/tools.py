@@ -1,0 +1,62 @@
+"""Calls of an assistant's tools, asked of `headwater serve`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Final, Self
+
+import httpx2
+
+from headwater.console import shortened
+from headwater.remote.choice import Chosen
+from headwater.remote.server import connection
+from headwater_server.mcp.asks import Answer
+
+_LONGEST: Final = 300
+
+
+class Elsewhere:
+    """Asks a server (`headwater_server.mcp.asks.Asks`). An asynchronous context manager.
+
+    A server that doesn't answer, or with something else than JSON, is a problem of type
+    `urn:headwater:server-unreachable`, with status 503.
+
+    Args:
+        chosen: address and credential.
+    """
+
+    def __init__(self, chosen: Chosen) -> None:
+        self._url = chosen.url
+        self._client = httpx2.AsyncClient(**connection(chosen))
+
+    async def __aenter__(self) -> Self:
+        """Itself."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    async def __call__(self, method: str, path: str, parameters: Sequence[tuple[str, str]], body: Any) -> Answer:
+        """Ask; see `Asks`."""
+        try:
+            response = await self._client.request(method, self._url + path, params=list(parameters), json=body)
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            return self._unreachable(str(error) or type(error).__name__)
+        try:
+            response.json()
+        except ValueError:
+            return self._unreachable(f"it answers with status {response.status_code} and no JSON")
+        return Answer(response.status_code, response.content)
+
+    def _unreachable(self, reason: str) -> Answer:
+        problem = {
+            "type": "urn:headwater:server-unreachable",
+            "title": "The server can't be asked",
+            "detail": f"{self._url} gave no answer: {shortened(reason, _LONGEST)}. Try again later.",
+        }
+        return Answer(503, json.dumps(problem).encode())
