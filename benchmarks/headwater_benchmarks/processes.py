@@ -175,10 +175,19 @@ class ConsumerProcess(CommandProcess):
 
 
 class ServeProcess(CommandProcess):
-    """A running `headwater serve`."""
+    """A running `headwater serve`.
 
-    def __init__(self, settings: Mapping[str, str], folder: Path, *arguments: str) -> None:
-        super().__init__(settings, folder, "serve", *arguments)
+    Args:
+        settings: variables of its environment.
+        folder: working and data folder, only for this process.
+        arguments: further options of `serve`.
+        program: Python arguments that run `headwater`.
+    """
+
+    def __init__(
+        self, settings: Mapping[str, str], folder: Path, *arguments: str, program: Sequence[str] = PROGRAM
+    ) -> None:
+        super().__init__(settings, folder, "serve", *arguments, program=program)
 
     def url(self) -> str:
         """URL that the server listens on, once it does."""

@@ -25,12 +25,13 @@ class FaultyLink:
         target: the port behind it.
 
     Attributes:
+        target: the port behind it, which new connections lead to.
         held_back: number of chunks that came while it was frozen.
         delayed: number of chunks that were delayed.
     """
 
     def __init__(self, target: int) -> None:
-        self._target = target
+        self.target = target
         self._pairs: set[socket.socket] = set()
         self._lock = threading.Lock()
         self._cut = False
@@ -100,7 +101,7 @@ class FaultyLink:
                     _abort(near)
                     continue
                 try:
-                    far = socket.create_connection((LOOPBACK, self._target), timeout=5)
+                    far = socket.create_connection((LOOPBACK, self.target), timeout=5)
                 except OSError:
                     _abort(near)
                     continue

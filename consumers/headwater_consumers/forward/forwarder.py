@@ -32,7 +32,7 @@ from headwater_consumers.forward.plans import PlanCache, holds_plan
 from headwater_consumers.forward.spacing import Spacing
 from headwater_consumers.kafka.backoff import Backoff, BackoffPolicy
 from headwater_consumers.kafka.membership import POLL_SECONDS, Membership
-from headwater_consumers.kafka.notices import Notices
+from headwater_consumers.kafka.notices import Notices, RetryCause, TroubleCause
 from headwater_consumers.kafka.records import FetchedRecord, Partition, next_offsets
 from headwater_consumers.kafka.source import RecordSource
 from headwater_openlineage.outgoing import documents_of
@@ -48,10 +48,8 @@ _LONGEST_PAUSE_SECONDS = 300.0
 
 
 class ForwardCause(StrEnum):
-    """Cause of a retry."""
+    """Cause of a retry, besides those of all readers of topics."""
 
-    BROKER = "Kafka"
-    SCHEMAS = "The look-up of schemas"
     COLLECTOR = "The collector"
 
     @property
@@ -197,7 +195,7 @@ class Forwarder:
         self._moved = parts.clock()
         polled = parts.source.poll(max_records=BATCH_RECORDS, max_bytes=BATCH_BYTES, timeout_seconds=POLL_SECONDS)
         if parts.source.reachable:
-            parts.notices.over(ForwardCause.BROKER)
+            parts.notices.over(RetryCause.BROKER)
         if polled.records:
             parts.source.pause()
             try:
@@ -245,10 +243,10 @@ class Forwarder:
             except DecodeError:
                 return self._skipped()  # the materializer has dead-lettered it
             except TransientError as error:
-                if not self._waited(ForwardCause.SCHEMAS, error, backoff):
+                if not self._waited(RetryCause.SCHEMAS, error, backoff):
                     return None
                 continue
-            self._parts.notices.over(ForwardCause.SCHEMAS)
+            self._parts.notices.over(RetryCause.SCHEMAS)
             break
         if event.tenant != self._parts.tenant:
             return self._skipped()
@@ -319,9 +317,9 @@ class Forwarder:
         self._parts.metrics.refused.inc(len(refusals))
 
     def _broker_trouble(self, error: BrokerUnavailableError) -> None:
-        self._parts.notices.trouble(ForwardCause.BROKER, f"{str(error).rstrip('.')}.")
+        self._parts.notices.trouble(RetryCause.BROKER, f"{str(error).rstrip('.')}.")
 
-    def _waited(self, cause: ForwardCause, error: TransientError, backoff: Backoff) -> bool:
+    def _waited(self, cause: TroubleCause, error: TransientError, backoff: Backoff) -> bool:
         """Wait before another attempt, and stay in the group. False: the forwarder is being stopped."""
         parts = self._parts
         parts.metrics.retries.inc()

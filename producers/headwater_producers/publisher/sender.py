@@ -79,6 +79,7 @@ class Sender:
         self._acknowledged: list[Outgoing] = []
         self._prepared = False
         self._last_complaint = -COMPLAINT_EVERY_SECONDS
+        self._outage_since: float | None = None
         self._last_unexpected: str | None = None
         self._stopping = threading.Event()
         self._preparation = PublisherPreparation(
@@ -146,7 +147,15 @@ class Sender:
     def _complain(self) -> None:
         now, since = self._clock(), self._ledger.waiting_since()
         if since is None or now - since < COMPLAINT_AFTER_SECONDS:
+            if self._outage_since is not None:
+                logger.info(
+                    "Kafka at %s acknowledges lineage events again, after %d s",
+                    self._settings.require_servers(),
+                    now - self._outage_since,
+                )
+                self._outage_since = None
             return
+        self._outage_since = since if self._outage_since is None else self._outage_since
         if now - self._last_complaint >= COMPLAINT_EVERY_SECONDS:
             self._last_complaint = now
             logger.warning(

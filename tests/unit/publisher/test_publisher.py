@@ -173,7 +173,9 @@ def test_what_goes_wrong_again_and_again_has_one_traceback(
     assert [record.exc_info is not None for record in caplog.records] == [True]
 
 
-def test_it_complains_once_a_minute(make: Make, cluster: FakeCluster, caplog: pytest.LogCaptureFixture) -> None:
+def test_it_complains_once_a_minute_and_says_when_that_is_over(
+    make: Make, cluster: FakeCluster, caplog: pytest.LogCaptureFixture
+) -> None:
     now = [0.0]
     cluster.holding = True
     publisher = make(clock=lambda: now[0])
@@ -182,13 +184,16 @@ def test_it_complains_once_a_minute(make: Make, cluster: FakeCluster, caplog: py
     def complaints_are(expected: int) -> bool:
         return sum("events are buffered" in record.message for record in caplog.records) == expected
 
-    with caplog.at_level(logging.WARNING):
+    with caplog.at_level(logging.INFO):
         for second, expected in [(9.0, 0), (11.0, 1), (70.0, 1), (72.0, 2)]:
             now[0] = second
             cluster.producers[0].errors.append(KafkaError(KafkaError._TRANSPORT))
             eventually(lambda: not cluster.producers[0].errors)
             eventually(partial(complaints_are, expected))
             stays(partial(complaints_are, expected), 0.05, expecting=f"{expected} complaints at {second} s")
+        cluster.holding = False
+        over = "Kafka at localhost:9092 acknowledges lineage events again, after 72 s"
+        eventually(lambda: over in [record.message for record in caplog.records])
 
 
 def test_a_failed_event_is_reported_with_its_reason_and_the_others_go(make: Make, cluster: FakeCluster) -> None:
