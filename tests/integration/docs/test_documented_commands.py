@@ -55,6 +55,13 @@ NOT_RUN = {
     "forward": "sends to a collector of the reader's: tests/integration/openlineage runs it",
     "doctor": "finds what a trial lacks: tests/integration/doctor runs it",
     "check --exemptions": "takes a file of the reader's: tests/integration/analysis runs it",
+    "login": "takes a server that is there: tests/integration/server runs it",
+    "logout": "takes a log-in: tests/integration/server runs it",
+    "mcp": "takes an assistant: tests/integration/server runs it",
+    "review --dataset": "takes a schema of the reader's: tests/integration/analysis runs it",
+    "audit": "takes the records of an audit: tests/integration/audit runs it",
+    "graph migrate": "asks before it deletes the graph: tests/integration/materializer runs it",
+    "graph restored": "asks before it sets offsets: tests/integration/docs/test_operating.py runs it",
     "policy": "takes a file of the reader's: tests/integration/server runs it",
     "token": "takes a file of the server's: tests/unit/server/identity runs it",
     "graph rebuild": "deletes the graph that the others ask: tests/integration/materializer runs it",
@@ -129,6 +136,7 @@ def documented() -> list[Documented]:
             # A remark stands behind a `#`, or in a column of its own.
             text, _, remark = command["arguments"].partition(" # ")
             text = re.split(r"\s{2,}", text)[0]
+            text = re.split(r" && | [<>] ", text)[0]
             where = f"{page.relative_to(ROOT)}:{number}"
             if not _SYNOPSIS.search(text):
                 status = re.match(r"\s*exit (\d+)", remark)

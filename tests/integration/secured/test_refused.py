@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from confluent_kafka import Producer
 
+from headwater_benchmarks.processes import serving
 from headwater_schemas.record import record_of
 from headwater_schemas.topics import TopicNames
 from support.certificates import certificate
 from support.gate import first_in_gate, named_in_gate
 from support.materializer.events import run_start
 from support.materializer.process import consuming
+from support.openlineage import run_event, run_id
 from support.secured_broker import (
     WRONG,
     DocumentedAcl,
@@ -111,6 +115,33 @@ def test_every_command_ends_with_the_setting(
     with consuming(given, "--until-caught-up") as consumer:
         assert consumer.wait(patience(120)) == 6, consumer.stderr
         assert setting in spotless(consumer.stderr), consumer.stderr
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("case", ["wrong_password", "expired_server", "without_an_acl"])
+def test_a_refused_door_answers_503_and_takes_the_event_after_the_mend(
+    broker: SecuredBroker, graph: dict[str, str], case: str
+) -> None:
+    number = 300 + len(case)
+    given = {**graph, "HEADWATER_SERVE_PORT": "0", "HEADWATER_SERVE_INTAKE": "true"}
+    without = broker.without(acl("serve", "Write", NAMES.events).binding)
+    settings = broker.scram("serve") if case == "without_an_acl" else REFUSED[case][0](broker, "serve")
+    with without if case == "without_an_acl" else contextlib.nullcontext():
+        assert posted({**given, **variables(settings)}, number) == 503
+        assert run_id(number) not in on_topic(broker)
+    assert posted({**given, **variables(broker.scram("serve"))}, number) == 201
+    assert on_topic(broker).count(run_id(number)) == 1
+
+
+def posted(settings: dict[str, str], number: int) -> int:
+    """Status of the answer of a server with these settings to the sender of an event."""
+    with serving(settings) as server:
+        answer = httpx.post(
+            f"{server.url()}/api/v1/lineage", json=run_event(number), trust_env=False, timeout=patience(60)
+        )
+        assert server.stop() == 0, server.stderr
+        spotless(server.stderr + answer.text)
+    return answer.status_code
 
 
 def acl(user: str, operation: str, resource: str) -> DocumentedAcl:
