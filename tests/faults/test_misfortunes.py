@@ -1,4 +1,4 @@
-"""What befalls installations: a broker at another address, full disks, wrong clocks, processes that are replaced.
+"""Misfortunes of installations: a broker at another address, full disks, wrong clocks, processes that are replaced.
 
 Each process goes on by itself, the operator sees why it stood, and nothing is lost. Faults of consumers, servers and
 links are in `test_soak.py`.

@@ -87,7 +87,7 @@ def driving(environment: Mapping[str, str], folder: Path) -> Iterator[CommandedD
 
 
 class Job:
-    """What the driver does."""
+    """Job of the driver, and what it is told to do."""
 
     def __init__(self, spark: SparkSession, folder: Path) -> None:
         self._spark, self._folder = spark, folder

@@ -62,7 +62,7 @@ class MovableBroker:
 
     @property
     def ended(self) -> bool:
-        """Whether it ended by itself."""
+        """True if it has ended by itself."""
         return self._broker is not None and self._broker.process.ended()
 
     def stop(self) -> None:
@@ -167,7 +167,7 @@ class Installation:
         return httpx.get(self.server.url() + path, trust_env=False, timeout=patience(60))
 
     def post(self, number: int) -> bool:
-        """Whether the server has taken the start of a run."""
+        """Post the start of a run; True if the server has taken it."""
         url = f"{self.server.url()}/api/v1/lineage"
         try:
             return httpx.post(url, json=run_event(number), trust_env=False, timeout=patience(60)).status_code == 201
@@ -195,7 +195,7 @@ class Installation:
         return self.ask(f"/api/v1/runs/{run}").status_code == 200
 
     def is_delivered(self, run: str) -> bool:
-        """Whether the collector has a document of the run."""
+        """True if the collector has a document of the run."""
         return any(run.encode() in body for body in self.collector.bodies)
 
 

@@ -189,7 +189,7 @@ def test_ci_installs_nothing_where_it_may_not(machine: Machine) -> None:
     machine.add("id", "#!/bin/sh\necho 1000\n")
     machine.add("apt-get", "#!/bin/sh\necho apt-get\n")
     done = machine.run(ROOT / ".ci" / "run")
-    missing = "chromium prometheus curl nodejs npm"
+    missing = "chromium prometheus prometheus-pushgateway curl nodejs npm"
     assert done.stderr == f"warning: could not install {missing}; the tests that need it are skipped\n"
 
 
