@@ -56,6 +56,7 @@ _LISTENERS = {"SCRAM": "SASL_SSL", "OAUTH": "SASL_SSL", "MTLS": "SSL", "EXPIRED"
 _OPERATIONS = {
     "Read": AclOperation.READ,
     "Write": AclOperation.WRITE,
+    "Delete": AclOperation.DELETE,
     "Describe": AclOperation.DESCRIBE,
     "DescribeConfigs": AclOperation.DESCRIBE_CONFIGS,
 }

@@ -91,6 +91,23 @@ def test_each_component_does_its_work_over_each_kind_of_connection(
     headwater(operator, "dlq", "replay", "--all")
 
 
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", KINDS)
+def test_forwarders_and_operators_need_no_more_than_the_documented_acls(
+    broker: SecuredBroker, graph: dict[str, str], headwater: Command, tmp_path: Path, kind: str
+) -> None:
+    number = 400 + KINDS.index(kind)
+    with job_outbox(tmp_path / "outbox", connection(broker, "scram", "spark")) as job:
+        job.put(record_of(run_start(number)))
+        assert job.await_relayed(patience(60)) == 0, job.problem
+    out = tmp_path / "out.jsonl"
+    options = ("--to", str(out), "--group", f"headwater-forward-{kind}", "--until-caught-up")
+    headwater(variables(connection(broker, kind, "forward")), "forward", "openlineage", *options)
+    assert run_of(number) in out.read_text(encoding="utf-8")
+    operator = {**variables(connection(broker, kind, "operator")), **graph}
+    assert headwater(operator, "graph", "rebuild", "--yes")["applied"] > 0
+
+
 JOB = """
 import sys
 from pyspark.sql import SparkSession
