@@ -16,7 +16,7 @@ WORKDIR /src
 # Dependencies first: this layer is built again only when the lock changes.
 COPY pyproject.toml uv.lock ./
 RUN --mount=type=cache,target=/var/cache/uv \
-    uv sync --locked --no-dev --no-install-project --extra materializer --extra api
+    uv sync --locked --no-dev --no-install-project --extra materializer --extra api --extra tracing
 
 COPY README.md LICENSE ./
 COPY schemas/ schemas/
@@ -32,7 +32,7 @@ COPY cli/ cli/
 COPY spark_jobs/ spark_jobs/
 # Not editable: the environment alone goes into the next stage.
 RUN --mount=type=cache,target=/var/cache/uv \
-    uv sync --locked --no-dev --no-editable --extra materializer --extra api
+    uv sync --locked --no-dev --no-editable --extra materializer --extra api --extra tracing
 
 
 FROM python:3.12.12-slim-bookworm

@@ -37,6 +37,7 @@ from headwater_producers.publisher import Publisher, PublisherSettings
 from headwater_producers.publisher.metrics import PublisherMetrics
 from headwater_schemas.codec import Decoder
 from headwater_schemas.errors import DecodeError
+from headwater_schemas.events import LineageEvent
 from headwater_schemas.kafka.settings import KafkaSettings
 from headwater_schemas.topics import TopicNames
 from support.certificates import Certificate, certificate
@@ -55,6 +56,7 @@ _LISTENERS = {"SCRAM": "SASL_SSL", "OAUTH": "SASL_SSL", "MTLS": "SSL", "EXPIRED"
 _OPERATIONS = {
     "Read": AclOperation.READ,
     "Write": AclOperation.WRITE,
+    "Delete": AclOperation.DELETE,
     "Describe": AclOperation.DESCRIBE,
     "DescribeConfigs": AclOperation.DESCRIBE_CONFIGS,
 }
@@ -209,14 +211,17 @@ def job_outbox(folder: Path, kafka: dict[str, str]) -> Outbox:
     return Outbox(folder, publisher, metrics=metrics())
 
 
-def on_topic(broker: SecuredBroker) -> list[str]:
-    """Ids of the runs of the events on the topic, in its order; records that are no events are left out."""
-    decoder, found = Decoder(), []
+def lineage_on(broker: SecuredBroker) -> Iterator[LineageEvent]:
+    """Events on the topic, in its order; records that are no events are left out."""
+    decoder = Decoder()
     for record in records_on(broker.address("OPEN"), TopicNames().events):
         with contextlib.suppress(DecodeError):
-            event = decoder.decode(record.value())
-            found += [] if event.run is None else [event.run.run_id]
-    return found
+            yield decoder.decode(record.value())
+
+
+def on_topic(broker: SecuredBroker) -> list[str]:
+    """Ids of the runs of the events on the topic, in its order."""
+    return [event.run.run_id for event in lineage_on(broker) if event.run is not None]
 
 
 def run_of(number: int) -> str:

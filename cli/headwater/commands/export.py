@@ -102,6 +102,8 @@ def openlineage(
     document["unreadable"] = unreadable.count
     if unreadable.count:
         console.warning(f"{unreadable.count:,} records aren't events; `headwater dlq list` has the reasons.")
+    if unsendable := exporter.totals.unsendable:
+        console.warning(f"{unsendable:,} events hold a document that is none of OpenLineage, and are left out.")
     if output is not None or json_output:
         console.result(document, _table(document))
 

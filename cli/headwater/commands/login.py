@@ -13,10 +13,10 @@ from pydantic import SecretStr
 from headwater.console import JsonOption, console, shortened
 from headwater.errors import InputError, SubjectNotFoundError
 from headwater.remote import logins
-from headwater.remote.choice import Chosen, server_url
+from headwater.remote.choice import URL, Chosen, chosen_server, server_url, token_given
 from headwater.remote.server import Me, Server, UnauthenticatedError
 
-_LONGEST_TOKEN = 16_384
+_MOST_READ = 65_536
 _ORIGIN = "URL"
 
 
@@ -56,9 +56,15 @@ def login(
     who = f"as {shortened(found.subject)}" if found.subject else "without a name"
     filtered = ", and answers leave out what you may not see" if found.filtered else ""
     console.result(
-        LoggedIn(address, found), f"Questions go to {address} now, {who}, tenant {shortened(found.tenant)}{filtered}."
+        LoggedIn(address, found), f"Logged in to {address}, {who}, tenant {shortened(found.tenant)}{filtered}."
     )
-    console.message("`headwater logout` ends this.")
+    asked = chosen_server()
+    if asked is None:
+        console.warning("Questions still go to the database of the settings: HEADWATER_NEO4J_URI, or a file's.")
+    elif asked.url != address:
+        console.warning(f"Questions still go to {asked.url}, by {URL}.")
+    else:
+        console.message("Questions go there now. `headwater logout` ends this.")
 
 
 def logout(
@@ -101,15 +107,8 @@ def _token_for(address: str) -> SecretStr | None:
 def _asked(address: str) -> SecretStr:
     if not sys.stdin.isatty():
         raise InputError(f"{address} asks for a token.", fix="Give it on stdin: `headwater login URL --with-token`.")
-    return _token(typer.prompt("Token", hide_input=True, err=True))
+    return token_given(typer.prompt("Token", hide_input=True, err=True), "What was typed")
 
 
 def _from_stdin() -> SecretStr:
-    return _token(sys.stdin.read(_LONGEST_TOKEN + 1))
-
-
-def _token(text: str) -> SecretStr:
-    token = text.strip()
-    if not token or len(text) > _LONGEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
-        raise InputError("That is no token: one line of ASCII without spaces is.")
-    return SecretStr(token)
+    return token_given(sys.stdin.read(_MOST_READ), "Stdin")

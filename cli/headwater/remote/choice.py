@@ -22,6 +22,7 @@ from headwater_schemas.visible import visible
 
 URL: Final = "HEADWATER_URL"
 TOKEN: Final = "HEADWATER_TOKEN"  # noqa: S105  the variable's name
+_LONGEST_TOKEN: Final = 16_384
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -66,13 +67,25 @@ def _chosen() -> Chosen | None:
     given, token = os.environ.get(URL), os.environ.get(TOKEN)
     if given:
         url = server_url(given, URL)
-        return Chosen(url, SecretStr(token) if token else logins.token_of(url), URL)
+        return Chosen(url, token_given(token, TOKEN) if token else logins.token_of(url), URL)
     if token:
         raise InputError(f"{TOKEN} is set without {URL}.", fix=f"Set {URL}=https://lineage.example.org, too.")
     last = logins.current()
     if last is None or load_settings().neo4j.uri is not None:
         return None
     return Chosen(last, logins.token_of(last), "headwater login")
+
+
+def token_given(text: str, origin: str) -> SecretStr:
+    """Token as it is sent: without white space around it.
+
+    Raises:
+        InputError: it is none. The message doesn't have it.
+    """
+    token = text.strip()
+    if not token or len(token) > _LONGEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+        raise InputError(f"{origin} is no token: one line of ASCII without spaces is.")
+    return SecretStr(token)
 
 
 def server_url(text: str, origin: str) -> str:
@@ -90,7 +103,7 @@ def server_url(text: str, origin: str) -> str:
         raise wrong from None
     if parts.scheme not in ("http", "https") or not host:
         raise wrong
-    if parts.username is not None or parts.query or parts.fragment:
+    if parts.username is not None or "?" in text or "#" in text:
         raise InputError(f"{origin}: an address has no user, question mark or #.", fix=fix)
     if parts.scheme == "http" and host not in _LOOPBACK:
         raise InputError(

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from headwater_consumers.forward.documents import UnsendableError, sendable_documents
 from headwater_consumers.forward.plans import PlanCache
 from headwater_graph import keys
 from headwater_openlineage.errors import Refused
-from headwater_openlineage.outgoing import documents_of
 from headwater_openlineage.times import need_time
 from headwater_schemas.events import DatasetRef, DatasetUse, JobRef, LineageEvent
 
@@ -49,12 +49,14 @@ class ExportTotals:
         exported: events that leave as documents.
         documents: number of documents for these events.
         without_document: events without a counterpart in OpenLineage: declarations and retention.
+        unsendable: events that hold a document or facet that is none of OpenLineage.
     """
 
     read: int = 0
     exported: int = 0
     documents: int = 0
     without_document: int = 0
+    unsendable: int = 0
 
 
 class Exporter:
@@ -92,11 +94,12 @@ class Exporter:
             if _leaves_as_nothing(event):
                 self.totals.without_document += 1
                 continue
-            found = [
-                document
-                for document in documents_of(event, self._plans.cited_by(event), coalesced=self._coalesced)
-                if self._is_in_time(document)
-            ]
+            try:
+                documents = sendable_documents(event, self._plans.cited_by(event), coalesced=self._coalesced)
+            except UnsendableError:
+                self.totals.unsendable += 1
+                continue
+            found = [document for document, _ in documents if self._is_in_time(document)]
             self.totals.exported += bool(found)
             self.totals.documents += len(found)
             yield from found

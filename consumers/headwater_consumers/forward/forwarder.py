@@ -12,7 +12,6 @@ After a crash before step 4 the batch is delivered again.
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -27,6 +26,7 @@ from headwater_consumers.forward.collectors import (
     OutgoingDocument,
     RefusedDocuments,
 )
+from headwater_consumers.forward.documents import UnsendableError, sendable_documents
 from headwater_consumers.forward.metrics import ForwardMetrics
 from headwater_consumers.forward.plans import PlanCache, holds_plan
 from headwater_consumers.forward.spacing import Spacing
@@ -35,7 +35,6 @@ from headwater_consumers.kafka.membership import POLL_SECONDS, Membership
 from headwater_consumers.kafka.notices import Notices, RetryCause, TroubleCause
 from headwater_consumers.kafka.records import FetchedRecord, Partition, next_offsets
 from headwater_consumers.kafka.source import RecordSource
-from headwater_openlineage.outgoing import documents_of
 from headwater_schemas.codec import Decoder
 from headwater_schemas.errors import BrokerUnavailableError, DecodeError, TransientError
 from headwater_schemas.events import LineageEvent
@@ -64,7 +63,7 @@ class ForwardTotals:
 
     Attributes:
         consumed: records read.
-        skipped: records that are no events, or of another tenant.
+        skipped: records that are no events, are of another tenant, or hold a document that is none of OpenLineage.
         delivered: documents accepted by the collector.
         refused: documents refused for good by the collector.
     """
@@ -257,10 +256,12 @@ class Forwarder:
 
     def _of_event(self, event: LineageEvent, record: FetchedRecord) -> list[_Outgoing]:
         parts = self._parts
-        return [
-            _Outgoing(OutgoingDocument(_bytes(document), _key(document)), record, event.event_id)
-            for document in documents_of(event, parts.plans.cited_by(event), coalesced=parts.coalesced)
-        ]
+        try:
+            documents = sendable_documents(event, parts.plans.cited_by(event), coalesced=parts.coalesced)
+        except UnsendableError as error:
+            parts.warn(f"Event {event.event_id} at {record} is skipped: {error}.")
+            return self._skipped()
+        return [_Outgoing(outgoing, record, event.event_id) for _, outgoing in documents]
 
     def _skipped(self) -> list[_Outgoing]:
         self.totals.skipped += 1
@@ -339,15 +340,3 @@ class Forwarder:
     def _up(self, *, up: bool) -> None:
         self._delivering = up
         self._parts.metrics.collector_up.set(up)
-
-
-def _bytes(document: dict[str, Any]) -> bytes:
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
-
-
-def _key(document: dict[str, Any]) -> str:
-    """Kafka key of a document, to keep a job's documents in order: as OpenLineage's transport, without the parent."""
-    if "run" in document or "job" in document:
-        kind = "run" if "run" in document else "job"
-        return f"{kind}:{document['job']['namespace']}/{document['job']['name']}"
-    return f"dataset:{document['dataset']['namespace']}/{document['dataset']['name']}"

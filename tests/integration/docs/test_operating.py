@@ -46,7 +46,9 @@ if "--filename" in arguments:
         kubernetes_validate.validate(each, "1.37", strict=True)
         if each["kind"] == "Job":
             [container] = each["spec"]["template"]["spec"]["containers"]
-            sys.exit(subprocess.run(["headwater", *container["args"]]).returncode)
+            ended = subprocess.run(["headwater", *container["args"]], stdout=sys.stderr).returncode
+            print("job.batch/one" if "name" in arguments else "")
+            sys.exit(ended)
 for each in arguments:
     name, _, file = each.removeprefix("--from-file=").rpartition("=")
     if each.startswith("--from-file="):

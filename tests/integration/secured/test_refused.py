@@ -117,12 +117,15 @@ def test_every_command_ends_with_the_setting(
         assert setting in spotless(consumer.stderr), consumer.stderr
 
 
+DOORS = ("wrong_password", "expired_server", "without_an_acl")
+
+
 @pytest.mark.nightly
-@pytest.mark.parametrize("case", ["wrong_password", "expired_server", "without_an_acl"])
+@pytest.mark.parametrize("case", DOORS)
 def test_a_refused_door_answers_503_and_takes_the_event_after_the_mend(
     broker: SecuredBroker, graph: dict[str, str], case: str
 ) -> None:
-    number = 300 + len(case)
+    number = 300 + DOORS.index(case)
     given = {**graph, "HEADWATER_SERVE_PORT": "0", "HEADWATER_SERVE_INTAKE": "true"}
     without = broker.without(acl("serve", "Write", NAMES.events).binding)
     settings = broker.scram("serve") if case == "without_an_acl" else REFUSED[case][0](broker, "serve")

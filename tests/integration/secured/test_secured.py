@@ -12,12 +12,23 @@ import pytest
 from confluent_kafka import Producer
 
 from headwater_benchmarks.processes import serving
+from headwater_schemas.events import RunEventType
 from headwater_schemas.record import record_of
 from headwater_schemas.topics import TopicNames
 from support.materializer.events import run_start
 from support.materializer.process import consuming
 from support.openlineage import run_event, run_id
-from support.secured_broker import SecuredBroker, job_outbox, on_topic, run_of, spotless, variables
+from support.secured_broker import (
+    WRONG,
+    SecuredBroker,
+    job_outbox,
+    lineage_on,
+    on_topic,
+    run_of,
+    spotless,
+    variables,
+)
+from support.spark_submit import submit
 from support.waiting import patience
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
@@ -78,3 +89,60 @@ def test_each_component_does_its_work_over_each_kind_of_connection(
     assert severities["ACLs", NAMES.events] == "UNKNOWN"
     operator = {**variables(connection(broker, "scram", "operator")), **graph}
     headwater(operator, "dlq", "replay", "--all")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", KINDS)
+def test_forwarders_and_operators_need_no_more_than_the_documented_acls(
+    broker: SecuredBroker, graph: dict[str, str], headwater: Command, tmp_path: Path, kind: str
+) -> None:
+    number = 400 + KINDS.index(kind)
+    with job_outbox(tmp_path / "outbox", connection(broker, "scram", "spark")) as job:
+        job.put(record_of(run_start(number)))
+        assert job.await_relayed(patience(60)) == 0, job.problem
+    out = tmp_path / "out.jsonl"
+    options = ("--to", str(out), "--group", f"headwater-forward-{kind}", "--until-caught-up")
+    headwater(variables(connection(broker, kind, "forward")), "forward", "openlineage", *options)
+    assert run_of(number) in out.read_text(encoding="utf-8")
+    operator = {**variables(connection(broker, kind, "operator")), **graph}
+    assert headwater(operator, "graph", "rebuild", "--yes")["applied"] > 0
+
+
+JOB = """
+import sys
+from pyspark.sql import SparkSession
+from headwater_producers.spark import attach
+
+spark = SparkSession.builder.appName(sys.argv[1]).config("spark.ui.enabled", "false").getOrCreate()
+with attach(spark):
+    spark.range(3).write.parquet(sys.argv[2])
+"""
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_spark_job_that_was_refused_writes_its_data_and_the_next_sends_its_lineage(
+    broker: SecuredBroker, kind: str, tmp_path: Path
+) -> None:
+    script = tmp_path / "job.py"
+    script.write_text(JOB)
+    # By the same name, however they connect, so that one sends what another left.
+    kept = {"HEADWATER_OUTBOX_PATH": str(tmp_path / "outbox"), "HEADWATER_KAFKA_CLUSTER_NAME": "secured"}
+    name = f"secured-{kind}"
+    refused = {**kept, **variables(broker.scram("spark", WRONG))}
+    submit(script, f"{name}-refused", str(tmp_path / "refused"), environment=refused)
+    assert (tmp_path / "refused" / "_SUCCESS").exists()
+    assert jobs_on_topic(broker, name) == set()
+    taken = {**kept, **variables(connection(broker, kind, "spark"))}
+    submit(script, name, str(tmp_path / "taken"), environment=taken)
+    assert jobs_on_topic(broker, name) == {name, f"{name}-refused"}
+
+
+def jobs_on_topic(broker: SecuredBroker, name: str) -> set[str]:
+    """Jobs of a name, or with more behind it, whose runs have completed by the events on the topic."""
+    found = set()
+    for event in lineage_on(broker):
+        run, job = event.run_event, event.job
+        if run is not None and run.type is RunEventType.COMPLETE and job is not None and job.name.startswith(name):
+            found.add(job.name.split(".")[0])
+    return found

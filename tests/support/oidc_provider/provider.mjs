@@ -23,6 +23,8 @@ const RESOURCES = {
   "urn:headwater:brief": { audience: "headwater", accessTokenTTL: 1 },
   "urn:other": { audience: "other", accessTokenTTL: 3600 },
 };
+// The tools of a server, whose clients ask for its URL.
+const resourceOf = (name) => RESOURCES[name] ?? (/^http:\/\/127\.0\.0\.1:\d+\/mcp$/.test(name) ? RESOURCES["urn:headwater"] : undefined);
 const SCOPES = "headwater:read headwater:write headwater:operate";
 
 const state = { away: false, user: "ann", groups: {}, redirects: [], ttl: {}, asked: {} };
@@ -66,6 +68,7 @@ function configuration() {
     features: {
       devInteractions: { enabled: false },
       clientCredentials: { enabled: true },
+      registration: { enabled: true },
       rpInitiatedLogout: {
         enabled: true,
         // Nobody is asked there either: the form is sent by itself.
@@ -76,8 +79,8 @@ function configuration() {
       resourceIndicators: {
         enabled: true,
         getResourceServerInfo: (_ctx, resource) => {
-          if (!RESOURCES[resource]) throw new errors.InvalidTarget();
-          return { scope: SCOPES, accessTokenFormat: "jwt", ...RESOURCES[resource] };
+          if (!resourceOf(resource)) throw new errors.InvalidTarget();
+          return { scope: SCOPES, accessTokenFormat: "jwt", ...resourceOf(resource) };
         },
       },
     },
@@ -107,6 +110,7 @@ async function interact(request, response) {
   const grant = new provider.Grant({ accountId: session.accountId, clientId: params.client_id });
   grant.addOIDCScope("openid offline_access");
   grant.addOIDCClaims(["groups"]);
+  if (params.resource) grant.addResourceScope(params.resource, SCOPES);
   const grantId = await grant.save();
   await provider.interactionFinished(request, response, { consent: { grantId } }, { mergeWithLastSubmission: true });
 }

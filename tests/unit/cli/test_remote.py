@@ -82,6 +82,22 @@ def test_a_log_in_is_sent_to_its_own_server_alone(monkeypatch: pytest.MonkeyPatc
     assert found.token is None
 
 
+@pytest.mark.parametrize(("given", "sent"), [("hw_b\n", "hw_b"), ("hw b", None), ("hw_ß", None), (" ", None)])
+def test_a_token_of_a_variable_is_one_line_of_ascii(
+    monkeypatch: pytest.MonkeyPatch, given: str, sent: str | None
+) -> None:
+    monkeypatch.setenv("HEADWATER_URL", HOME)
+    monkeypatch.setenv("HEADWATER_TOKEN", given)
+    if sent is None:
+        with pytest.raises(errors.InputError, match="HEADWATER_TOKEN is no token"):
+            chosen_server()
+        return
+    found = chosen_server()
+    assert found is not None
+    assert found.token is not None
+    assert found.token.get_secret_value() == sent
+
+
 def test_a_token_without_an_address_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADWATER_TOKEN", "hw_b")
     with pytest.raises(errors.InputError, match="HEADWATER_TOKEN is set without HEADWATER_URL"):
@@ -98,6 +114,8 @@ def test_a_token_without_an_address_is_refused(monkeypatch: pytest.MonkeyPatch) 
         "https://x?y=1",
         "http://lineage.example.org",
         "https://x:y",
+        "https://x?",
+        "https://x#",
     ],
 )
 def test_addresses_that_are_refused(wrong: str) -> None:
@@ -211,12 +229,22 @@ def test_log_in_and_out(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         monkeypatch.setattr("sys.stdin", io.StringIO(f"{TOKEN}\n"))
         assert main(["login", url, "--with-token"]) == 0
         said = capsys.readouterr()
-        assert f"Questions go to {url} now, as tests" in said.out
+        assert f"Logged in to {url}, as tests" in said.out
+        assert "Questions go there now" in said.err
         assert TOKEN not in said.out + said.err
         assert stat.S_IMODE(logins.path().stat().st_mode) == 0o600
         found = chosen_server()
         assert found is not None
         assert found.url == url
+        for name, value, why in (
+            ("HEADWATER_NEO4J_URI", "bolt://127.0.0.1:1", "Questions still go to the database"),
+            ("HEADWATER_URL", HOME, f"Questions still go to {HOME}"),
+        ):
+            monkeypatch.setenv(name, value)
+            monkeypatch.setattr("sys.stdin", io.StringIO(TOKEN))
+            assert main(["login", url, "--with-token"]) == 0
+            assert why in capsys.readouterr().err
+            monkeypatch.delenv(name)
         assert main(["logout"]) == 0
         assert chosen_server() is None
         assert TOKEN not in logins.path().read_text(encoding="utf-8")

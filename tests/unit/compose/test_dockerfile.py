@@ -59,7 +59,7 @@ def test_only_the_extras_of_its_services_are_installed_from_the_lock() -> None:
     assert len(syncs) == 2
     for sync in syncs:
         assert {"--locked", "--no-dev"} <= set(sync.split())
-        assert re.findall(r"--extra (\S+)", sync) == ["materializer", "api"]
+        assert re.findall(r"--extra (\S+)", sync) == ["materializer", "api", "tracing"]
     assert "--no-install-project" in syncs[0]
     assert "--no-editable" in syncs[1]
 

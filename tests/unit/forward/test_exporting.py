@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
 from headwater_consumers.forward.exporting import Exporter, ExportScope, ExportTotals
@@ -86,6 +87,13 @@ def test_documents_of_others_come_back_word_for_word() -> None:
     given = [run("COMPLETE", "05:10:00", inputs=[dataset("a")], job_facets=explicit(b=["a"]))]
     events = received(*given)
     assert exported(events, ExportScope(events[0].tenant))[0] == given
+
+
+def test_an_event_with_a_document_that_is_none_is_counted_and_left_out() -> None:
+    given = received(run("START", "05:00:00"), run("COMPLETE", "05:10:00"))
+    broken = msgspec.structs.replace(given[0], document='{"run":{"runId":"x"}}')
+    documents, totals = exported([broken, *given[1:]], ExportScope(given[0].tenant))
+    assert (len(documents), totals.exported, totals.unsendable) == (1, 1, 1)
 
 
 def test_of_another_tenant_nothing_leaves() -> None:

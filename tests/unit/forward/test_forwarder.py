@@ -162,6 +162,29 @@ def test_what_is_no_event_or_another_tenants_is_skipped(world: World) -> None:
     assert world.committed() == 3
 
 
+@pytest.mark.parametrize(
+    "document",
+    [
+        "{",
+        "[]",
+        "{}",
+        "null",
+        '{"run":{"runId":"x"}}',
+        '{"job":{"name":"a","namespace":"\\ud800"}}',
+        "[" * 5_000,
+        "9" * 5_000,
+    ],
+    ids=str.__len__,
+)
+def test_an_event_with_a_document_that_is_none_is_skipped(world: World, document: str) -> None:
+    broken = msgspec.structs.replace(full_run_event(), document=document)
+    world.put(broken, full_dataset_event())
+    totals = world.forwarder.run()
+    assert (totals.consumed, totals.skipped) == (2, 1)
+    assert world.committed() == 2
+    assert any(broken.event_id in warning for warning in world.warnings)
+
+
 def test_while_the_collector_is_away_nothing_is_committed(tmp_path: Path) -> None:
     world = World(tmp_path, until_caught_up=False)
     world.collector.away = CollectorUnavailableError("The collector doesn't answer")

@@ -124,6 +124,8 @@ def test_the_defaults_are_accepted_and_are_all_that_there_is(subtests: pytest.Su
         ({"doctor": {"outageBudget": "three days"}}, "does not match"),
         ({"doctor": {"schedule": "daily"}}, "does not match"),
         ({"image": {"digest": "latest"}}, "does not match"),
+        ({"env": {"HEADWATER_NEO4J_PASSWORD": "x"}}, "does not match"),
+        ({"env": {"OTEL_EXPORTER_OTLP_HEADERS": "authorization=x"}}, "should not be valid under"),
         ({"serve": {"mounts": [{"path": "/etc/x"}]}}, "is not valid under any"),
     ],
 )

@@ -116,6 +116,10 @@ spec:
         {{- end }}
         {{- end }}
         {{- end }}
+        {{- range $name, $value := $root.Values.env }}
+        - name: {{ $name }}
+          value: {{ $value | quote }}
+        {{- end }}
       {{- if .port }}
       ports:
         - name: http

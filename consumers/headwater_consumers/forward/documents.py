@@ -1,0 +1,46 @@
+"""Documents of an event, as they are sent: whoever may write to the topic decides what an event holds."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from headwater_consumers.forward.collectors import OutgoingDocument
+from headwater_openlineage.outgoing import Plans, documents_of
+from headwater_schemas.events import LineageEvent
+
+Json = dict[str, Any]
+
+
+class UnsendableError(ValueError):
+    """An event from which no documents can be made: it holds as its document or facets what isn't one of OpenLineage.
+
+    Headwater makes no such events.
+    """
+
+
+def sendable_documents(
+    event: LineageEvent, plans: Plans, *, coalesced: bool = False
+) -> list[tuple[Json, OutgoingDocument]]:
+    """Documents of one event, decoded and encoded; see `documents_of`.
+
+    Raises:
+        UnsendableError: see there.
+    """
+    try:
+        documents = documents_of(event, plans, coalesced=coalesced)
+        return [(document, OutgoingDocument(_bytes(document), _key(document))) for document in documents]
+    except Exception as error:  # any text can stand where a document or facet is expected
+        raise UnsendableError(f"its document can't be made ({type(error).__name__})") from error
+
+
+def _bytes(document: Json) -> bytes:
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+
+
+def _key(document: Json) -> str:
+    """Kafka key of a document, to keep a job's documents in order: as OpenLineage's transport, without the parent."""
+    if "run" in document or "job" in document:
+        kind = "run" if "run" in document else "job"
+        return f"{kind}:{document['job']['namespace']}/{document['job']['name']}"
+    return f"dataset:{document['dataset']['namespace']}/{document['dataset']['name']}"
