@@ -54,7 +54,7 @@ class Elsewhere:
             found = None
         if not isinstance(found, dict):
             return self._unreachable(
-                f"it answers with status {response.status_code}, and not as `headwater serve` does"
+                f"it answers {response.status_code}, and not as `headwater serve` does"
             )
         return Answer(response.status_code, response.content)
 
