@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 import httpx2
+import msgspec
 
 from headwater.console import shortened
 from headwater.remote.choice import Chosen
@@ -20,7 +21,7 @@ _LONGEST: Final = 300
 class Elsewhere:
     """Asks a server (`headwater_server.mcp.asks.Asks`). An asynchronous context manager.
 
-    A server that doesn't answer, or with something else than JSON, is a problem of type
+    A server that doesn't answer, or with something else than a JSON object, is a problem of type
     `urn:headwater:server-unreachable`, with status 503.
 
     Args:
@@ -48,9 +49,13 @@ class Elsewhere:
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             return self._unreachable(str(error) or type(error).__name__)
         try:
-            response.json()
-        except ValueError:
-            return self._unreachable(f"it answers with status {response.status_code} and no JSON")
+            found = msgspec.json.decode(response.content)
+        except msgspec.DecodeError:
+            found = None
+        if not isinstance(found, dict):
+            return self._unreachable(
+                f"it answers {response.status_code}, and not as `headwater serve` does"
+            )
         return Answer(response.status_code, response.content)
 
     def _unreachable(self, reason: str) -> Answer:

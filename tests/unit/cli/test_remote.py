@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import stat
@@ -16,9 +17,11 @@ from headwater import errors
 from headwater.cli import main
 from headwater.remote import logins, server
 from headwater.remote.choice import Chosen, chosen_server, server_url
+from headwater.remote.tools import Elsewhere
 from headwater_analysis import errors as of_questions
 from headwater_analysis.search import SearchPage
 from headwater_server.identity import Scope
+from headwater_server.mcp.asks import Answer
 from headwater_server.problems import ProblemType
 from support.api import client_of, fake_graph
 from support.api_tokens import TOKEN, tokens_file
@@ -267,3 +270,17 @@ def test_a_broken_file_of_log_ins_is_named(capsys: pytest.CaptureFixture[str]) -
     said = capsys.readouterr().err
     assert "logins.json" in said
     assert "hw_secret" not in said
+
+
+@pytest.mark.parametrize("content", [b"<html>", b"[]", b'{"a": NaN}', b""])
+def test_what_no_server_of_tools_answers_is_a_problem(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    async def asked() -> Answer:
+        async with Elsewhere(Chosen(HOME, SecretStr(TOKEN), "URL")) as elsewhere:
+            answering = httpx2.MockTransport(lambda _: httpx2.Response(200, content=content))
+            monkeypatch.setattr(elsewhere, "_client", httpx2.AsyncClient(transport=answering))
+            return await elsewhere("GET", "/api/v1/search", [("q", "a")], None)
+
+    answer = asyncio.run(asked())
+    assert answer.status == 503
+    assert json.loads(answer.content)["type"] == "urn:headwater:server-unreachable"
+    assert TOKEN not in answer.content.decode()
