@@ -53,9 +53,7 @@ class Elsewhere:
         except msgspec.DecodeError:
             found = None
         if not isinstance(found, dict):
-            return self._unreachable(
-                f"it answers {response.status_code}, and not as `headwater serve` does"
-            )
+            return self._unreachable(f"it answers {response.status_code}, and not as `headwater serve` does")
         return Answer(response.status_code, response.content)
 
     def _unreachable(self, reason: str) -> Answer:
