@@ -13,6 +13,7 @@ from fastavro import schemaless_writer
 from headwater_schemas.avro_schema import current_schema
 from headwater_schemas.codec import SINGLE_OBJECT_MAGIC
 from headwater_schemas.events import EventKind, IntervalEvent, JobRef, LineageEvent
+from headwater_schemas.kafka.producer import ACKNOWLEDGED
 
 _PRODUCER = "https://headwater/demo"
 
@@ -74,7 +75,7 @@ def send(bootstrap_servers: str, topic: str, *, timeout_seconds: float = 30.0) -
 
     # While a broker starts, librdkafka logs its retries. Failures that count arrive in the callback.
     quiet = {"log_level": 2}
-    producer = Producer({"bootstrap.servers": bootstrap_servers, "acks": "all", "enable.idempotence": True, **quiet})
+    producer = Producer({"bootstrap.servers": bootstrap_servers, **ACKNOWLEDGED, **quiet})
     for record in broken_records():
         producer.produce(topic, key=b"demo", value=record.value, on_delivery=delivered)
     left = producer.flush(timeout_seconds)

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 ACKNOWLEDGED: dict[str, Any] = {
     "enable.idempotence": True,
     "acks": "all",
+    # With several requests on their way, records can be lost: a leader that doesn't know the producer yet may refuse
+    # the first batch (its election isn't over, replicas are missing) and take the second, whose success librdkafka
+    # takes for that of the first. https://github.com/confluentinc/confluent-kafka-go/issues/921
+    "max.in.flight.requests.per.connection": 1,
     # The same partition for the same key as Java's producers choose, so that a job's events stay in one.
     "partitioner": "murmur2_random",
     # Recovery within seconds of a broker's return, not the default's ten.
