@@ -21,7 +21,7 @@ from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from headwater_consumers.kafka.backoff import Deadline
 from headwater_consumers.kafka.records import Partition
-from headwater_schemas.kafka.client import answer
+from headwater_schemas.kafka.client import answer, quiet
 
 _COORDINATOR_MOVES = frozenset(
     {KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_NOT_AVAILABLE, KafkaError.COORDINATOR_LOAD_IN_PROGRESS}
@@ -109,7 +109,7 @@ class OffsetReader:
     """
 
     def __init__(self, client: Mapping[str, Any], *, group: str) -> None:
-        self._client = {**client, "client.id": "headwater-offsets"}
+        self._client = quiet({**client, "client.id": "headwater-offsets"})
         self._group = group
         self._admin = AdminClient(self._client)
         self._asker: Consumer | None = None
