@@ -26,6 +26,7 @@ from headwater_schemas.kafka.client import answer, quiet
 _COORDINATOR_MOVES = frozenset(
     {KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_NOT_AVAILABLE, KafkaError.COORDINATOR_LOAD_IN_PROGRESS}
 )
+_LEADER_MOVES = frozenset({KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE})
 _PAUSE_SECONDS = 0.1
 _METADATA = "headwater topic-id "
 _ATTEMPTS = " attempts "
@@ -193,6 +194,17 @@ class OffsetReader:
         return answer(futures[topic], timeout_seconds)
 
     def _list(self, partitions: list[TopicPartition], spec: OffsetSpec, timeout_seconds: float) -> dict[int, int]:
+        deadline = Deadline(timeout_seconds, time.monotonic)
+        while True:
+            try:
+                return self._listed(partitions, spec, max(_PAUSE_SECONDS, deadline.remaining_seconds))
+            except KafkaException as error:
+                # A leader that was just elected, as for a new topic, doesn't know yet that it is.
+                if error.args[0].code() not in _LEADER_MOVES or deadline.passed:
+                    raise
+                time.sleep(_PAUSE_SECONDS)
+
+    def _listed(self, partitions: list[TopicPartition], spec: OffsetSpec, timeout_seconds: float) -> dict[int, int]:
         futures = self._admin.list_offsets(
             dict.fromkeys(partitions, spec),
             isolation_level=IsolationLevel.READ_COMMITTED,
