@@ -67,7 +67,7 @@ class TimeLimitError(AnalysisError):
     """
 
     def __init__(self, seconds: float, rule: str | None = None) -> None:
-        self.what = f"No answer within {seconds:g} s. Ask for less depth"
+        self.what = f"No answer within {seconds:g} s. Ask for less, such as fewer hops"
         if rule is not None:
             self.what = f"Rule {rule} wasn't checked within {seconds:g} s. Check others by their names"
         super().__init__(f"{self.what}, or allow more time.")

@@ -98,7 +98,7 @@ def topic_ends(kafka: KafkaSettings) -> TopicEnds:
 
     def ends(topic: str) -> Sequence[TopicEnd] | None:
         try:
-            found = OffsetReader(quiet(client_config(kafka)), group="").bounds(topic, timeout_seconds=_ENDS_SECONDS)
+            found = OffsetReader(client_config(kafka), group="").bounds(topic, timeout_seconds=_ENDS_SECONDS)
         except (KafkaException, HeadwaterError):
             return None
         return [TopicEnd(each.partition.number, each.partition.topic_id, each.begin, each.end) for each in found]

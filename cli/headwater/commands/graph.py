@@ -45,7 +45,6 @@ from headwater_graph.schema import (
     wipe,
     writing_groups,
 )
-from headwater_schemas.kafka.client import quiet
 from headwater_schemas.redaction import redact
 from headwater_schemas.visible import visible
 
@@ -346,7 +345,7 @@ def restored(
             for name in {group, *writing_groups(driver, settings.neo4j.database)}:
                 require_stopped(client, name)
             holds = graph_offsets(driver, settings.neo4j.database, topic)
-        positions = OffsetReader(quiet(client), group=group).positions(topic, timeout_seconds=_REQUEST_SECONDS)
+        positions = OffsetReader(client, group=group).positions(topic, timeout_seconds=_REQUEST_SECONDS)
         back: dict[Partition, int] = {}
         expired = records = 0
         for each in positions:

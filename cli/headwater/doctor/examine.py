@@ -22,7 +22,6 @@ from headwater.settings import Settings
 from headwater_consumers.archive import ArchiveError
 from headwater_consumers.kafka.offsets import OffsetReader
 from headwater_schemas.errors import LineageError
-from headwater_schemas.kafka.client import quiet
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -110,7 +109,7 @@ def _producers(settings: Settings, client: dict[str, str], now: datetime) -> Ite
 def _backup(
     client: dict[str, str], topic: str, group: str, location: str | None, *, expires: bool
 ) -> Iterator[DoctorFinding]:
-    positions = OffsetReader(quiet(client), group=group).positions(topic, timeout_seconds=_SECONDS)
+    positions = OffsetReader(client, group=group).positions(topic, timeout_seconds=_SECONDS)
     found = None if location is None else backup.look(location, positions)
     begins = sum(each.begin for each in positions)
     yield from backup.judge(found, topic=topic, begins=begins, expires=expires)

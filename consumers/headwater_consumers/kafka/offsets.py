@@ -21,11 +21,12 @@ from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from headwater_consumers.kafka.backoff import Deadline
 from headwater_consumers.kafka.records import Partition
-from headwater_schemas.kafka.client import answer
+from headwater_schemas.kafka.client import answer, quiet
 
 _COORDINATOR_MOVES = frozenset(
     {KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_NOT_AVAILABLE, KafkaError.COORDINATOR_LOAD_IN_PROGRESS}
 )
+_LEADER_MOVES = frozenset({KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE})
 _PAUSE_SECONDS = 0.1
 _METADATA = "headwater topic-id "
 _ATTEMPTS = " attempts "
@@ -109,7 +110,7 @@ class OffsetReader:
     """
 
     def __init__(self, client: Mapping[str, Any], *, group: str) -> None:
-        self._client = {**client, "client.id": "headwater-offsets"}
+        self._client = quiet({**client, "client.id": "headwater-offsets"})
         self._group = group
         self._admin = AdminClient(self._client)
         self._asker: Consumer | None = None
@@ -193,6 +194,17 @@ class OffsetReader:
         return answer(futures[topic], timeout_seconds)
 
     def _list(self, partitions: list[TopicPartition], spec: OffsetSpec, timeout_seconds: float) -> dict[int, int]:
+        deadline = Deadline(timeout_seconds, time.monotonic)
+        while True:
+            try:
+                return self._listed(partitions, spec, max(_PAUSE_SECONDS, deadline.remaining_seconds))
+            except KafkaException as error:
+                # A leader that was just elected, as for a new topic, doesn't know yet that it is.
+                if error.args[0].code() not in _LEADER_MOVES or deadline.passed:
+                    raise
+                time.sleep(_PAUSE_SECONDS)
+
+    def _listed(self, partitions: list[TopicPartition], spec: OffsetSpec, timeout_seconds: float) -> dict[int, int]:
         futures = self._admin.list_offsets(
             dict.fromkeys(partitions, spec),
             isolation_level=IsolationLevel.READ_COMMITTED,

@@ -165,6 +165,8 @@ class Writing:
         self._ready = ready
         self._job: LaneTask | None = None
         self._since = 0.0
+        self._waited_for = RetryCause.GRAPH
+        self._waits_since = 0.0
         self._next_report = clock() + policy.report_seconds
         self._reported_last = False
         self._tracker = ProgressTracker(parts.group)
@@ -181,6 +183,17 @@ class Writing:
     def busy_seconds(self) -> float:
         """Seconds since the lane was given its job; 0 if it has none."""
         return self._clock() - self._since if self.busy else 0.0
+
+    def silence(self) -> tuple[float, RetryCause]:
+        """Seconds for which the job has waited for the system that its current step needs, and which that is.
+
+        To be called each round: a step of the same job may need another system.
+        """
+        current = self._in_flight.current
+        waits_for = RetryCause.GRAPH if current is None else current.waits_for
+        if waits_for is not self._waited_for:
+            self._waited_for, self._waits_since = waits_for, self._clock()
+        return min(self.busy_seconds, self._clock() - self._waits_since), waits_for
 
     @property
     def left_seconds(self) -> float:
@@ -361,10 +374,9 @@ class Loop:
         self._fetch()
         if self._writing.busy:
             self._in_flight.decode_early()
-        if self._writing.busy_seconds >= self._policy.silence_seconds:
-            current = self._in_flight.current
-            waits_for = RetryCause.GRAPH if current is None else current.waits_for
-            self._report.silent(self._writing.busy_seconds, waits_for)
+        silent_seconds, waits_for = self._writing.silence()
+        if silent_seconds >= self._policy.silence_seconds:
+            self._report.silent(silent_seconds, waits_for)
         self._report.show(self._in_flight, paused=self._paused, committing=self._commits.backoff.attempts == 0)
 
     # Fetching and preparing.

@@ -58,7 +58,7 @@ def committed_offsets(client: Mapping[str, Any], topic: str, group: str) -> dict
     Raises:
         KafkaException: the brokers don't answer in time or refuse.
     """
-    positions = OffsetReader(quiet(client), group=group).positions(topic, timeout_seconds=_REQUEST_SECONDS)
+    positions = OffsetReader(client, group=group).positions(topic, timeout_seconds=_REQUEST_SECONDS)
     return {position.partition: position.committed or 0 for position in positions}
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from headwater_consumers.kafka.notices import RetryCause
 from headwater_consumers.materializer.errors import GraphUnavailableError
 from headwater_consumers.materializer.lane import JobResult, ThreadLane
 from headwater_consumers.materializer.limits import BatchPolicy
@@ -492,3 +493,30 @@ def test_a_backlog_doesnt_keep_the_graph_from_being_told() -> None:
     assert {end for _, end in offsets} == {60}
     assert offsets == sorted(offsets)
     assert 0 < offsets[-1][0] < 60
+
+
+def test_only_the_step_that_waits_is_said_to_be_silent() -> None:
+    graph = SlowGraph()
+    harness = Harness(graph=graph, lane=ThreadLane())
+
+    def is_assigned() -> bool:
+        harness.rounds()
+        return harness.metric("partitions_assigned") > 0
+
+    eventually(is_assigned, every=0.001)
+    harness.broker.append(good(1))
+    write_begins(harness, graph)
+    harness.rounds(40, seconds=1)
+    assert ["Neo4j" in line for line in harness.logged if "hasn't answered" in line] == [True]
+    # The graph has answered, and the next step has only begun.
+    current = harness.loop._in_flight.current
+    assert current is not None
+    current.waits_for = RetryCause.DEAD_LETTERS
+    said = len(harness.logged)
+    harness.rounds(5, seconds=1)
+    assert harness.logged[said:] == []
+    harness.rounds(40, seconds=1)
+    assert "dead-letter topic hasn't answered" in harness.logged[said]
+    graph.go.release()
+    harness.settle_with_thread()
+    harness.parts.lane.close(graph.close, patience(5))

@@ -302,11 +302,19 @@ def test_the_rules_and_jobs_are_those_of_prometheus(everything: list[dict[str, A
             LEAST | {"serve": {**LEAST["serve"], "ingress": {"enabled": True}}},
             "serve.ingress needs names: set serve.hosts",
         ),
+        (
+            LEAST
+            | {
+                "serve": {"settings": {"serve": {"tokens_file": "/tokens.json"}}},
+                "serviceMonitor": {"enabled": True},
+            },
+            "set serviceMonitor.serveToken to the Secret",
+        ),
         (LEAST | {"materialiser": {}}, "additional properties 'materialiser' not allowed"),
         (LEAST | {"materializer": {"settings": {"neo4j": {"password": "x"}}}}, "'password' not allowed"),
         (LEAST | {"materializer": {"replicas": "two"}}, "got string, want integer"),
     ],
-    ids=["kafka", "neo4j", "log-in", "probes", "collector", "hosts", "unknown", "secret", "type"],
+    ids=["kafka", "neo4j", "log-in", "probes", "collector", "hosts", "scraper", "unknown", "secret", "type"],
 )
 def test_wrong_values_are_refused_with_what_to_do(values: dict[str, Any], message: str, tmp_path: Path) -> None:
     (tmp_path / "values.yaml").write_text(yaml.safe_dump(values), encoding="utf-8")

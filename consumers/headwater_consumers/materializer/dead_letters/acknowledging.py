@@ -14,7 +14,6 @@ from typing import Any
 from headwater_consumers.kafka.group import commit
 from headwater_consumers.kafka.offsets import OffsetReader, PartitionOffsets
 from headwater_consumers.materializer.dead_letters.letter import StoredDeadLetter
-from headwater_schemas.kafka.client import quiet
 
 _REQUEST_SECONDS = 10.0
 
@@ -83,7 +82,7 @@ def acknowledged(client: Mapping[str, Any], *, group: str, dead_letters: str) ->
     Raises:
         KafkaException: the brokers don't answer in time or refuse.
     """
-    reader = OffsetReader(quiet(client), group=letters_group(group))
+    reader = OffsetReader(client, group=letters_group(group))
     return Acknowledged(reader.positions(dead_letters, timeout_seconds=_REQUEST_SECONDS))
 
 
