@@ -20,7 +20,7 @@ from headwater_server.asking import Graph
 from headwater_server.identity import Identity
 from headwater_server.server import HttpServer
 from headwater_server.settings import ServeSettings
-from support.waiting import patience
+from support.waiting import eventually, patience
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -67,6 +67,18 @@ class _NoDriver:
 def fake_graph(*, raises: Exception | None = None, **serve: Any) -> FakeGraph:
     settings = ServeSettings(**{"port": 0, **serve})
     return FakeGraph(cast("Driver", _NoDriver()), NOWHERE, AnalysisSettings(), settings, raises=raises)
+
+
+def metrics_with(client: httpx.Client, *lines: str) -> str:
+    """Text of /metrics once it has all these lines: a request is counted when its answer has left already."""
+    texts: list[str] = []
+
+    def has_all() -> bool:
+        texts.append(client.get("/metrics").text)
+        return all(line in texts[-1] for line in lines)
+
+    eventually(has_all, expecting=f"{lines} in /metrics")
+    return texts[-1]
 
 
 @contextlib.contextmanager

@@ -26,7 +26,7 @@ from headwater_server.identity.tokens import create_token
 from headwater_server.middleware.audit import QUESTIONS_WITH_BODIES
 from headwater_server.scoped import Access as Needs
 from headwater_server.scoped import ScopedRoute
-from support.api import FakeGraph, client_of, fake_graph
+from support.api import FakeGraph, client_of, fake_graph, metrics_with
 from support.audit import START, Breakable, placed, verified
 from support.openlineage import FakeSink, run_event
 from support.waiting import eventually, patience
@@ -156,10 +156,12 @@ def test_a_question_that_can_not_be_recorded_is_refused(memory: Breakable) -> No
             assert refused.headers["retry-after"]
             assert "secret-name" not in refused.text
         assert client.get("/livez").status_code == 200
-        metrics = client.get("/metrics").text
-        assert "headwater_serve_audit_broken 1.0" in metrics
-        assert "headwater_serve_audit_refused_requests_total 3.0" in metrics
-        assert 'headwater_serve_audit_records_total{result="lost"} 3.0' in metrics
+        metrics_with(
+            client,
+            "headwater_serve_audit_broken 1.0",
+            "headwater_serve_audit_refused_requests_total 3.0",
+            'headwater_serve_audit_records_total{result="lost"} 3.0',
+        )
         memory.broken.clear()
         assert client.get(path).status_code == 404
         assert "headwater_serve_audit_broken 0.0" in client.get("/metrics").text

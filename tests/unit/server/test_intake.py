@@ -23,7 +23,7 @@ from headwater_openlineage.intake.sink import Undeliverable
 from headwater_schemas.identity import run_id_of
 from headwater_server.middleware import intake
 from headwater_server.routes import intake as routes
-from support.api import client_of, fake_graph, held_back
+from support.api import client_of, fake_graph, held_back, metrics_with
 from support.openlineage import FakeSink, run_data, run_event, run_id
 from support.waiting import eventually, patience, stays
 
@@ -73,9 +73,11 @@ def test_an_event_is_counted_for_its_route_and_takes_no_parameters() -> None:
         assert (refused.status_code, refused.json()["type"]) == (422, "urn:headwater:parameters")
         assert client.post("/api/v1/line%61ge", json=run_event(4)).status_code == 404
         assert ids(sink) == [run_id(1), run_id(2)]
-        text = client.get("/metrics").text
-        assert 'headwater_serve_requests_total{route="/api/v1/lineage",status="201"} 1.0' in text
-        assert 'headwater_serve_requests_total{route="/api/v1/lineage/batch",status="201"} 1.0' in text
+        metrics_with(
+            client,
+            'headwater_serve_requests_total{route="/api/v1/lineage",status="201"} 1.0',
+            'headwater_serve_requests_total{route="/api/v1/lineage/batch",status="201"} 1.0',
+        )
 
 
 def test_events_are_of_the_servers_tenant() -> None:

@@ -19,7 +19,7 @@ from headwater_server.identity import Scope
 from headwater_server.identity.tokens import create_token
 from headwater_server.mcp.http import METADATA_PATH
 from headwater_server.mcp.protocol import INSTRUCTIONS
-from support.api import FakeGraph, client_of, fake_graph
+from support.api import FakeGraph, client_of, fake_graph, metrics_with
 from support.audit import START, Breakable
 from support.mcp_client import MODES, call, post, talk
 
@@ -236,7 +236,11 @@ def test_calls_are_counted_under_their_operation() -> None:
     with client_of(fake_graph(raises=NotFoundError("no"))) as client:
         call(client, "show", {"name": "a-name-xyzzy"})
         post(client, "tools/call", name="a-tool-xyzzy", arguments={})
-        metrics = client.get("/metrics").text
+        metrics = metrics_with(
+            client,
+            'requests_total{route="/mcp",status="200"} 2.0',
+            'requests_total{route="/api/v1/assets/{id}",status="404"} 1.0',
+        )
     requests = re.findall(r"^headwater_serve_requests_total\{(.*)\} ([1-9]\S*)", metrics, re.MULTILINE)
     assert {tuple(sorted(re.findall(r'"(.*?)"', labels))): float(count) for labels, count in requests} == {
         ("/api/v1/assets/{id}", "404"): 1.0,

@@ -16,7 +16,7 @@ from headwater_server.app import create_app
 from headwater_server.page import page_routes
 from headwater_server.routes import lineage as routes
 from headwater_server.settings import ServeSettings
-from support.api import client_of, fake_graph
+from support.api import client_of, fake_graph, metrics_with
 from support.waiting import eventually, patience
 
 
@@ -107,15 +107,16 @@ def test_requests_are_counted_by_route_and_status() -> None:
         client.get("/livez")
         client.get("/api/v1/assets/some-name/upstream?depth=0")
         client.get("/nothing/at/some-name")
-        exposed = client.get("/metrics")
-    assert exposed.headers["content-type"].startswith("text/plain")
-    text = exposed.text
-    assert 'headwater_serve_requests_total{route="/livez",status="200"} 2.0' in text
-    assert 'headwater_serve_requests_total{route="/api/v1/assets/{id}/upstream",status="422"} 1.0' in text
-    assert 'headwater_serve_requests_total{route="other",status="404"} 1.0' in text
-    assert 'headwater_serve_request_duration_seconds_count{route="/livez"} 2.0' in text
-    assert 'headwater_serve_requests_total{route="/api/v1/graph",status="503"} 0.0' in text
-    assert "headwater_serve_requests_under_way 1.0" in text
+        text = metrics_with(
+            client,
+            'headwater_serve_requests_total{route="/livez",status="200"} 2.0',
+            'headwater_serve_requests_total{route="/api/v1/assets/{id}/upstream",status="422"} 1.0',
+            'headwater_serve_requests_total{route="other",status="404"} 1.0',
+            'headwater_serve_request_duration_seconds_count{route="/livez"} 2.0',
+            'headwater_serve_requests_total{route="/api/v1/graph",status="503"} 0.0',
+            "headwater_serve_requests_under_way 1.0",
+        )
+        assert client.get("/metrics").headers["content-type"].startswith("text/plain")
     assert "some-name" not in text
 
 
