@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec
+from confluent_kafka import KafkaException
 
 from headwater_consumers.kafka.offsets import OffsetReader
-from headwater_schemas.kafka.client import answer
 from headwater_schemas.topics import TopicNames, TopicSpec, ensure_topics, topic_specs
 
 TOPICS = TopicNames()
@@ -53,7 +51,7 @@ class Broker:
         # A broken connection arrives as an exception; librdkafka's own lines would tear the live picture.
         self.client: dict[str, str | int] = {"bootstrap.servers": bootstrap_servers, "log_level": 2}
         self._group = group
-        self._admin = AdminClient({**self.client, "client.id": "headwater-demo"})
+        self._offsets = self.reader()
 
     def create_topics(self) -> None:
         """Create Headwater's topics and those of the flights.
@@ -70,14 +68,8 @@ class Broker:
         Raises:
             KafkaException: The broker does not answer.
         """
-        count = len(self._admin.list_topics(topic, timeout=_REQUEST_SECONDS).topics[topic].partitions)
-        latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
-        futures = self._admin.list_offsets(
-            {TopicPartition(topic, number): latest for number in range(count)},
-            isolation_level=IsolationLevel.READ_COMMITTED,
-            request_timeout=_REQUEST_SECONDS,
-        )
-        return {partition.partition: answer(future, _REQUEST_SECONDS).offset for partition, future in futures.items()}
+        found = self._offsets.bounds(topic, timeout_seconds=_REQUEST_SECONDS)
+        return {each.partition.number: each.end for each in found}
 
     def progress(self, reader: OffsetReader) -> EventProgress | None:
         """Read the progress of the lineage events; None while the broker doesn't answer.
@@ -96,8 +88,6 @@ class Broker:
 
     def reader(self) -> OffsetReader:
         """Reads the committed offsets of the consumer's group."""
-        from headwater_consumers.kafka.offsets import OffsetReader
-
         return OffsetReader(self.client, group=self._group)
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from confluent_kafka import (
     OFFSET_BEGINNING,
@@ -23,6 +23,7 @@ from headwater_consumers.kafka.backoff import Deadline
 from headwater_consumers.kafka.records import Partition
 from headwater_schemas.kafka.client import answer, quiet
 
+_T = TypeVar("_T")
 _COORDINATOR_MOVES = frozenset(
     {KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_NOT_AVAILABLE, KafkaError.COORDINATOR_LOAD_IN_PROGRESS}
 )
@@ -134,7 +135,7 @@ class OffsetReader:
         if self._asker is None:
             self._asker = Consumer({**self._client, "group.id": self._group, "enable.auto.commit": False})
         found: dict[tuple[str, int], CommittedOffset] = {}
-        for partition in self._committed(self._asker, asked, Deadline(timeout_seconds, time.monotonic)):
+        for partition in self._committed(self._asker, asked, timeout_seconds):
             if partition.error is not None:
                 raise KafkaException(partition.error)
             if partition.offset >= 0:
@@ -143,19 +144,18 @@ class OffsetReader:
                 )
         return found
 
-    def _committed(self, asker: Consumer, asked: list[TopicPartition], deadline: Deadline) -> list[TopicPartition]:
-        while True:
-            try:
-                return list(asker.committed(asked, timeout=deadline.remaining_seconds))
-            except KafkaException as error:
-                # A new group gets its coordinator with the first request about it.
-                if error.args[0].code() not in _COORDINATOR_MOVES or deadline.passed:
-                    # A group that the user may not read is a timeout here; the reason is in the consumer's queue.
-                    refusal = asker.poll(0)
-                    if refusal is not None and (reason := refusal.error()) is not None:
-                        raise KafkaException(reason) from error
-                    raise
-                time.sleep(_PAUSE_SECONDS)
+    def _committed(self, asker: Consumer, asked: list[TopicPartition], timeout_seconds: float) -> list[TopicPartition]:
+        try:
+            # A new group gets its coordinator with the first request about it.
+            return _while_moving(
+                _COORDINATOR_MOVES, lambda seconds: list(asker.committed(asked, timeout=seconds)), timeout_seconds
+            )
+        except KafkaException as error:
+            # A group that the user may not read is a timeout here; the reason is in the consumer's queue.
+            refusal = asker.poll(0)
+            if refusal is not None and (reason := refusal.error()) is not None:
+                raise KafkaException(reason) from error
+            raise
 
     def positions(self, topic: str, *, timeout_seconds: float) -> list[PartitionOffsets]:
         """List the topic's partitions, by number, with the group's committed offsets."""
@@ -194,15 +194,8 @@ class OffsetReader:
         return answer(futures[topic], timeout_seconds)
 
     def _list(self, partitions: list[TopicPartition], spec: OffsetSpec, timeout_seconds: float) -> dict[int, int]:
-        deadline = Deadline(timeout_seconds, time.monotonic)
-        while True:
-            try:
-                return self._listed(partitions, spec, max(_PAUSE_SECONDS, deadline.remaining_seconds))
-            except KafkaException as error:
-                # A leader that was just elected, as for a new topic, doesn't know yet that it is.
-                if error.args[0].code() not in _LEADER_MOVES or deadline.passed:
-                    raise
-                time.sleep(_PAUSE_SECONDS)
+        # A leader that was just elected, as for a new topic, doesn't know yet that it is.
+        return _while_moving(_LEADER_MOVES, lambda seconds: self._listed(partitions, spec, seconds), timeout_seconds)
 
     def _listed(self, partitions: list[TopicPartition], spec: OffsetSpec, timeout_seconds: float) -> dict[int, int]:
         futures = self._admin.list_offsets(
@@ -211,3 +204,24 @@ class OffsetReader:
             request_timeout=timeout_seconds,
         )
         return {partition.partition: answer(future, timeout_seconds).offset for partition, future in futures.items()}
+
+
+def _while_moving(moves: Collection[int], ask: Callable[[float], _T], timeout_seconds: float) -> _T:
+    """Make a request, and make it again while the brokers move what it is about.
+
+    Args:
+        moves: librdkafka's errors that say so.
+        ask: makes the request, within so many seconds.
+        timeout_seconds: time limit of all attempts.
+
+    Raises:
+        KafkaException: another error, or such a one when the time is over.
+    """
+    deadline = Deadline(timeout_seconds, time.monotonic)
+    while True:
+        try:
+            return ask(max(_PAUSE_SECONDS, deadline.remaining_seconds))
+        except KafkaException as error:
+            if error.args[0].code() not in moves or deadline.passed:
+                raise
+        time.sleep(_PAUSE_SECONDS)

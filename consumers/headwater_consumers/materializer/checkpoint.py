@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from headwater_consumers.kafka.backoff import Backoff
 from headwater_consumers.kafka.notices import RetryCause
@@ -81,6 +81,13 @@ class _Slice:
     folded: Folded | None
 
 
+class Wait(NamedTuple):
+    """External system that a step needs, and when the step began by the checkpoints' clock."""
+
+    cause: RetryCause
+    since: float
+
+
 class BatchCheckpoint:
     """Progress of one batch. Call `advance` until it returns; from one thread at a time, not always the same thread.
 
@@ -88,7 +95,7 @@ class BatchCheckpoint:
         batch: the batch to write.
         was_split: the batch had to be halved for want of memory.
         size: original number of records of the batch, including records disowned since.
-        waits_for: external system that the current step needs.
+        waits: what the current step waits for.
     """
 
     def __init__(self, batch: RecordBatch, context: CheckpointContext) -> None:
@@ -103,7 +110,7 @@ class BatchCheckpoint:
         self._tries_alone = 0
         self._broke = False
         self._breaks = 0
-        self.waits_for = RetryCause.GRAPH
+        self.waits = Wait(RetryCause.GRAPH, context.clock())
 
     @property
     def letters(self) -> int:
@@ -137,10 +144,10 @@ class BatchCheckpoint:
         """
         with span("checkpoint", self._attributes()):
             # Step 1: commit to Neo4j.
-            self.waits_for = RetryCause.GRAPH
+            self.waits = Wait(RetryCause.GRAPH, self._context.clock())
             self._write()
             # Step 2: dead letters acknowledged.
-            self.waits_for = RetryCause.DEAD_LETTERS
+            self.waits = Wait(RetryCause.DEAD_LETTERS, self._context.clock())
             self._bury()
         self._context.limit.record(len(self.batch.records), self.letters)
 

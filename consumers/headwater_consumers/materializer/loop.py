@@ -165,8 +165,6 @@ class Writing:
         self._ready = ready
         self._job: LaneTask | None = None
         self._since = 0.0
-        self._waited_for = RetryCause.GRAPH
-        self._waits_since = 0.0
         self._next_report = clock() + policy.report_seconds
         self._reported_last = False
         self._tracker = ProgressTracker(parts.group)
@@ -184,16 +182,15 @@ class Writing:
         """Seconds since the lane was given its job; 0 if it has none."""
         return self._clock() - self._since if self.busy else 0.0
 
+    @property
     def silence(self) -> tuple[float, RetryCause]:
-        """Seconds for which the job has waited for the system that its current step needs, and which that is.
-
-        To be called each round: a step of the same job may need another system.
-        """
+        """Seconds for which the job has waited for the system that its current step needs, and which that is."""
         current = self._in_flight.current
-        waits_for = RetryCause.GRAPH if current is None else current.waits_for
-        if waits_for is not self._waited_for:
-            self._waited_for, self._waits_since = waits_for, self._clock()
-        return min(self.busy_seconds, self._clock() - self._waits_since), waits_for
+        if current is None:
+            return self.busy_seconds, RetryCause.GRAPH
+        cause, since = current.waits
+        # A job that was only just given to the lane may still show when the attempt before began.
+        return min(self.busy_seconds, self._clock() - since), cause
 
     @property
     def left_seconds(self) -> float:
@@ -374,7 +371,7 @@ class Loop:
         self._fetch()
         if self._writing.busy:
             self._in_flight.decode_early()
-        silent_seconds, waits_for = self._writing.silence()
+        silent_seconds, waits_for = self._writing.silence
         if silent_seconds >= self._policy.silence_seconds:
             self._report.silent(silent_seconds, waits_for)
         self._report.show(self._in_flight, paused=self._paused, committing=self._commits.backoff.attempts == 0)

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 from headwater_consumers.kafka.notices import RetryCause
+from headwater_consumers.materializer.checkpoint import Wait
 from headwater_consumers.materializer.errors import GraphUnavailableError
 from headwater_consumers.materializer.lane import JobResult, ThreadLane
 from headwater_consumers.materializer.limits import BatchPolicy
@@ -511,12 +512,12 @@ def test_only_the_step_that_waits_is_said_to_be_silent() -> None:
     # The graph has answered, and the next step has only begun.
     current = harness.loop._in_flight.current
     assert current is not None
-    current.waits_for = RetryCause.DEAD_LETTERS
-    said = len(harness.logged)
+    current.waits = Wait(RetryCause.DEAD_LETTERS, harness.clock())
+    before = len(harness.logged)
     harness.rounds(5, seconds=1)
-    assert harness.logged[said:] == []
+    assert harness.logged[before:] == []
     harness.rounds(40, seconds=1)
-    assert "dead-letter topic hasn't answered" in harness.logged[said]
+    assert "dead-letter topic hasn't answered" in harness.logged[before]
     graph.go.release()
     harness.settle_with_thread()
     harness.parts.lane.close(graph.close, patience(5))
