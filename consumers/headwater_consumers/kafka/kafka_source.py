@@ -5,13 +5,17 @@ here: who owns which partition of which incarnation of the topic, and that a bat
 
 An offset is committed with the topic id in its metadata. A recreated topic has another id, and is read from its
 beginning: an offset committed for the earlier topic of this name is ignored.
+
+librdkafka doesn't report that a topic was recreated. It fetches on in the new topic, at the old offset or from the
+beginning, and a record doesn't state the topic's id. So the brokers are asked for the id before each commit: if it is
+still the partition's, all records fetched until then were of that topic.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -183,7 +187,7 @@ class ClientCallbacks:
 
 
 class Incarnation:
-    """Looks the topic's id up: when partitions are assigned, and every `CHECK_SECONDS`.
+    """Looks the topic's id up: when partitions are assigned, before commits, and at least every `CHECK_SECONDS`.
 
     Args:
         topic: the events topic.
@@ -212,14 +216,25 @@ class Incarnation:
             self._next_check = self._clock()
             return "", {}
 
-    def is_another_than(self, partitions: Iterable[Partition]) -> bool:
-        """Return True if the topic was recreated since these were assigned. Checks periodically; False if unknown."""
-        ours = frozenset(partition.topic_id for partition in partitions)
-        if not ours or self._clock() < self._next_check:
+    def is_another_than(self, partitions: Collection[Partition]) -> bool:
+        """Return True if the topic was recreated since these were assigned. Asks the brokers.
+
+        Raises:
+            KafkaException: they don't answer in time, or refuse.
+        """
+        if not partitions:
             return False
         self._next_check = self._clock() + CHECK_SECONDS
+        ours = {partition.topic_id for partition in partitions}
+        another = ours != {self._offsets.topic_id(self._topic, timeout_seconds=_REQUEST_SECONDS)}
+        if another:
+            self._next_check = self._clock()  # whoever asks next learns it, too
+        return another
+
+    def is_found_another_than(self, partitions: Collection[Partition]) -> bool:
+        """Return True if the topic was recreated since these were assigned. Checks periodically; False if unknown."""
         try:
-            return ours != {self._offsets.topic_id(self._topic, timeout_seconds=_REQUEST_SECONDS)}
+            return self._clock() >= self._next_check and self.is_another_than(partitions)
         except KafkaException:
             return False
 
@@ -346,18 +361,18 @@ class KafkaSource:
                 size += sum(map(len, chunk))
         self._callbacks.raise_fatal()
         polled = self._received(messages)
-        if self._incarnation.is_another_than(self._ownership.partitions):
+        if self._incarnation.is_found_another_than(self._ownership.partitions):
             self._join_anew()
         return polled
 
     def commit(self, offsets: Mapping[Partition, int]) -> None:
         """Start to commit; the listener is called with the answer within a later poll."""
-        ours = self._ownership.ours(offsets)
-        if not ours:
-            self._require_listener().committed(None)
-            return
-        self._committing = ours
         try:
+            ours = self._ours(offsets)
+            if not ours:
+                self._require_listener().committed(None)
+                return
+            self._committing = ours
             self._consumer.commit(offsets=committable(ours, self._attempts.begun_by), asynchronous=True)
         except KafkaException as error:
             self._answer(error.args[0])
@@ -369,10 +384,10 @@ class KafkaSource:
             BrokerUnavailableError: they haven't, or not certainly.
             FatalError: they never will.
         """
-        ours = self._ownership.ours(offsets)
-        if not ours:
-            return
         try:
+            ours = self._ours(offsets)
+            if not ours:
+                return
             committed = self._consumer.commit(offsets=committable(ours, self._attempts.begun_by), asynchronous=False)
         except KafkaException as error:
             raise self._callbacks.classified(error, "committing offsets") from error
@@ -380,6 +395,15 @@ class KafkaSource:
             if partition.error is not None:
                 raise self._callbacks.classified(partition.error, "committing offsets")
         self._confirm(ours)
+
+    def _ours(self, offsets: Mapping[Partition, int]) -> dict[Partition, int]:
+        """Keep the offsets of assigned partitions; none if the topic was recreated: the next poll joins anew.
+
+        Raises:
+            KafkaException: the brokers don't answer.
+        """
+        ours = self._ownership.ours(offsets)
+        return {} if self._incarnation.is_another_than(ours) else ours
 
     def pause(self) -> None:
         """Let polls bring no records, until `resume`."""

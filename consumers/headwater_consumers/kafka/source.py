@@ -61,7 +61,7 @@ class RecordSource(Protocol):
     def commit(self, offsets: Mapping[Partition, int]) -> None:
         """Start to commit; the listener is called with the result in a later poll. One commit at a time.
 
-        Partitions that are no longer assigned are left out.
+        Partitions that are no longer assigned, or whose topic was recreated since, are left out.
         """
 
     def commit_now(self, offsets: Mapping[Partition, int]) -> None:

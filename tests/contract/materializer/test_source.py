@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headwater_consumers.kafka.records import Partition, next_offsets
+from headwater_consumers.kafka.records import FetchedRecord, Partition, next_offsets
 from headwater_consumers.kafka.source import RecordSource
 from support.materializer.worlds import Listener, World, gather, patiently, until
 from support.waiting import eventually
@@ -183,6 +183,34 @@ def test_a_topic_created_again_is_another_one_and_is_read_from_its_beginning(wor
     assert [record.value for record in after] == [b"new %d" % number for number in range(5)]
     assert after[0].partition != before[0].partition
     assert after[0].partition.topic_id != before[0].partition.topic_id
+
+
+def test_a_topic_created_again_under_a_running_source_is_read_from_its_beginning(world: World) -> None:
+    for number in range(3):
+        world.put(b"%d" % number)
+    source, listener = world.source(), Listener()
+    source.subscribe(listener)
+    before = gather(source, 3)
+
+    world.recreate()
+    for number in range(5):
+        world.put(b"new %d" % number)
+    source.commit(next_offsets(before))
+    records: list[FetchedRecord] = []
+
+    def all_are_read() -> bool:
+        polled = source.poll(max_records=1_000, max_bytes=1 << 24, timeout_seconds=0.05)
+        records.extend(record for record in polled.records if record.partition != before[0].partition)
+        return len(records) >= 5
+
+    eventually(all_are_read)
+    assert [record.value for record in records] == [b"new %d" % number for number in range(5)]
+    assert not any(position.committed for position in patiently(source.positions)), "nothing of the new topic yet"
+    source.commit(next_offsets(records))
+    answers = len(listener.answers)
+    until(lambda: len(listener.answers) > answers, source)
+    committed = {position.partition.number: position.committed for position in patiently(source.positions)}
+    assert committed == {0: 5, 1: None}
 
 
 def test_the_lag_is_from_what_is_committed_to_the_end_from_the_first_record_on(world: World) -> None:

@@ -177,7 +177,11 @@ class FakeSource:
     def commit_now(self, offsets: Mapping[Partition, int]) -> None:
         if self.commit_errors and (error := self.commit_errors.popleft()) is not None:
             raise error
-        ours = {p: offset for p, offset in offsets.items() if self.owned.get(p.number) == p}
+        ours = {
+            p: offset
+            for p, offset in offsets.items()
+            if self.owned.get(p.number) == p == self.broker.partition(p.number)
+        }
         if any(self.broker.owners.get(p.number) is not self for p in ours):
             raise BrokerUnavailableError("The group is in another generation.")
         self.commits.append(ours)
