@@ -5,23 +5,20 @@ here: who owns which partition of which incarnation of the topic, and that a bat
 
 An offset is committed with the topic id in its metadata. A recreated topic has another id, and is read from its
 beginning: an offset committed for the earlier topic of this name is ignored.
-
-librdkafka doesn't report that a topic was recreated. It fetches on in the new topic, at the old offset or from the
-beginning, and a record doesn't state the topic's id. So the brokers are asked for the id before each commit: if it is
-still the partition's, all records fetched until then were of that topic.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from headwater_consumers.kafka.attempts import SET_ASIDE_AFTER, Attempts
+from headwater_consumers.kafka.incarnation import Incarnation
 from headwater_consumers.kafka.notices import Notices, RetryCause
 from headwater_consumers.kafka.offsets import (
     CommittedOffset,
@@ -57,8 +54,6 @@ _CHUNK_RECORDS = 250
 _FETCH_BYTES = 2 * 1024 * 1024
 # Bound per partition: a whole batch, in case all records come from one partition.
 _QUEUED_MESSAGES = 4_000
-# Interval of checks whether the topic was deleted and created again. One small request.
-CHECK_SECONDS = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,59 +181,6 @@ class ClientCallbacks:
         return kafka_failure(error, servers=self._servers, doing=doing)
 
 
-class Incarnation:
-    """Looks the topic's id up: when partitions are assigned, before commits, and at least every `CHECK_SECONDS`.
-
-    Args:
-        topic: the events topic.
-        offsets: asks the brokers.
-        callbacks: report brokers that do not answer.
-        clock: monotonic seconds.
-    """
-
-    def __init__(
-        self, topic: str, offsets: OffsetReader, callbacks: ClientCallbacks, clock: Callable[[], float]
-    ) -> None:
-        self._topic = topic
-        self._offsets = offsets
-        self._callbacks = callbacks
-        self._clock = clock
-        self._next_check = 0.0
-
-    def of(self, partitions: Iterable[TopicPartition]) -> tuple[str, dict[tuple[str, int], CommittedOffset]]:
-        """Read the topic's id, and the committed offsets of these partitions."""
-        try:
-            topic_id = self._offsets.topic_id(self._topic, timeout_seconds=_REQUEST_SECONDS)
-            return topic_id, self._offsets.committed(partitions, timeout_seconds=_REQUEST_SECONDS)
-        except KafkaException as error:
-            # Start as librdkafka would, and check again soon: the id "" then counts as another incarnation.
-            self._callbacks.notice(error, "looking up the topic's id")
-            self._next_check = self._clock()
-            return "", {}
-
-    def is_another_than(self, partitions: Collection[Partition]) -> bool:
-        """Return True if the topic was recreated since these were assigned. Asks the brokers.
-
-        Raises:
-            KafkaException: they don't answer in time, or refuse.
-        """
-        if not partitions:
-            return False
-        self._next_check = self._clock() + CHECK_SECONDS
-        ours = {partition.topic_id for partition in partitions}
-        another = ours != {self._offsets.topic_id(self._topic, timeout_seconds=_REQUEST_SECONDS)}
-        if another:
-            self._next_check = self._clock()  # whoever asks next learns it, too
-        return another
-
-    def is_found_another_than(self, partitions: Collection[Partition]) -> bool:
-        """Return True if the topic was recreated since these were assigned. Checks periodically; False if unknown."""
-        try:
-            return self._clock() >= self._next_check and self.is_another_than(partitions)
-        except KafkaException:
-            return False
-
-
 class Ownership:
     """Assigned partitions, with the topic's incarnation and the committed offsets.
 
@@ -311,7 +253,7 @@ class KafkaSource:
         self._unfetchable = Unfetchable()
         # Constructed last: callbacks need all of the above.
         self._offsets = OffsetReader(config.client, group=config.group)
-        self._incarnation = Incarnation(config.topic, self._offsets, self._callbacks, clock)
+        self._incarnation = Incarnation(config.topic, self._offsets, self._callbacks.notice, clock)
         self._consumer = self._client()
 
     def _client(self) -> Consumer:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
-from headwater_consumers.kafka.kafka_source import CHECK_SECONDS, KafkaSource, SourceConfig
+from headwater_consumers.kafka.incarnation import CHECK_SECONDS
+from headwater_consumers.kafka.kafka_source import KafkaSource, SourceConfig
 from headwater_consumers.kafka.notices import Notices
 from headwater_consumers.kafka.offsets import committed_metadata
 from headwater_consumers.kafka.records import Partition
@@ -80,7 +81,7 @@ class Owning:
         self.source.poll(max_records=1, max_bytes=1, timeout_seconds=0)
 
     @property
-    def commits(self) -> list[tuple[int, str]]:
+    def commits(self) -> list[tuple[int, str | None]]:
         return [(each.offset, each.metadata) for client in self.clients for each in client.commits]
 
 

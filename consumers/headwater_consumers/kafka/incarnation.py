@@ -1,0 +1,76 @@
+"""Checks that the events topic is still the one that its partitions were assigned of.
+
+librdkafka doesn't report that a topic was deleted and created again. It fetches on in the new topic, at the old
+offset or from the beginning, and a record doesn't state the topic's id. So the brokers are asked for the id before
+each commit: if it is still the partition's, all records fetched until then were of that topic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+
+from confluent_kafka import KafkaException, TopicPartition
+
+from headwater_consumers.kafka.offsets import CommittedOffset, OffsetReader
+from headwater_consumers.kafka.records import Partition
+
+_REQUEST_SECONDS = 5.0
+# Interval of checks whether the topic was deleted and created again. One small request.
+CHECK_SECONDS = 15.0
+
+
+class Incarnation:
+    """Looks the topic's id up: when partitions are assigned, before commits, and at least every `CHECK_SECONDS`.
+
+    Args:
+        topic: the events topic.
+        offsets: asks the brokers.
+        notice: is told of brokers that don't answer: the error, and what was being done.
+        clock: monotonic seconds.
+    """
+
+    def __init__(
+        self,
+        topic: str,
+        offsets: OffsetReader,
+        notice: Callable[[KafkaException, str], None],
+        clock: Callable[[], float],
+    ) -> None:
+        self._topic = topic
+        self._offsets = offsets
+        self._notice = notice
+        self._clock = clock
+        self._next_check = 0.0
+
+    def of(self, partitions: Iterable[TopicPartition]) -> tuple[str, dict[tuple[str, int], CommittedOffset]]:
+        """Read the topic's id, and the committed offsets of these partitions."""
+        try:
+            topic_id = self._offsets.topic_id(self._topic, timeout_seconds=_REQUEST_SECONDS)
+            return topic_id, self._offsets.committed(partitions, timeout_seconds=_REQUEST_SECONDS)
+        except KafkaException as error:
+            # Start as librdkafka would, and check again soon: the id "" then counts as another incarnation.
+            self._notice(error, "looking up the topic's id")
+            self._next_check = self._clock()
+            return "", {}
+
+    def is_another_than(self, partitions: Collection[Partition]) -> bool:
+        """Return True if the topic was recreated since these were assigned. Asks the brokers.
+
+        Raises:
+            KafkaException: they don't answer in time, or refuse.
+        """
+        if not partitions:
+            return False
+        self._next_check = self._clock() + CHECK_SECONDS
+        ours = {partition.topic_id for partition in partitions}
+        another = ours != {self._offsets.topic_id(self._topic, timeout_seconds=_REQUEST_SECONDS)}
+        if another:
+            self._next_check = self._clock()  # whoever asks next learns it, too
+        return another
+
+    def is_found_another_than(self, partitions: Collection[Partition]) -> bool:
+        """Return True if the topic was recreated since these were assigned. Checks periodically; False if unknown."""
+        try:
+            return self._clock() >= self._next_check and self.is_another_than(partitions)
+        except KafkaException:
+            return False
