@@ -25,7 +25,7 @@ class Incarnation:
     Args:
         topic: the events topic.
         offsets: asks the brokers.
-        notice: is told of brokers that don't answer: the error, and what was being done.
+        notice: called when brokers don't answer, with the error and with what was being done.
         clock: monotonic seconds.
     """
 
@@ -53,8 +53,8 @@ class Incarnation:
             self._next_check = self._clock()
             return "", {}
 
-    def is_another_than(self, partitions: Collection[Partition]) -> bool:
-        """Return True if the topic was recreated since these were assigned. Asks the brokers.
+    def was_recreated(self, partitions: Collection[Partition]) -> bool:
+        """Ask the brokers whether the topic was recreated since these were assigned.
 
         Raises:
             KafkaException: they don't answer in time, or refuse.
@@ -63,14 +63,14 @@ class Incarnation:
             return False
         self._next_check = self._clock() + CHECK_SECONDS
         ours = {partition.topic_id for partition in partitions}
-        another = ours != {self._offsets.topic_id(self._topic, timeout_seconds=_REQUEST_SECONDS)}
-        if another:
+        recreated = ours != {self._offsets.topic_id(self._topic, timeout_seconds=_REQUEST_SECONDS)}
+        if recreated:
             self._next_check = self._clock()  # whoever asks next learns it, too
-        return another
+        return recreated
 
-    def is_found_another_than(self, partitions: Collection[Partition]) -> bool:
-        """Return True if the topic was recreated since these were assigned. Checks periodically; False if unknown."""
+    def check(self, partitions: Collection[Partition]) -> bool:
+        """Return `was_recreated`, asked every `CHECK_SECONDS`; False in between, and if the brokers don't answer."""
         try:
-            return self._clock() >= self._next_check and self.is_another_than(partitions)
+            return self._clock() >= self._next_check and self.was_recreated(partitions)
         except KafkaException:
             return False

@@ -303,7 +303,7 @@ class KafkaSource:
                 size += sum(map(len, chunk))
         self._callbacks.raise_fatal()
         polled = self._received(messages)
-        if self._incarnation.is_found_another_than(self._ownership.partitions):
+        if self._incarnation.check(self._ownership.partitions):
             self._join_anew()
         return polled
 
@@ -345,7 +345,7 @@ class KafkaSource:
             KafkaException: the brokers don't answer.
         """
         ours = self._ownership.ours(offsets)
-        return {} if self._incarnation.is_another_than(ours) else ours
+        return {} if self._incarnation.was_recreated(ours) else ours
 
     def pause(self) -> None:
         """Let polls bring no records, until `resume`."""
