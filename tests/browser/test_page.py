@@ -351,7 +351,14 @@ def thousand() -> dict[str, Any]:
                 }
                 | {"columns": [], "columns_total": 0}
             )
-    metadata = {"depth": None, "direction": "BOTH", "include_columns": False, "nodes_total": 1234, "truncated": True}
+    metadata = {
+        "depth": None,
+        "direction": "BOTH",
+        "as_of": None,
+        "columns": "NONE",
+        "nodes_total": 1234,
+        "truncated": True,
+    }
     return {"start": nodes[0]["asset"], "nodes": nodes, "edges": edges, "metadata": metadata}
 
 

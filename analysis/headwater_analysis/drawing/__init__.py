@@ -6,6 +6,7 @@ draw     the question
 
 from headwater_analysis.drawing.draw import MOST_NODES, draw, keys_around
 from headwater_analysis.drawing.drawing import (
+    ColumnScope,
     Drawing,
     DrawingMetadata,
     DrawnColumn,
@@ -16,6 +17,7 @@ from headwater_analysis.drawing.drawing import (
 
 __all__ = [
     "MOST_NODES",
+    "ColumnScope",
     "Drawing",
     "DrawingMetadata",
     "DrawnColumn",

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from headwater_analysis.assets import dataset_asset
+from headwater_analysis.criticality import criticality_rank
+from headwater_analysis.dataset_status import status_of
 from headwater_analysis.declared import Declared, declared_of_datasets
+from headwater_analysis.degrees import near_datasets
 from headwater_analysis.drawing.drawing import (
+    ColumnScope,
     Drawing,
     DrawingMetadata,
     DrawnColumn,
@@ -15,6 +20,7 @@ from headwater_analysis.drawing.drawing import (
     DrawnNode,
     Reach,
 )
+from headwater_analysis.errors import QuestionError
 from headwater_analysis.identity import Identities
 from headwater_analysis.lineage.details import jobs_by_key, latest_first
 from headwater_analysis.lineage.hops import ColumnMapping, Via, transformation
@@ -28,59 +34,86 @@ from headwater_analysis.walk import WalkStep, walk
 _MOST_COLUMNS = 1_000
 
 
-def drawn_nodes(tx: Transaction, hops: Mapping[int, int], *, columns: bool) -> dict[int, DrawnNode]:
-    """Nodes by id, from ids and signed hops, in that order."""
+def drawn_nodes(
+    tx: Transaction, hops: Mapping[int, int], *, with_columns: Iterable[int] = (), as_of: datetime | None = None
+) -> dict[int, DrawnNode]:
+    """Nodes by id, from ids and signed hops, in that order.
+
+    Args:
+        hops: signed hops of each node from the start.
+        with_columns: nodes whose columns are included.
+        as_of: time of the graph; None: now.
+    """
     ids = list(hops)
     rows = {row["node"]: row for row in tx.rows("drawing/datasets", nodes=ids)}
-    schemas = _schemas(tx, ids) if columns else {}
-    about = declared_of_datasets(tx, [row["properties"]["key"] for row in rows.values()])
+    assets = {node: dataset_asset(rows[node]["properties"]) for node in ids}
+    schemas = _schemas(tx, list(with_columns), as_of)
+    about = declared_of_datasets(tx, [asset.key for asset in assets.values()])
+    near = near_datasets(tx, ids, as_of=as_of)
+    statuses = status_of(tx, assets) if as_of is None else {}
     out = {}
-    for node in ids:
-        row = rows[node]
-        stated = about.get(row["properties"]["key"], Declared())
-        drawn, total = schemas.get(node, ((), 0 if columns else None))
+    for node, asset in assets.items():
+        row, stated, its = rows[node], about.get(asset.key, Declared()), near[node]
+        drawn, total = schemas.get(node, ((), None))
         tags = [*zip(row["tags"], row["tag_values"], strict=True), *((key, value) for key, value, _ in stated.tags())]
         out[node] = DrawnNode(
-            dataset_asset(row["properties"]),
-            hops[node],
-            row["gone"],
-            tuple(stated.values.get("owners") or row["owners"]),
-            tuple(dict.fromkeys(f"{tag}={value}" if value else tag for tag, value in tags)),
-            row["criticality"] or stated.values.get("criticality"),
-            row["classification"] or stated.values.get("classification"),
-            tuple(row["owners_of_jobs"]),
-            row["more_upstream"],
-            row["more_downstream"],
-            drawn,
-            total,
-            stated.sensitivity(),
+            asset=asset,
+            hops=hops[node],
+            gone=row["gone"],
+            owners=tuple(stated.values.get("owners") or row["owners"]),
+            tags=tuple(dict.fromkeys(f"{tag}={value}" if value else tag for tag, value in tags)),
+            criticality=row["criticality"] or stated.values.get("criticality"),
+            classification=row["classification"] or stated.values.get("classification"),
+            owners_of_jobs=tuple(row["owners_of_jobs"]),
+            more_upstream=len(its.upstream - hops.keys()),
+            more_downstream=len(its.downstream - hops.keys()),
+            columns=drawn,
+            columns_total=total,
+            upstream_total=len(its.upstream),
+            downstream_total=len(its.downstream),
+            status=statuses.get(node),
+            sensitivity=stated.sensitivity(),
         )
     return out
 
 
-def _schemas(tx: Transaction, nodes: list[int]) -> dict[int, tuple[tuple[DrawnColumn, ...], int]]:
+def _schemas(
+    tx: Transaction, nodes: list[int], as_of: datetime | None
+) -> dict[int, tuple[tuple[DrawnColumn, ...], int]]:
+    if not nodes:
+        return {}
     return {
         row["node"]: (
             tuple(DrawnColumn(column["key"], column["name"], column["type"] or None) for column in row["columns"]),
             row["total"],
         )
-        for row in tx.rows("drawing/columns", nodes=nodes, most=_MOST_COLUMNS)
+        for row in tx.rows("drawing/columns", nodes=nodes, as_of=as_of, most=_MOST_COLUMNS)
     }
 
 
 _MOST_MAPPINGS = 1_000
 
 
-def drawn_edges(tx: Transaction, nodes: Mapping[int, DrawnNode], *, columns: bool) -> tuple[DrawnEdge, ...]:
-    """All edges between these nodes, by the keys of source and target."""
+def drawn_edges(
+    tx: Transaction, nodes: Mapping[int, DrawnNode], *, columns: bool, as_of: datetime | None = None
+) -> tuple[DrawnEdge, ...]:
+    """All edges between these nodes, by the keys of source and target.
+
+    Args:
+        nodes: nodes by id.
+        columns: whether to include the transformations of columns.
+        as_of: time of the graph; None: now.
+    """
     feeds: dict[tuple[int, int], list[Any]] = {}
     identities = Identities.of(tx)
-    rows = tx.rows("drawing/feeds", nodes=identities.expanded(nodes))
+    rows = tx.rows("drawing/feeds", nodes=identities.expanded(nodes), as_of=as_of)
     stored = [[row[name] for row in rows] for name in ("source", "target", "edge")]
     for n, near, far in identities.hops(nodes, *stored):
-        feeds.setdefault((near, far), []).append(rows[n])
+        # A former name of a drawn dataset may be the name of another one now, which isn't drawn.
+        if far in nodes:
+            feeds.setdefault((near, far), []).append(rows[n])
     jobs = jobs_by_key(tx, (row["job"] for rows in feeds.values() for row in rows))
-    mappings = _mappings(tx, feeds) if columns else {}
+    mappings = _mappings(tx, feeds, as_of) if columns else {}
     edges = []
     for ends, rows in feeds.items():
         source, target = (nodes[end].asset.key for end in ends)
@@ -101,7 +134,7 @@ def drawn_edges(tx: Transaction, nodes: Mapping[int, DrawnNode], *, columns: boo
                 f"{source}>{target}",
                 source,
                 target,
-                latest_first(vias),
+                latest_first(vias, as_of),
                 len(vias),
                 tuple(found[:_MOST_MAPPINGS]),
                 len(found) if columns else None,
@@ -111,7 +144,7 @@ def drawn_edges(tx: Transaction, nodes: Mapping[int, DrawnNode], *, columns: boo
 
 
 def _mappings(
-    tx: Transaction, feeds: Mapping[tuple[int, int], list[Any]]
+    tx: Transaction, feeds: Mapping[tuple[int, int], list[Any]], as_of: datetime | None
 ) -> dict[tuple[int, int], list[ColumnMapping]]:
     identities = Identities.of(tx)
     hops = [
@@ -121,7 +154,8 @@ def _mappings(
         for far in identities.expanded([target])
     ]
     rows = tx.rows("lineage/mappings", hops=hops)
-    holding = Plans(tx).holding([row["plan"] for row in rows], [row["node"] for row in rows])
+    plans = Plans(tx, as_of=as_of)
+    holding = plans.holding([row["plan"] for row in rows], [row["node"] for row in rows])
     held = [row for row, holds in zip(rows, holding, strict=True) if holds]
     held.sort(key=lambda row: (row["type"], row["target"] or "", row["source"] or "", row["key"]))
     found: dict[tuple[int, int], list[ColumnMapping]] = {}
@@ -129,8 +163,10 @@ def _mappings(
         mapping = ColumnMapping(
             row["source"], row["target"], row["job"], transformation(row, whole=row["target"] is None)
         )
-        hop = identities.shown_node(row["from"]), identities.shown_node(row["to"])
-        found.setdefault(hop, []).append(mapping)
+        plan = plans[row["plan"]]
+        nears, fars = (identities.taking(row[end], plan.first_seen, plan.last_seen) for end in ("from", "to"))
+        for hop in ((near, far) for near in nears for far in fars):
+            found.setdefault(hop, []).append(mapping)
     return found
 
 
@@ -144,7 +180,8 @@ def draw(
     *,
     direction: Reach = Reach.BOTH,
     depth: int | None = 1,
-    columns: bool = False,
+    columns: ColumnScope = ColumnScope.NONE,
+    as_of: datetime | None = None,
     limit: int = MOST_NODES,
 ) -> Drawing:
     """Return the graph around a dataset.
@@ -153,27 +190,34 @@ def draw(
         asset: the dataset, as `resolve_dataset` understands it.
         direction: upstream, downstream, or both, which doesn't include datasets downstream of something upstream.
         depth: maximum number of hops from the dataset; None: all.
-        columns: whether to include columns and the transformations between them.
-        limit: maximum number of nodes, the nearest first.
+        columns: datasets whose columns are included; with ALL also the transformations between them.
+        as_of: time of the graph: only hops that had been seen by then, and columns of the schemas then; None: now.
+        limit: maximum number of nodes: the nearest first, among equally near ones the most critical, then those with
+            the most datasets downstream, then in order of key.
 
     Raises:
-        QuestionError: depth or limit below 1.
+        QuestionError: depth or limit below 1, or `as_of` without a time zone.
         NotFoundError: no such dataset; with the nearest names.
         AmbiguousError: several datasets have this name.
         TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
     """
     check_depth(depth)
     check_limit(limit, MOST_NODES)
+    if as_of is not None and as_of.tzinfo is None:
+        raise QuestionError("`as_of` needs a time zone.", field="as_of")
 
     def question(tx: Transaction) -> Drawing:
+        Identities.of(tx).as_of = as_of
         start = resolve_dataset(tx, asset)
-        hops, beyond = _reached(tx, start.id, direction, depth)
-        shown = {start.id: 0} | dict(_nearest(tx, hops, limit - 1))
-        nodes = drawn_nodes(tx, shown, columns=columns)
-        edges = drawn_edges(tx, nodes, columns=columns)
+        hops, beyond = _reached(tx, start.id, direction, depth, as_of)
+        shown = {start.id: 0} | _nearest(tx, hops, limit - 1, as_of)
+        with_columns = {ColumnScope.NONE: (), ColumnScope.START: (start.id,), ColumnScope.ALL: tuple(shown)}[columns]
+        nodes = drawn_nodes(tx, shown, with_columns=with_columns, as_of=as_of)
+        edges = drawn_edges(tx, nodes, columns=columns is ColumnScope.ALL, as_of=as_of)
         metadata = DrawingMetadata(
             depth,
             direction,
+            as_of,
             columns,
             nodes_total=1 + len(hops),
             edges_total=len(edges),
@@ -209,7 +253,9 @@ def keys_around(reader: Reader, asset: str, *, direction: Reach = Reach.BOTH, de
     return reader.read(question)
 
 
-def _reached(tx: Transaction, start: int, direction: Reach, depth: int | None) -> tuple[dict[int, int], bool]:
+def _reached(
+    tx: Transaction, start: int, direction: Reach, depth: int | None, as_of: datetime | None = None
+) -> tuple[dict[int, int], bool]:
     """Signed hops by id, and whether there is more beyond the depth."""
     hops: dict[int, int] = {}
     beyond = False
@@ -222,7 +268,7 @@ def _reached(tx: Transaction, start: int, direction: Reach, depth: int | None) -
         ) -> Iterator[WalkStep[int]]:
             identities = Identities.of(tx)
             identities.learn(nodes)
-            row = tx.row(statement, nodes=identities.expanded(nodes), jobs=None, as_of=None, since=None)
+            row = tx.row(statement, nodes=identities.expanded(nodes), jobs=None, as_of=as_of, since=None)
             if row is not None:
                 for n, source, target in identities.hops(nodes, *row.values()):
                     yield WalkStep(source, target, row["edges"][n])
@@ -235,8 +281,34 @@ def _reached(tx: Transaction, start: int, direction: Reach, depth: int | None) -
     return hops, beyond
 
 
-def _nearest(tx: Transaction, hops: dict[int, int], most: int) -> list[tuple[int, int]]:
-    """Nearest nodes; among equally near ones, in order of key."""
-    row = tx.row("lineage/dataset_keys", nodes=list(hops))
-    keys = {} if row is None else dict(zip(row["nodes"], row["keys"], strict=True))
-    return sorted(hops.items(), key=lambda item: (abs(item[1]), keys[item[0]]))[:most]
+def _nearest(tx: Transaction, hops: Mapping[int, int], most: int, as_of: datetime | None) -> dict[int, int]:
+    """Nodes that are drawn with their hops, the nearest first, then in order of key.
+
+    Of the distance at which not all nodes fit, those of the worst criticality are drawn, then those with the most
+    datasets downstream, then the first by key. Only nodes of this distance are compared.
+    """
+    by_distance = sorted(hops, key=lambda node: abs(hops[node]))
+    shown = by_distance[:most]
+    if len(shown) < len(hops):
+        farthest = abs(hops[by_distance[most]])
+        near = [node for node in shown if abs(hops[node]) < farthest]
+        ranked = _ranked(tx, [node for node in by_distance if abs(hops[node]) == farthest], as_of)
+        shown = [*near, *ranked[: most - len(near)]]
+    row = tx.one("lineage/dataset_keys", nodes=shown)
+    keys = dict(zip(row["nodes"], row["keys"], strict=True))
+    return {node: hops[node] for node in sorted(shown, key=lambda node: (abs(hops[node]), keys[node]))}
+
+
+def _ranked(tx: Transaction, nodes: list[int], as_of: datetime | None) -> list[int]:
+    """Equally near nodes, the most important first."""
+    identities = Identities.of(tx)
+    identities.learn(nodes, datasets=True)
+    critical, downstream, keys = dict.fromkeys(nodes, 0), dict.fromkeys(nodes, 0), dict.fromkeys(nodes, "")
+    for row in tx.rows("drawing/candidates", nodes=identities.expanded(nodes), as_of=as_of):
+        if (node := identities.shown_node(row["node"])) in critical:
+            rank = criticality_rank(row["criticality"] or next(iter(row["declared"]), None))
+            critical[node] = max(critical[node], rank)
+            downstream[node] = max(downstream[node], row["downstream"])
+            if node == row["node"]:
+                keys[node] = row["key"]
+    return sorted(nodes, key=lambda node: (-critical[node], -downstream[node], keys[node]))

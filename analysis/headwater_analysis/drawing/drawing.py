@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 
 from headwater_analysis.assets import Asset
+from headwater_analysis.dataset_status import DatasetStatus
 from headwater_analysis.lineage.hops import ColumnMapping, Via
 
 
@@ -17,9 +19,17 @@ class Reach(StrEnum):
     BOTH = "BOTH"
 
 
+class ColumnScope(StrEnum):
+    """Datasets whose columns are drawn: none, the start alone, or all, which includes the transformations."""
+
+    NONE = "NONE"
+    START = "START"
+    ALL = "ALL"
+
+
 @dataclass(frozen=True, slots=True)
 class DrawnColumn:
-    """A column in its dataset's current schema.
+    """A column in its dataset's schema: the current one, or that of the question's time.
 
     Attributes:
         key: key of the node.
@@ -50,6 +60,9 @@ class DrawnNode:
         more_downstream: number of datasets that it feeds and that aren't in the answer.
         columns: if the question asks, columns in the order of the schema; at most 1,000.
         columns_total: number of columns; None if the question doesn't ask.
+        upstream_total: number of datasets that feed it, itself left out.
+        downstream_total: number of datasets that it feeds, itself left out.
+        status: its last run and the results of its latest checks now; None with `as_of`.
         sensitivity: greatest sensitivity that is declared for it or one of its columns.
     """
 
@@ -65,6 +78,9 @@ class DrawnNode:
     more_downstream: int
     columns: tuple[DrawnColumn, ...]
     columns_total: int | None
+    upstream_total: int
+    downstream_total: int
+    status: DatasetStatus | None
     sensitivity: str | None = None
 
 
@@ -98,7 +114,8 @@ class DrawingMetadata:
     Attributes:
         depth: maximum number of hops, as in the question; None is all.
         direction: direction of the question.
-        include_columns: whether the question asks for columns.
+        as_of: time of the question: only hops that had been seen by then; None: now.
+        columns: datasets whose columns the question asks for.
         nodes_total: datasets within the depth, the start included.
         edges_total: number of edges between the answer's nodes.
         truncated: whether there is more beyond the depth, or beyond the most nodes.
@@ -107,7 +124,8 @@ class DrawingMetadata:
 
     depth: int | None
     direction: Reach
-    include_columns: bool
+    as_of: datetime | None
+    columns: ColumnScope
     nodes_total: int
     edges_total: int
     truncated: bool

@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import Query
 from starlette.responses import Response
 
-from headwater_analysis.drawing import MOST_NODES, Drawing, Reach, draw
+from headwater_analysis.drawing import MOST_NODES, ColumnScope, Drawing, Reach, draw
 from headwater_server.asking import Ask, area
 from headwater_server.identity import Scope
-from headwater_server.parameters import AnyCase, AssetQuery, Depth, hops
+from headwater_server.parameters import AnyCase, AsOf, AssetQuery, Depth, hops
 
 router = area("graph", needs=Scope.READ)
 
@@ -21,15 +21,31 @@ def graph(
     asset: AssetQuery,
     depth: Depth = 1,
     direction: Annotated[Reach, AnyCase, Query(description="Which way to look.")] = Reach.BOTH,
-    columns: Annotated[bool, Query(description="With the datasets' columns, and what jobs do to them.")] = False,
+    columns: Annotated[
+        ColumnScope,
+        AnyCase,
+        Query(description="Columns of no dataset, of the one asked about alone, or of all, with what jobs do to them."),
+    ] = ColumnScope.NONE,
+    as_of: AsOf = None,
     limit: Annotated[
         int,
-        Query(ge=1, le=MOST_NODES, description="Most nodes, the nearest first; `truncated` where there are more."),
+        Query(
+            ge=1,
+            le=MOST_NODES,
+            description="Most nodes: the nearest first, of equally near ones the most critical, then those with the "
+            "most datasets downstream; `truncated` where there are more.",
+        ),
     ] = MOST_NODES,
 ) -> Response:
     """Nodes, and every edge between them: not a tree of shortest paths, but all that flows."""
     return ask(
         lambda reader: draw(
-            reader, asset, direction=direction, depth=hops(depth), columns=columns, limit=min(limit, MOST_NODES)
+            reader,
+            asset,
+            direction=direction,
+            depth=hops(depth),
+            columns=columns,
+            as_of=as_of,
+            limit=min(limit, MOST_NODES),
         )
     )

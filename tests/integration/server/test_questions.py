@@ -113,7 +113,7 @@ def test_what_is_not_there_comes_with_the_nearest_names(demo: httpx.Client) -> N
 
 
 def test_the_graph_is_all_that_flows_between_its_nodes(demo: httpx.Client) -> None:
-    drawn = demo.get("/api/v1/graph?asset=flights.enriched&depth=all&direction=both&columns=true").json()
+    drawn = demo.get("/api/v1/graph?asset=flights.enriched&depth=all&direction=both&columns=all").json()
     nodes = {node["asset"]["key"]: node for node in drawn["nodes"]}
     names = {node["asset"]["title"]: node for node in drawn["nodes"]}
     assert nodes[drawn["start"]["key"]]["hops"] == 0

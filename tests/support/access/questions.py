@@ -126,7 +126,12 @@ def _list(path: str, **more: str) -> Any:
 
 
 def _graph(names: Names, seed: random.Random) -> Question:
-    return Question("/graph", (), (("asset", _dataset(names, seed)), *_some(seed, columns="true", depth="2")))
+    return Question("/graph", (), (("asset", _dataset(names, seed)), *_drawn(names, seed)))
+
+
+def _drawn(names: Names, seed: random.Random) -> tuple[tuple[str, str], ...]:
+    columns, limit = seed.choice(["start", "all"]), seed.choice(["1", "2", "3"])
+    return _some(seed, columns=columns, depth="2", as_of=seed.choice(names.times), limit=limit)
 
 
 def _search(names: Names, seed: random.Random) -> Question:

@@ -1,0 +1,48 @@
+// failed: Datasets, among these, that the latest failed runs name as their outputs
+UNWIND ['FAIL', 'ABORT'] AS state
+CALL (state) {
+  MATCH (r:HwRun)
+  USING INDEX SEEK r:HwRun(state, last_seen)
+  WHERE r.state = state AND r.last_seen IS NOT NULL AND r.tenant = $given.tenant
+  RETURN r ORDER BY r.state DESC, r.last_seen DESC LIMIT $given.most
+}
+MATCH (r)-[:PRODUCED]->(d:HwDataset) WHERE id(d) IN $given.nodes
+RETURN DISTINCT id(d) AS node, r {.key, .run_id, state: coalesce(r.inferred_state, r.state),
+  ended_at: [t IN [coalesce(r.ended_at, r.inferred_ended_at)] | t.epochMillis * 1000 + t.microsecond % 1000][0],
+  last_seen: r.last_seen.epochMillis * 1000 + r.last_seen.microsecond % 1000} AS run
+
+// written: The latest runs by which jobs and streaming queries wrote datasets; times in microseconds
+UNWIND $given.nodes AS node
+MATCH (d:HwDataset) WHERE id(d) = node
+CALL (d) {
+  MATCH (d)<-[w:WRITES]-(q:HwQuery)
+  WITH q ORDER BY w.last_seen DESC, q.key LIMIT $given.writers
+  CALL (q) {
+    MATCH (r:HwRun)
+    USING INDEX SEEK r:HwRun(_query, last_seen)
+    WHERE r._query = q.key AND r.last_seen IS NOT NULL
+    RETURN r ORDER BY r._query DESC, r.last_seen DESC LIMIT 1
+  }
+  RETURN r
+ UNION
+  MATCH (d)<-[w:WRITES]-(j:HwJob) WHERE w.last_seen IS NOT NULL
+  WITH d, j, w ORDER BY w.last_seen DESC, j.key LIMIT $given.writers
+  CALL (d, j, w) {
+    UNWIND $given.states AS state
+    MATCH (r:HwRun)
+    USING INDEX SEEK r:HwRun(state, last_seen)
+    WHERE r.state = state AND r.last_seen = w.last_seen
+    WITH d, j, r WHERE EXISTS { (r)-[:OF]->(j) } AND EXISTS { (r)-[:PRODUCED]->(d) }
+    RETURN r ORDER BY r.key DESC LIMIT 1
+  }
+  RETURN r
+ UNION
+  MATCH (d)<-[w:WRITES]-(j:HwJob)
+  WITH d, j ORDER BY w.last_seen DESC, j.key LIMIT $given.writers
+  WHERE COUNT { (j)<-[:OF]-(:HwRun) } <= $given.few
+  MATCH (j)<-[:OF]-(r:HwRun)-[:PRODUCED]->(d)
+  RETURN r ORDER BY r.last_seen DESC, r.key DESC LIMIT 1
+}
+RETURN node, r {.key, .run_id, state: coalesce(r.inferred_state, r.state),
+  ended_at: [t IN [coalesce(r.ended_at, r.inferred_ended_at)] | t.epochMillis * 1000 + t.microsecond % 1000][0],
+  last_seen: r.last_seen.epochMillis * 1000 + r.last_seen.microsecond % 1000} AS run
