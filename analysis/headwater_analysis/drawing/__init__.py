@@ -2,8 +2,10 @@
 
 drawing  the answer: nodes, edges, metadata
 draw     the question
+chosen   which datasets are drawn, where there are more than fit
 """
 
+from headwater_analysis.drawing.chosen import Opened
 from headwater_analysis.drawing.draw import MOST_NODES, draw, keys_around
 from headwater_analysis.drawing.drawing import (
     ColumnScope,
@@ -23,6 +25,7 @@ __all__ = [
     "DrawnColumn",
     "DrawnEdge",
     "DrawnNode",
+    "Opened",
     "Reach",
     "draw",
     "keys_around",

@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from headwater_analysis.assets import dataset_asset
-from headwater_analysis.criticality import criticality_rank
 from headwater_analysis.dataset_status import status_of
 from headwater_analysis.declared import Declared, declared_of_datasets
 from headwater_analysis.degrees import near_datasets
+from headwater_analysis.drawing.chosen import Opened, nearest, opened, within_width
 from headwater_analysis.drawing.drawing import (
     ColumnScope,
     Drawing,
@@ -182,6 +182,9 @@ def draw(
     depth: int | None = 1,
     columns: ColumnScope = ColumnScope.NONE,
     as_of: datetime | None = None,
+    to: str | None = None,
+    width: int | None = None,
+    opening: Sequence[Opened] = (),
     limit: int = MOST_NODES,
 ) -> Drawing:
     """Return the graph around a dataset.
@@ -192,25 +195,37 @@ def draw(
         depth: maximum number of hops from the dataset; None: all.
         columns: datasets whose columns are included; with ALL also the transformations between them.
         as_of: time of the graph: only hops that had been seen by then, and columns of the schemas then; None: now.
+        to: another dataset: only datasets on a path between the two are drawn, whichever way it leads, at any depth.
+        width: maximum number of neighbours of each node on a side, the most important ones; None: no maximum.
+        opening: neighbours of nodes that are drawn besides, in this order.
         limit: maximum number of nodes: the nearest first, among equally near ones the most critical, then those with
             the most datasets downstream, then in order of key.
 
     Raises:
-        QuestionError: depth or limit below 1, or `as_of` without a time zone.
+        QuestionError: depth, width or limit below 1, or `as_of` without a time zone.
         NotFoundError: no such dataset; with the nearest names.
         AmbiguousError: several datasets have this name.
         TimeLimitError, GraphUnreachableError, GraphRefusedError: as `Reader.read`.
     """
     check_depth(depth)
     check_limit(limit, MOST_NODES)
+    if width is not None and width < 1:
+        raise QuestionError("`width` is at least 1.", field="width")
     if as_of is not None and as_of.tzinfo is None:
         raise QuestionError("`as_of` needs a time zone.", field="as_of")
 
     def question(tx: Transaction) -> Drawing:
         Identities.of(tx).as_of = as_of
         start = resolve_dataset(tx, asset)
-        hops, beyond = _reached(tx, start.id, direction, depth, as_of)
-        shown = {start.id: 0} | _nearest(tx, hops, limit - 1, as_of)
+        if to is None:
+            hops, beyond = _reached(tx, start.id, direction, depth, as_of)
+        else:
+            hops, beyond = _between(tx, start.id, resolve_dataset(tx, to).id, as_of), False
+        if width is None:
+            shown = {start.id: 0} | nearest(tx, hops, limit - 1, as_of)
+        else:
+            shown = within_width(tx, start.id, hops, width=width, most=limit, as_of=as_of)
+        opened(tx, shown, opening, most=limit, as_of=as_of)
         with_columns = {ColumnScope.NONE: (), ColumnScope.START: (start.id,), ColumnScope.ALL: tuple(shown)}[columns]
         nodes = drawn_nodes(tx, shown, with_columns=with_columns, as_of=as_of)
         edges = drawn_edges(tx, nodes, columns=columns is ColumnScope.ALL, as_of=as_of)
@@ -219,9 +234,9 @@ def draw(
             direction,
             as_of,
             columns,
-            nodes_total=1 + len(hops),
+            nodes_total=1 + len(hops) + len(shown.keys() - hops.keys() - {start.id}),
             edges_total=len(edges),
-            truncated=beyond or len(shown) <= len(hops),
+            truncated=beyond or not hops.keys() <= shown.keys(),
             max_hops=max(map(abs, shown.values())),
         )
         return Drawing(start.asset, tuple(nodes.values()), edges, metadata)
@@ -281,34 +296,11 @@ def _reached(
     return hops, beyond
 
 
-def _nearest(tx: Transaction, hops: Mapping[int, int], most: int, as_of: datetime | None) -> dict[int, int]:
-    """Nodes that are drawn with their hops, the nearest first, then in order of key.
-
-    Of the distance at which not all nodes fit, those of the worst criticality are drawn, then those with the most
-    datasets downstream, then the first by key. Only nodes of this distance are compared.
-    """
-    by_distance = sorted(hops, key=lambda node: abs(hops[node]))
-    shown = by_distance[:most]
-    if len(shown) < len(hops):
-        farthest = abs(hops[by_distance[most]])
-        near = [node for node in shown if abs(hops[node]) < farthest]
-        ranked = _ranked(tx, [node for node in by_distance if abs(hops[node]) == farthest], as_of)
-        shown = [*near, *ranked[: most - len(near)]]
-    row = tx.one("lineage/dataset_keys", nodes=shown)
-    keys = dict(zip(row["nodes"], row["keys"], strict=True))
-    return {node: hops[node] for node in sorted(shown, key=lambda node: (abs(hops[node]), keys[node]))}
-
-
-def _ranked(tx: Transaction, nodes: list[int], as_of: datetime | None) -> list[int]:
-    """Equally near nodes, the most important first."""
-    identities = Identities.of(tx)
-    identities.learn(nodes, datasets=True)
-    critical, downstream, keys = dict.fromkeys(nodes, 0), dict.fromkeys(nodes, 0), dict.fromkeys(nodes, "")
-    for row in tx.rows("drawing/candidates", nodes=identities.expanded(nodes), as_of=as_of):
-        if (node := identities.shown_node(row["node"])) in critical:
-            rank = criticality_rank(row["criticality"] or next(iter(row["declared"]), None))
-            critical[node] = max(critical[node], rank)
-            downstream[node] = max(downstream[node], row["downstream"])
-            if node == row["node"]:
-                keys[node] = row["key"]
-    return sorted(nodes, key=lambda node: (-critical[node], -downstream[node], keys[node]))
+def _between(tx: Transaction, start: int, end: int, as_of: datetime | None) -> dict[int, int]:
+    """Signed hops by id of the datasets on the paths between two; empty if none leads from one to the other."""
+    for way, back in ((Reach.DOWNSTREAM, Reach.UPSTREAM), (Reach.UPSTREAM, Reach.DOWNSTREAM)):
+        reached, _ = _reached(tx, start, way, None, as_of)
+        if end in reached:
+            leading, _ = _reached(tx, end, back, None, as_of)
+            return {node: hops for node, hops in reached.items() if node == end or node in leading}
+    return {}

@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import Query
 from starlette.responses import Response
 
-from headwater_analysis.drawing import MOST_NODES, ColumnScope, Drawing, Reach, draw
+from headwater_analysis.drawing import MOST_NODES, ColumnScope, Drawing, Opened, Reach, draw
 from headwater_server.asking import Ask, area
 from headwater_server.identity import Scope
-from headwater_server.parameters import AnyCase, AsOf, AssetQuery, Depth, hops
+from headwater_server.parameters import LONGEST_NAME, AnyCase, AsOf, AssetQuery, Depth, Values, hops
 
 router = area("graph", needs=Scope.READ)
 
@@ -19,6 +19,7 @@ router = area("graph", needs=Scope.READ)
 def graph(
     ask: Ask,
     asset: AssetQuery,
+    *,
     depth: Depth = 1,
     direction: Annotated[Reach, AnyCase, Query(description="Which way to look.")] = Reach.BOTH,
     columns: Annotated[
@@ -27,6 +28,26 @@ def graph(
         Query(description="Columns of no dataset, of the one asked about alone, or of all, with what jobs do to them."),
     ] = ColumnScope.NONE,
     as_of: AsOf = None,
+    to: Annotated[
+        str | None,
+        Query(
+            min_length=1,
+            max_length=LONGEST_NAME,
+            description="Another dataset: only those on a path between the two, at any depth.",
+        ),
+    ] = None,
+    width: Annotated[
+        int | None,
+        Query(ge=1, le=MOST_NODES, description="Most neighbours of each node on a side, the most important ones."),
+    ] = None,
+    open: Annotated[  # noqa: A002  the parameter's name
+        Values,
+        Query(
+            max_length=100,
+            description="Draw neighbours of a node besides: `UPSTREAM:key` its 12 most important ones, "
+            "`DOWNSTREAM:key:key` one.",
+        ),
+    ] = [],  # noqa: B006  FastAPI copies it
     limit: Annotated[
         int,
         Query(
@@ -46,6 +67,9 @@ def graph(
             depth=hops(depth),
             columns=columns,
             as_of=as_of,
+            to=to,
+            width=width,
+            opening=[Opened.parse(each) for each in open],
             limit=min(limit, MOST_NODES),
         )
     )

@@ -1,0 +1,133 @@
+"""Datasets that are drawn, where there are more than fit: the nearest, and among these the most important."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from headwater_analysis.criticality import criticality_rank
+from headwater_analysis.degrees import near_datasets
+from headwater_analysis.errors import QuestionError
+from headwater_analysis.identity import Identities
+from headwater_analysis.reader import Transaction
+
+MOST_OPENED: Final = 12
+"""Neighbours that are drawn when one side of a node is opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A side of a node whose neighbours are drawn besides: all up to `MOST_OPENED`, or one.
+
+    Attributes:
+        side: -1 upstream, 1 downstream.
+        key: key of the node.
+        neighbour: key of the only neighbour that is drawn; None: the most important ones.
+    """
+
+    side: int
+    key: str
+    neighbour: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Opened:
+        """Read `UPSTREAM:key` or `DOWNSTREAM:key:neighbour`.
+
+        Raises:
+            QuestionError: it isn't one.
+        """
+        side, _, keys = text.partition(":")
+        key, _, neighbour = keys.partition(":")
+        signs = {"UPSTREAM": -1, "DOWNSTREAM": 1}
+        if side.upper() not in signs or not key:
+            raise QuestionError("`open` is `UPSTREAM:` or `DOWNSTREAM:` and the key of a dataset.", field="open")
+        return cls(signs[side.upper()], key, neighbour or None)
+
+
+def nearest(tx: Transaction, hops: Mapping[int, int], most: int, as_of: datetime | None) -> dict[int, int]:
+    """Nodes that are drawn with their hops, the nearest first, then in order of key.
+
+    Of the distance at which not all nodes fit, those of the worst criticality are drawn, then those with the most
+    datasets downstream, then the first by key. Only nodes of this distance are compared.
+    """
+    by_distance = sorted(hops, key=lambda node: abs(hops[node]))
+    shown = by_distance[:most]
+    if len(shown) < len(hops):
+        farthest = abs(hops[by_distance[most]])
+        near = [node for node in shown if abs(hops[node]) < farthest]
+        ranked = _ranked(tx, [node for node in by_distance if abs(hops[node]) == farthest], as_of)
+        shown = [*near, *ranked[: most - len(near)]]
+    keys = _keys(tx, shown)
+    return {node: hops[node] for node in sorted(shown, key=lambda node: (abs(hops[node]), keys[node]))}
+
+
+def within_width(
+    tx: Transaction, start: int, hops: Mapping[int, int], *, width: int, most: int, as_of: datetime | None
+) -> dict[int, int]:
+    """Nodes that are drawn with their hops, level by level: of each drawn node its most important neighbours.
+
+    Args:
+        start: node in the middle.
+        hops: signed hops of the nodes that may be drawn.
+        width: maximum number of neighbours that one node adds on a side.
+        most: maximum number of nodes.
+        as_of: time of the graph; None: now.
+    """
+    shown, level = {start: 0}, [start]
+    while level and len(shown) < most:
+        near = near_datasets(tx, level, as_of=as_of)
+        sides = [
+            [other for other in around if other not in shown and hops.get(other) == shown[node] + sign]
+            for node in level
+            for sign, around in ((-1, near[node].upstream), (1, near[node].downstream))
+            if shown[node] * sign >= 0
+        ]
+        rank = {node: n for n, node in enumerate(_ranked(tx, {node for side in sides for node in side}, as_of))}
+        level = []
+        for side in sides:
+            best = sorted((node for node in side if node not in shown), key=rank.__getitem__)
+            for node in best[: min(width, most - len(shown))]:
+                shown[node] = hops[node]
+                level.append(node)
+    return shown
+
+
+def opened(
+    tx: Transaction, shown: dict[int, int], sides: Sequence[Opened], *, most: int, as_of: datetime | None
+) -> None:
+    """Add the neighbours of sides that were opened to the nodes that are drawn. Sides of other nodes add nothing."""
+    for side in sides:
+        at = next((node for node, key in _keys(tx, shown).items() if key == side.key), None)
+        if at is None or len(shown) >= most:
+            continue
+        near = near_datasets(tx, [at], as_of=as_of)[at]
+        beyond = [node for node in (near.upstream if side.side < 0 else near.downstream) if node not in shown]
+        if side.neighbour is not None:
+            keys = _keys(tx, beyond)
+            added = [node for node in beyond if keys[node] == side.neighbour]
+        else:
+            added = _ranked(tx, beyond, as_of)[:MOST_OPENED]
+        for node in added[: most - len(shown)]:
+            shown[node] = shown[at] + side.side
+
+
+def _ranked(tx: Transaction, nodes: Iterable[int], as_of: datetime | None) -> list[int]:
+    """Equally near nodes, the most important first."""
+    asked, identities = list(nodes), Identities.of(tx)
+    identities.learn(asked, datasets=True)
+    critical, downstream, keys = dict.fromkeys(asked, 0), dict.fromkeys(asked, 0), dict.fromkeys(asked, "")
+    for row in tx.rows("drawing/candidates", nodes=identities.expanded(asked), as_of=as_of):
+        if (node := identities.shown_node(row["node"])) in critical:
+            rank = criticality_rank(row["criticality"] or next(iter(row["declared"]), None))
+            critical[node] = max(critical[node], rank)
+            downstream[node] = max(downstream[node], row["downstream"])
+            if node == row["node"]:
+                keys[node] = row["key"]
+    return sorted(asked, key=lambda node: (-critical[node], -downstream[node], keys[node]))
+
+
+def _keys(tx: Transaction, nodes: Iterable[int]) -> dict[int, str]:
+    row = tx.one("lineage/dataset_keys", nodes=list(nodes))
+    return dict(zip(row["nodes"], row["keys"], strict=True))
