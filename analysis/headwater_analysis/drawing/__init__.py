@@ -1,7 +1,9 @@
 """Graph around a dataset, for drawing: nodes, and every edge between them.
 
-drawing  the answer: nodes, edges, metadata
-draw     the question
+drawing     the answer: nodes, edges, metadata
+draw        the question
+labels      labels of datasets
+neighbours  pages of the direct neighbours of a dataset
 """
 
 from headwater_analysis.drawing.draw import MOST_NODES, draw, keys_around
@@ -14,6 +16,13 @@ from headwater_analysis.drawing.drawing import (
     DrawnNode,
     Reach,
 )
+from headwater_analysis.drawing.neighbours import (
+    Neighbour,
+    NeighbourFacets,
+    NeighbourFilters,
+    NeighbourPage,
+    neighbours,
+)
 
 __all__ = [
     "MOST_NODES",
@@ -23,7 +32,12 @@ __all__ = [
     "DrawnColumn",
     "DrawnEdge",
     "DrawnNode",
+    "Neighbour",
+    "NeighbourFacets",
+    "NeighbourFilters",
+    "NeighbourPage",
     "Reach",
     "draw",
     "keys_around",
+    "neighbours",
 ]
