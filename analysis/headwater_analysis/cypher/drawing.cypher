@@ -10,13 +10,11 @@ RETURN node, n.key AS key, n.criticality AS criticality,
     RETURN DISTINCT m
   } AS downstream
 
-// columns: Columns of datasets that are drawn, as they are now or were at a time, in the order of their schemas
+// columns: Columns of datasets that are drawn, in the order of their schemas
 UNWIND $given.nodes AS node
 MATCH (d:HwDataset) WHERE id(d) = node
 CALL (d) {
-  MATCH (d)-[r:HAS_COLUMN]->(c:HwColumn)
-  WHERE CASE WHEN $given.as_of IS NULL THEN r.last_seen IS NULL
-      ELSE coalesce(r.first_seen <= $given.as_of, true) AND coalesce(r.last_seen >= $given.as_of, true) END
+  MATCH (d)-[r:HAS_COLUMN]->(c:HwColumn) WHERE r.last_seen IS NULL
   WITH c ORDER BY c.position IS NULL, c.position, c.name
   RETURN count(c) AS total, collect(c {.key, .name, type: c.data_type})[..$given.most] AS columns
 }

@@ -1,8 +1,11 @@
 """Graph around a dataset, for drawing: nodes, and every edge between them.
 
-drawing  the answer: nodes, edges, metadata
-draw     the question
-chosen   which datasets are drawn, where there are more than fit
+drawing     the answer: nodes, edges, metadata
+draw        the question
+chosen      which datasets are drawn, where there are more than fit
+labels      chosen      which datasets are drawn, where there are more than fit
+labels of datasets
+neighbours  pages of the direct neighbours of a dataset
 """
 
 from headwater_analysis.drawing.chosen import Opened
@@ -16,6 +19,13 @@ from headwater_analysis.drawing.drawing import (
     DrawnNode,
     Reach,
 )
+from headwater_analysis.drawing.neighbours import (
+    Neighbour,
+    NeighbourFacets,
+    NeighbourFilters,
+    NeighbourPage,
+    neighbours,
+)
 
 __all__ = [
     "MOST_NODES",
@@ -25,8 +35,13 @@ __all__ = [
     "DrawnColumn",
     "DrawnEdge",
     "DrawnNode",
+    "Neighbour",
+    "NeighbourFacets",
+    "NeighbourFilters",
+    "NeighbourPage",
     "Opened",
     "Reach",
     "draw",
     "keys_around",
+    "neighbours",
 ]

@@ -6,9 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from headwater_analysis.assets import dataset_asset
 from headwater_analysis.dataset_status import status_of
-from headwater_analysis.declared import Declared, declared_of_datasets
 from headwater_analysis.degrees import near_datasets
 from headwater_analysis.drawing.chosen import Opened, nearest, opened, within_width
 from headwater_analysis.drawing.drawing import (
@@ -20,6 +18,7 @@ from headwater_analysis.drawing.drawing import (
     DrawnNode,
     Reach,
 )
+from headwater_analysis.drawing.labels import labels_of
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.identity import Identities
 from headwater_analysis.lineage.details import jobs_by_key, latest_first
@@ -30,6 +29,7 @@ from headwater_analysis.paging import check_depth, check_limit
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.resolve import resolve_dataset
 from headwater_analysis.walk import WalkStep, walk
+from headwater_graph.keys import column_key
 
 _MOST_COLUMNS = 1_000
 
@@ -44,27 +44,22 @@ def drawn_nodes(
         with_columns: nodes whose columns are included.
         as_of: time of the graph; None: now.
     """
-    ids = list(hops)
-    rows = {row["node"]: row for row in tx.rows("drawing/datasets", nodes=ids)}
-    assets = {node: dataset_asset(rows[node]["properties"]) for node in ids}
-    schemas = _schemas(tx, list(with_columns), as_of)
-    about = declared_of_datasets(tx, [asset.key for asset in assets.values()])
-    near = near_datasets(tx, ids, as_of=as_of)
-    statuses = status_of(tx, assets) if as_of is None else {}
+    found = labels_of(tx, hops)
+    schemas = _schemas(tx, {found[node].asset.key: node for node in with_columns}, as_of)
+    near = near_datasets(tx, hops, as_of=as_of)
+    statuses = status_of(tx, {node: own.asset for node, own in found.items()}) if as_of is None else {}
     out = {}
-    for node, asset in assets.items():
-        row, stated, its = rows[node], about.get(asset.key, Declared()), near[node]
-        drawn, total = schemas.get(node, ((), None))
-        tags = [*zip(row["tags"], row["tag_values"], strict=True), *((key, value) for key, value, _ in stated.tags())]
+    for node, own in found.items():
+        its, (drawn, total) = near[node], schemas.get(node, ((), None))
         out[node] = DrawnNode(
-            asset=asset,
+            asset=own.asset,
             hops=hops[node],
-            gone=row["gone"],
-            owners=tuple(stated.values.get("owners") or row["owners"]),
-            tags=tuple(dict.fromkeys(f"{tag}={value}" if value else tag for tag, value in tags)),
-            criticality=row["criticality"] or stated.values.get("criticality"),
-            classification=row["classification"] or stated.values.get("classification"),
-            owners_of_jobs=tuple(row["owners_of_jobs"]),
+            gone=own.gone,
+            owners=own.owners,
+            tags=own.tags,
+            criticality=own.criticality,
+            classification=own.classification,
+            owners_of_jobs=own.owners_of_jobs,
             more_upstream=len(its.upstream - hops.keys()),
             more_downstream=len(its.downstream - hops.keys()),
             columns=drawn,
@@ -72,23 +67,43 @@ def drawn_nodes(
             upstream_total=len(its.upstream),
             downstream_total=len(its.downstream),
             status=statuses.get(node),
-            sensitivity=stated.sensitivity(),
+            sensitivity=own.sensitivity,
         )
     return out
 
 
 def _schemas(
-    tx: Transaction, nodes: list[int], as_of: datetime | None
+    tx: Transaction, datasets: Mapping[str, int], as_of: datetime | None
 ) -> dict[int, tuple[tuple[DrawnColumn, ...], int]]:
-    if not nodes:
+    """Columns of datasets, and their number, by node; the datasets are given by key."""
+    if not datasets:
         return {}
+    if as_of is not None:
+        return _schemas_then(tx, datasets, as_of)
     return {
         row["node"]: (
             tuple(DrawnColumn(column["key"], column["name"], column["type"] or None) for column in row["columns"]),
             row["total"],
         )
-        for row in tx.rows("drawing/columns", nodes=nodes, as_of=as_of, most=_MOST_COLUMNS)
+        for row in tx.rows("drawing/columns", nodes=list(datasets.values()), most=_MOST_COLUMNS)
     }
+
+
+def _schemas_then(
+    tx: Transaction, datasets: Mapping[str, int], as_of: datetime
+) -> dict[int, tuple[tuple[DrawnColumn, ...], int]]:
+    found: dict[int, tuple[tuple[DrawnColumn, ...], int]] = dict.fromkeys(datasets.values(), ((), 0))
+    for row in tx.rows("schemas/at", keys=list(datasets), time=as_of):
+        key, schema = row["dataset"]["key"], row["schema"]
+        columns = [*zip(schema["columns"], schema["data_types"], strict=True)]
+        found[datasets[key]] = (
+            tuple(
+                DrawnColumn(column_key(tx.tenant, key, path), path, type_ or None)
+                for path, type_ in columns[:_MOST_COLUMNS]
+            ),
+            len(columns),
+        )
+    return found
 
 
 _MOST_MAPPINGS = 1_000

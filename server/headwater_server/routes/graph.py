@@ -1,4 +1,4 @@
-"""The graph around a dataset, for drawing."""
+"""The graph around a dataset, for drawing, and pages of its neighbours."""
 
 from __future__ import annotations
 
@@ -7,10 +7,32 @@ from typing import Annotated
 from fastapi import Query
 from starlette.responses import Response
 
-from headwater_analysis.drawing import MOST_NODES, ColumnScope, Drawing, Opened, Reach, draw
+from headwater_analysis.drawing import (
+    MOST_NODES,
+    ColumnScope,
+    Drawing,
+    NeighbourFilters,
+    NeighbourPage,
+    Opened,
+    Reach,
+    draw,
+    neighbours,
+)
+from headwater_analysis.lineage import LineageDirection
 from headwater_server.asking import Ask, area
 from headwater_server.identity import Scope
-from headwater_server.parameters import LONGEST_NAME, AnyCase, AsOf, AssetQuery, Depth, Values, hops
+from headwater_server.parameters import (
+    LONGEST_NAME,
+    AnyCase,
+    AsOf,
+    AssetQuery,
+    Cursor,
+    Depth,
+    Limit,
+    Types,
+    Values,
+    hops,
+)
 
 router = area("graph", needs=Scope.READ)
 
@@ -71,5 +93,32 @@ def graph(
             width=width,
             opening=[Opened.parse(each) for each in open],
             limit=min(limit, MOST_NODES),
+        )
+    )
+
+
+@router.get("/neighbours", response_model=NeighbourPage, operation_id="neighbours")
+def neighbours_of(
+    ask: Ask,
+    asset: AssetQuery,
+    direction: Annotated[LineageDirection, AnyCase, Query(description="Which way to look.")],
+    *,
+    as_of: AsOf = None,
+    q: Annotated[
+        str, Query(max_length=LONGEST_NAME, description="Words that the name has to contain, in any case.")
+    ] = "",
+    namespace: Annotated[Values, Query(max_length=100, description="Only those in one of these.")] = [],  # noqa: B006  FastAPI copies it
+    owner: Annotated[Values, Query(max_length=100, description="Only those of one of these owners, exactly.")] = [],  # noqa: B006
+    type: Annotated[  # noqa: A002  the parameter's name
+        Types, Query(max_length=100, description="Only those of one of these types: `TOPIC`, `FILE`, `TABLE` …")
+    ] = [],  # noqa: B006
+    limit: Limit = None,
+    cursor: Cursor = None,
+) -> Response:
+    """Datasets one hop upstream or downstream of one, page by page: the most critical and the most used first."""
+    filters = NeighbourFilters(q, tuple(namespace), tuple(owner), tuple(type))
+    return ask(
+        lambda reader: neighbours(
+            reader, asset, direction, filters=filters, as_of=as_of, limit=ask.page(limit), cursor=cursor
         )
     )

@@ -60,7 +60,7 @@ def schema_of(estate: Estate, dataset: DatasetRef, day: int, *columns: str) -> N
 def test_as_of_a_time(estate: Estate) -> None:
     estate.ran(LOAD, reads=[OTHER], writes=[ORDERS], day=1)
     estate.ran(READ, reads=[ORDERS], writes=[REPORT], day=5)
-    schema_of(estate, ORDERS, 1, "id", "total")
+    schema_of(estate, ORDERS, 2, "id", "total")
     schema_of(estate, ORDERS, 6, "id", "amount")
     reader = written(estate)
     now = draw(reader, "orders", columns=ColumnScope.START)
@@ -71,13 +71,16 @@ def test_as_of_a_time(estate: Estate) -> None:
     assert names(then) == ["orders", "other"]
     (edge,) = then.edges
     assert [via.job.name for via in edge.via] == ["load"]
-    assert {column.name for column in then.nodes[0].columns} == {"id", "total"}
+    assert [column.name for column in then.nodes[0].columns] == ["id", "total"]
+    assert then.nodes[0].columns[0] == now.nodes[0].columns[0]
     assert (then.nodes[0].upstream_total, then.nodes[0].downstream_total, then.nodes[0].more_downstream) == (1, 0, 0)
     assert (now.nodes[0].upstream_total, now.nodes[0].downstream_total) == (1, 1)
     assert (then.metadata.as_of, then.metadata.columns) == (DAY + timedelta(days=3), ColumnScope.START)
     assert {node.status for node in then.nodes} == {None}
     before = draw(reader, "orders", as_of=DAY)
     assert (names(before), before.edges) == (["orders"], ())
+    early = draw(reader, "orders", as_of=DAY + timedelta(days=1, hours=1), columns=ColumnScope.ALL)
+    assert [node.columns_total for node in early.nodes] == [0, 0]
     with pytest.raises(QuestionError):
         draw(reader, "orders", as_of=DAY.replace(tzinfo=None))
 
@@ -114,11 +117,11 @@ def test_of_a_hub_the_most_critical_and_most_used_readers_are_drawn(estate: Esta
     reader = written(estate)
     drawn = {limit: draw(reader, "orders", limit=limit, depth=2) for limit in (1, 2, 3, 4, 5)}
     expected = ["reader_05", "reader_03", "reader_07", "reader_09"]
-    for limit, each in drawn.items():
-        assert set(names(each)) == {"orders", *expected[: limit - 1]}
-        assert each.metadata.truncated
-        assert each.metadata.nodes_total == 25
-        hub = each.nodes[0]
+    for limit, found in drawn.items():
+        assert set(names(found)) == {"orders", *expected[: limit - 1]}
+        assert found.metadata.truncated
+        assert found.metadata.nodes_total == 25
+        hub = found.nodes[0]
         assert (hub.downstream_total, hub.more_downstream) == (20, 20 - (limit - 1))
     whole = draw(reader, "orders", limit=22, depth=2)
     assert {node.hops for node in whole.nodes} == {0, 1, 2}

@@ -171,6 +171,7 @@ ENDPOINTS = (
     "/columns/{}/c/upstream",
     "/columns/{}/c/downstream",
     "/graph?asset={}",
+    "/neighbours?asset={}&direction=UPSTREAM",
     "/impact?dataset={}&type=DATA_INCORRECT",
     "/may-delete?dataset={}",
     "/privacy?dataset={}&as=PII",

@@ -134,6 +134,12 @@ def _drawn(names: Names, seed: random.Random) -> tuple[tuple[str, str], ...]:
     return _some(seed, columns=columns, depth="2", as_of=seed.choice(names.times), limit=limit)
 
 
+def _neighbours(names: Names, seed: random.Random) -> Question:
+    words, direction = seed.choice(names.topics), seed.choice(["UPSTREAM", "DOWNSTREAM"])
+    more = _some(seed, q=words[:2], as_of=seed.choice(names.times)) + _page(seed)
+    return Question("/neighbours", (), (("asset", _dataset(names, seed)), ("direction", direction), *more))
+
+
 def _search(names: Names, seed: random.Random) -> Question:
     words = seed.choice([*names.topics, *names.job_names, "data", "job", "flights"])
     start = words[: seed.randrange(1, len(words) + 1)]
@@ -213,6 +219,6 @@ _MAKERS = (
     *(_lineage(direction) for direction in ("upstream", "downstream")),
     *(_column_lineage(direction) for direction in ("upstream", "downstream")),
     *(_list(path) for path in ("/assets", "/jobs", "/consumers", "/runs", "/open-runs")),
-    *(_graph, _search, _search, _trace, _trace_of_version, _blast, _impact, _may_delete, _privacy, _diff),
+    *(_graph, _neighbours, _search, _search, _trace, _trace_of_version, _blast, _impact, _may_delete, _privacy, _diff),
     *(_consumer, _column, _named),
 )

@@ -1,0 +1,57 @@
+"""Labels of datasets as the graph, its neighbours and the most used datasets show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from headwater_analysis.assets import Asset, dataset_asset
+from headwater_analysis.declared import Declared, declared_of_datasets
+from headwater_analysis.reader import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetLabels:
+    """A dataset with its labels.
+
+    Attributes:
+        asset: the dataset.
+        gone: whether it was dropped.
+        owners: owners declared under any of its names, else the owners that events report.
+        tags: `key`, or `key=value`: tags of events, then declared ones, also of its columns.
+        criticality, classification: reported by events, else declared.
+        owners_of_jobs: owners of the jobs that write it; at most 20.
+        sensitivity: greatest sensitivity that is declared for it or one of its columns.
+    """
+
+    asset: Asset
+    gone: bool
+    owners: tuple[str, ...]
+    tags: tuple[str, ...]
+    criticality: str | None
+    classification: str | None
+    owners_of_jobs: tuple[str, ...]
+    sensitivity: str | None
+
+
+def labels_of(tx: Transaction, nodes: Iterable[int]) -> dict[int, DatasetLabels]:
+    """Labels of shown datasets by Neo4j's id, in the order of the ids."""
+    ids = list(nodes)
+    rows = {row["node"]: row for row in tx.rows("drawing/datasets", nodes=ids)}
+    about = declared_of_datasets(tx, [row["properties"]["key"] for row in rows.values()])
+    out = {}
+    for node in ids:
+        row = rows[node]
+        stated = about.get(row["properties"]["key"], Declared())
+        tags = [*zip(row["tags"], row["tag_values"], strict=True), *((key, value) for key, value, _ in stated.tags())]
+        out[node] = DatasetLabels(
+            asset=dataset_asset(row["properties"]),
+            gone=row["gone"],
+            owners=tuple(stated.values.get("owners") or row["owners"]),
+            tags=tuple(dict.fromkeys(f"{tag}={value}" if value else tag for tag, value in tags)),
+            criticality=row["criticality"] or stated.values.get("criticality"),
+            classification=row["classification"] or stated.values.get("classification"),
+            owners_of_jobs=tuple(row["owners_of_jobs"]),
+            sensitivity=stated.sensitivity(),
+        )
+    return out

@@ -1,0 +1,242 @@
+"""Direct neighbours of one dataset, page by page: a hub has hundreds, which no drawing shows."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from headwater_analysis import paging
+from headwater_analysis.assets import Asset
+from headwater_analysis.counted_values import ValueCount, counted_values
+from headwater_analysis.criticality import criticality_rank
+from headwater_analysis.dataset_status import DatasetStatus, status_of
+from headwater_analysis.degrees import NearDatasets, near_datasets
+from headwater_analysis.drawing.labels import DatasetLabels, labels_of
+from headwater_analysis.errors import QuestionError
+from headwater_analysis.identity import Identities
+from headwater_analysis.lineage import LineageDirection
+from headwater_analysis.lineage.details import DatasetPageDetails, latest_first
+from headwater_analysis.lineage.scope import Scope
+from headwater_analysis.paging import Page, check_limit
+from headwater_analysis.reader import Reader, Transaction
+from headwater_analysis.resolve import resolve_dataset
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A dataset that feeds another one, or is fed by it, in one hop.
+
+    Attributes:
+        asset: the dataset.
+        owners: owners declared under any of its names, else the owners that events report.
+        owners_of_jobs: owners of the jobs that write it; at most 20.
+        tags: `key`, or `key=value`: tags of events, then declared ones, also of its columns.
+        criticality: reported by events, else declared.
+        sensitivity: greatest sensitivity that is declared for it or one of its columns.
+        gone: whether it was dropped.
+        upstream_total: number of datasets that feed it, itself left out.
+        downstream_total: number of datasets that it feeds, itself left out.
+        status: its last run and the results of its latest checks now; None with `as_of`.
+        jobs: jobs that make the hop, the latest seen first; at most 10.
+        jobs_total: number of these jobs.
+    """
+
+    asset: Asset
+    owners: tuple[str, ...]
+    owners_of_jobs: tuple[str, ...]
+    tags: tuple[str, ...]
+    criticality: str | None
+    sensitivity: str | None
+    gone: bool
+    upstream_total: int
+    downstream_total: int
+    status: DatasetStatus | None
+    jobs: tuple[Asset, ...]
+    jobs_total: int
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbourFacets:
+    """Values of all neighbours whose names have the words, whatever the other filters leave out; at most 20 each.
+
+    Attributes:
+        namespaces: namespaces.
+        owners: owners.
+        types: types of datasets.
+        criticalities: criticalities.
+    """
+
+    namespaces: tuple[ValueCount, ...]
+    owners: tuple[ValueCount, ...]
+    types: tuple[ValueCount, ...]
+    criticalities: tuple[ValueCount, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbourPage(Page):
+    """Direct neighbours: the most critical first, then those with the most datasets downstream, then by name.
+
+    Attributes:
+        start: dataset asked about.
+        direction: direction of the question.
+        facets: number of neighbours by namespace, owner, type and criticality.
+    """
+
+    items: tuple[Neighbour, ...]
+    start: Asset
+    direction: LineageDirection
+    facets: NeighbourFacets
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbourFilters:
+    """Filters of neighbours; an empty one matches everything, one with several values, if any value does.
+
+    Attributes:
+        text: words that the name, title or table must all contain, in any case.
+        namespaces: exact namespaces.
+        owners: exact owners.
+        types: types in capitals.
+    """
+
+    text: str = ""
+    namespaces: tuple[str, ...] = ()
+    owners: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+
+    def is_named(self, asset: Asset) -> bool:
+        """Return whether the name has all words."""
+        names = "\n".join(filter(None, (asset.spelling, asset.title, asset.table))).casefold()
+        return all(word in names for word in self.text.casefold().split())
+
+    def admits(self, labels: DatasetLabels) -> bool:
+        """Return whether namespace, owners and type pass."""
+        asset = labels.asset
+        return (
+            (not self.namespaces or asset.namespace in self.namespaces)
+            and (not self.owners or not set(self.owners).isdisjoint(labels.owners))
+            and (not self.types or (asset.type or "").upper() in self.types)
+        )
+
+
+def neighbours(
+    reader: Reader,
+    asset: str,
+    direction: LineageDirection,
+    *,
+    filters: NeighbourFilters | None = None,
+    as_of: datetime | None = None,
+    limit: int = 20,
+    cursor: str | None = None,
+) -> NeighbourPage:
+    """Return a page of the datasets one hop upstream or downstream of a dataset.
+
+    Args:
+        asset: the dataset, as `resolve_dataset` understands it.
+        direction: upstream or downstream.
+        filters: filters of the neighbours; None: all.
+        as_of: time of the graph: only hops that had been seen by then; None: now.
+        limit: maximum number of neighbours on a page.
+        cursor: `next_cursor` of the page before.
+
+    Raises:
+        QuestionError: the limit isn't from 1 to 1,000, `as_of` has no time zone, or the cursor is another question's.
+        NotFoundError: no such dataset; with the nearest names.
+        AmbiguousError: several datasets have this name.
+    """
+    check_limit(limit)
+    if as_of is not None and as_of.tzinfo is None:
+        raise QuestionError("`as_of` needs a time zone.", field="as_of")
+    wanted = filters or NeighbourFilters()
+
+    def question(tx: Transaction) -> NeighbourPage:
+        Identities.of(tx).as_of = as_of
+        start = resolve_dataset(tx, asset)
+        edges = _edges(tx, start.id, direction, as_of)
+        labels = {node: each for node, each in labels_of(tx, edges).items() if wanted.is_named(each.asset)}
+        near = near_datasets(tx, labels, as_of=as_of)
+        listed = sorted(
+            (node for node, each in labels.items() if wanted.admits(each)),
+            key=lambda node: _order(labels[node], near[node]),
+        )
+        asked = ("neighbours", tx.tenant, start.asset.key, direction, wanted, as_of)
+        begin = 0
+        if cursor is not None:
+            *after, name, key = paging.decode(cursor, question=asked, kinds=(int, int, str, str))
+            place = (after[0], after[1], name, key)
+            begin = bisect_right(listed, place, key=lambda node: _order(labels[node], near[node]))
+        shown = listed[begin : begin + limit]
+        more = begin + limit < len(listed)
+        return NeighbourPage(
+            items=_items(tx, shown, labels, near, edges, direction, as_of),
+            total=len(listed),
+            next_cursor=paging.encode(_order(labels[shown[-1]], near[shown[-1]]), question=asked) if more else None,
+            start=start.asset,
+            direction=direction,
+            facets=_facets(list(labels.values())),
+        )
+
+    return reader.read(question)
+
+
+def _edges(tx: Transaction, start: int, direction: LineageDirection, as_of: datetime | None) -> dict[int, list[int]]:
+    """Edges of the hops to each neighbour, the dataset itself left out."""
+    identities, found = Identities.of(tx), dict[int, list[int]]()
+    identities.learn([start], datasets=True)
+    nodes = identities.expanded([start])
+    row = tx.one(f"lineage/datasets_{direction.lower()}", nodes=nodes, jobs=None, as_of=as_of, since=None)
+    for n, near, far in identities.hops([start], *row.values()):
+        if near != far:
+            found.setdefault(far, []).append(row["edges"][n])
+    return found
+
+
+def _order(labels: DatasetLabels, near: NearDatasets) -> tuple[int, int, str, str]:
+    return -criticality_rank(labels.criticality), -len(near.downstream), labels.asset.name, labels.asset.key
+
+
+def _items(
+    tx: Transaction,
+    nodes: Sequence[int],
+    labels: Mapping[int, DatasetLabels],
+    near: Mapping[int, NearDatasets],
+    edges: Mapping[int, list[int]],
+    direction: LineageDirection,
+    as_of: datetime | None,
+) -> tuple[Neighbour, ...]:
+    if not nodes:
+        return ()
+    scope = Scope(direction, as_of, None, None, None, None, None)
+    vias = DatasetPageDetails(tx, scope, None).vias([edges[node] for node in nodes])
+    statuses = status_of(tx, {node: labels[node].asset for node in nodes}) if as_of is None else {}
+    return tuple(
+        Neighbour(
+            asset=own.asset,
+            owners=own.owners,
+            owners_of_jobs=own.owners_of_jobs,
+            tags=own.tags,
+            criticality=own.criticality,
+            sensitivity=own.sensitivity,
+            gone=own.gone,
+            upstream_total=len(near[node].upstream),
+            downstream_total=len(near[node].downstream),
+            status=statuses.get(node),
+            jobs=tuple(each.job for each in latest_first(via, as_of)),
+            jobs_total=len(via),
+        )
+        for node, via in zip(nodes, vias, strict=True)
+        for own in [labels[node]]
+    )
+
+
+def _facets(found: Sequence[DatasetLabels]) -> NeighbourFacets:
+    return NeighbourFacets(
+        namespaces=counted_values([each.asset.namespace] for each in found),
+        owners=counted_values((each.owners for each in found), with_none=True),
+        types=counted_values(([each.asset.type] if each.asset.type else [] for each in found), with_none=True),
+        criticalities=counted_values(
+            ([each.criticality] if each.criticality else [] for each in found), with_none=True
+        ),
+    )
