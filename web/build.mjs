@@ -15,7 +15,9 @@ mkdirSync(out, { recursive: true });
 
 await build({
   absWorkingDir: here,
-  entryPoints: { page: "src/main.ts", docs: "src/docs.ts" },
+  entryPoints: { page: "src/main.tsx", docs: "src/docs.ts" },
+  jsx: "automatic",
+  jsxImportSource: "preact",
   bundle: true,
   minify: true,
   format: "esm",
@@ -27,7 +29,6 @@ await build({
 const copy = (to, ...from) => copyFileSync(join(here, ...from), join(out, to));
 copy("index.html", "src", "page.html");
 copy("docs.html", "src", "docs.html");
-copy("page.css", "src", "page.css");
 copy("icon.svg", "src", "icon.svg");
 copy("elk-worker.min.js", "node_modules", "elkjs", "lib", "elk-worker.min.js");
 copy("swagger-ui-bundle.js", "node_modules", "swagger-ui-dist", "swagger-ui-bundle.js");
@@ -47,6 +48,14 @@ writeFileSync(
     `elkjs ${version("elkjs")}, unchanged; its source is at https://github.com/kieler/elkjs`,
     "",
     license("elkjs", "LICENSE.md"),
+    "",
+    `Preact ${version("preact")}, https://preactjs.com`,
+    "",
+    license("preact", "LICENSE"),
+    "",
+    `@preact/signals ${version("@preact/signals")}, with @preact/signals-core ${version("@preact/signals-core")}, https://github.com/preactjs/signals`,
+    "",
+    license("@preact/signals", "LICENSE"),
     "",
     `swagger-ui-bundle.js and swagger-ui.css are of Swagger UI ${version("swagger-ui-dist")}, https://swagger.io/tools/swagger-ui,`,
     "unchanged.",

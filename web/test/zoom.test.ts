@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { estimated, extent, into, moved, read, scaled, within, written } from "../src/zoom";
-import { bar, overview } from "./made";
+import { estimated, extent, into, moved, scaled, within, written } from "../src/timeline/zoom";
+import { bar, overview } from "./recorded";
 
 const HOUR = 3_600_000;
 const MAY = Date.parse("2024-05-01T00:00:00Z");
@@ -24,11 +24,8 @@ describe("a span", () => {
     expect(within(hours(10, 12), hours(0, 9))).toEqual(hours(0, 9));
   });
 
-  it("is in the address, or isn't one", () => {
-    const address = (text: string) => new URLSearchParams(text);
-    expect(read(address(new URLSearchParams(written(hours(1, 2))).toString()))).toEqual(hours(1, 2));
-    expect(read(address("asset=a"))).toBeNull();
-    for (const wrong of ["from=2024-05-01", "from=x&to=y", "from=2024-05-02&to=2024-05-01"]) expect(read(address(wrong))).toBeUndefined();
+  it("has whole milliseconds in an address", () => {
+    expect(written(scaled({ from: 0, to: 3_001 }, 1_000, 0.5))).toEqual({ from: "1970-01-01T00:00:00.500Z", to: "1970-01-01T00:00:02.001Z" });
   });
 
   it("has the first and the last micro-batch of bars", () => {

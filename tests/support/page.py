@@ -1,0 +1,91 @@
+"""Page of `headwater serve` in Chromium: its addresses, and real clicks on its canvas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from headless_chromium import open_page
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+
+def dataset(namespace: str, name: str, tab: str = "", **query: str) -> str:
+    """Address of a dataset within the page."""
+    path = "/".join(quote(each, safe=":") for each in (namespace, name))
+    asked = "&".join(f"{key}={quote(value, safe=':,/')}" for key, value in query.items())
+    return f"#/dataset/{path}" + (f"/{tab}" if tab else "") + (f"?{asked}" if asked else "")
+
+
+@contextmanager
+def without_errors(chromium: str, **options: Any) -> Iterator[Page]:
+    """Page of Chromium that must not report a single error of its own, such as what its security policy refuses."""
+    with open_page(chromium, **options) as page:
+        errors: list[str] = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        yield page
+        assert errors == []
+
+
+def drawn(page: Page, boxes: int | None = None) -> None:
+    """Wait until a picture is drawn, of so many boxes."""
+    which = '#canvas[data-drawn]:not([data-drawn="0"])' if boxes is None else f'#canvas[data-drawn="{boxes}"]'
+    page.locator(which).wait_for(state="attached")
+
+
+def titles(page: Page) -> dict[str, str]:
+    """Keys of boxes by title."""
+    found: dict[str, str] = page.evaluate(
+        "() => Object.fromEntries(window.headwater.picture.boxes.map(box => [box.title, box.key]))"
+    )
+    return found
+
+
+def places(page: Page) -> dict[str, dict[str, float]]:
+    """Middle of each box on the canvas, by title."""
+    found: dict[str, dict[str, float]] = page.evaluate(
+        "() => { const {picture, canvas} = window.headwater; return Object.fromEntries(picture.boxes.map("
+        "box => [box.title, canvas.cy.getElementById(box.key).renderedPosition()])) }"
+    )
+    return found
+
+
+def _click(page: Page, point: str, argument: Any) -> None:
+    where: dict[str, float] = page.evaluate(
+        f"""argument => {{
+            const {{picture, canvas}} = window.headwater, cy = canvas.cy
+            const key = title => picture.boxes.find(box => box.title === title).key
+            const {{x, y}} = ({point})(argument, cy, key), pan = cy.pan(), zoom = cy.zoom()
+            const box = cy.container().getBoundingClientRect()
+            return {{x: box.x + x * zoom + pan.x, y: box.y + y * zoom + pan.y}}
+        }}""",
+        argument,
+    )
+    page.mouse.click(where["x"], where["y"])
+
+
+def click_box(page: Page, title: str) -> None:
+    """Click a box with the mouse."""
+    _click(page, "(title, cy, key) => cy.getElementById(`name:${key(title)}`).position()", title)
+
+
+def click_more(page: Page, title: str, side: str) -> None:
+    """Click the number at a box's corner; `side` is `up` or `down`."""
+    _click(page, "([title, side], cy, key) => cy.getElementById(`more:${side}:${key(title)}`).position()", [title, side])
+
+
+def click_arrow(page: Page, source: str, target: str) -> None:
+    """Click an arrow with the mouse, in its middle."""
+    _click(page, "([a, b], cy, key) => cy.getElementById(`${key(a)}>${key(b)}`).midpoint()", [source, target])
+
+
+def search(page: Page, text: str) -> None:
+    """Type into the search field by keyboard, and take the first hit."""
+    page.keyboard.press("/")
+    page.keyboard.type(text)
+    page.get_by_role("option").first.wait_for()
+    page.keyboard.press("Enter")

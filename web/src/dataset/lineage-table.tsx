@@ -1,0 +1,61 @@
+// Table of the answer that the picture draws: every dataset within the depth.
+
+import type { Drawing, DrawnNode } from "../app/answers";
+import { parted, spelling } from "../app/format";
+import { rank } from "../app/palette";
+import { t } from "../app/texts";
+import { AssetLink, Chip, State, Time, Tone } from "../parts/basics";
+import { fileName, save } from "../parts/download";
+import { Table, csv, type Column } from "../parts/table";
+import { addressOf, ownersOf } from "./picture";
+
+interface Given {
+  graph: Drawing;
+  rows: readonly DrawnNode[];
+  hidden: number;
+  severities: ReadonlyMap<string, string>;
+  supposed: boolean;
+  sort: string;
+  onSort: (sort: string) => void;
+  find: string;
+  onFind: (text: string) => void;
+  chosen: string | null;
+  onChoose: (key: string) => void;
+}
+
+const sideOf = ({ hops }: DrawnNode): string => (hops === 0 ? t.sideStart : hops < 0 ? t.sideUp(-hops) : t.sideDown(hops));
+
+export function columnsOf(severities: ReadonlyMap<string, string>, supposed: boolean): Column<DrawnNode>[] {
+  const severity = (node: DrawnNode): string | null => severities.get(addressOf(node.asset)) ?? null;
+  return [
+    { name: "dataset", title: t.columnDataset, value: ({ asset }) => spelling(asset), cell: ({ asset }) => <AssetLink asset={asset} under />, width: "34%" },
+    { name: "type", title: t.columnType, value: ({ asset }) => asset.type, cell: ({ asset }) => <Chip kind={asset.type} />, wide: true },
+    { name: "side", title: t.columnSide, value: ({ hops }) => hops, cell: sideOf },
+    ...(supposed ? [{ name: "severity", title: t.columnSeverity, value: (node: DrawnNode) => (severity(node) === null ? null : rank(severity(node) ?? "")), cell: (node: DrawnNode) => { const found = severity(node); return found ? <Tone severity={found} /> : t.notHit; } }] : []),
+    { name: "owners", title: t.columnOwners, value: (node) => ownersOf(node).join(", "), cell: (node) => ownersOf(node).join(", ") || t.noOwner },
+    { name: "criticality", title: t.columnCriticality, value: ({ criticality }) => criticality, cell: ({ criticality }) => criticality ?? "–", wide: true },
+    { name: "inputs", title: t.columnInputs, number: true, wide: true, value: ({ upstream_total }) => upstream_total, cell: ({ upstream_total }) => upstream_total.toLocaleString("en") },
+    { name: "outputs", title: t.columnOutputs, number: true, wide: true, value: ({ downstream_total }) => downstream_total, cell: ({ downstream_total }) => downstream_total.toLocaleString("en") },
+    { name: "run", title: t.columnLastRun, value: ({ status }) => status?.last_run?.at ?? null, cell: ({ status }) => (status?.last_run ? <><State state={status.last_run.state} /> <Time at={status.last_run.at} short /></> : "–"), wide: true },
+    { name: "quality", title: t.columnQuality, value: ({ status }) => status?.quality ?? null, cell: ({ status }) => (status?.quality ? <State state={status.quality} /> : "–"), wide: true },
+  ];
+}
+
+export function LineageTable({ graph, rows, hidden, severities, supposed, sort, onSort, find, onFind, chosen, onChoose }: Given) {
+  const columns = columnsOf(severities, supposed);
+  const { nodes_total: total, truncated } = graph.metadata;
+  const missing = total - graph.nodes.length;
+  const beyond = [
+    hidden > 0 && t.hiddenByFilter(hidden),
+    missing > 0 && t.notListed(missing),
+    truncated && missing === 0 && t.moreBeyondDepth,
+  ].filter(Boolean).join(", ");
+  return (
+    <Table
+      rows={rows} columns={columns} of={({ asset }) => asset.key} label={t.tableLabel(parted(graph.start).last)} noun={["dataset", "datasets"]}
+      sort={sort} onSort={onSort} find={find} onFind={onFind} beyond={beyond || undefined}
+      chosen={chosen} onChoose={({ asset }) => onChoose(asset.key)}
+      actions={<button onClick={() => save(fileName(`${parted(graph.start).last}-lineage`, "csv"), csv(rows, columns), "text/csv;charset=utf-8")}>CSV</button>}
+    />
+  );
+}

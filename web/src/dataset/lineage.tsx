@@ -1,0 +1,189 @@
+// Lineage of a dataset: one answer as a picture or a table, a panel beside it, a timeline below.
+
+import { useEffect, useMemo } from "preact/hooks";
+
+import type { DatasetDetails, Drawing } from "../app/answers";
+import { count, parted, time } from "../app/format";
+import { step, tweak } from "../app/navigation";
+import { narrow, say } from "../app/state";
+import { t } from "../app/texts";
+import { Trouble, Waiting } from "../parts/basics";
+import type { Change, Side } from "../stage/picture";
+import { Stage, type Chosen } from "../stage/stage";
+import { Timeline } from "../timeline/timeline";
+import { LineageTable } from "./lineage-table";
+import { Panel } from "./panel";
+import { changesBetween, columnPath, passes, pictureOf, withRemoved, type Shown } from "./picture";
+import { useDrawing, useImpact, usePath, useWhole, type At } from "./questions";
+import { datasetsOf, severitiesOf } from "./severities";
+import { Toolbar, startAt, viewOf } from "./toolbar";
+
+const NO_CHANGES: ReadonlyMap<string, Change> = new Map();
+
+/** What is selected, as the address has it. */
+function chosenOf({ query }: At, start: string): Chosen {
+  const key = query.sel || start;
+  if (query.col) return { kind: "column", key, column: query.col };
+  if (!query.sel) return null;
+  return { kind: key.includes(">") ? "arrow" : /^(group|rest):/.test(key) ? "group" : "dataset", key };
+}
+
+export function LineageTab({ place: at, details }: { place: At; details: DatasetDetails }) {
+  const { query } = at;
+  const view = viewOf(at);
+  const onlyPath = query.only && query.col !== "";
+  const drawing = useDrawing(at, view === "graph" && !query.since && !onlyPath);
+  const whole = useWhole(at, view === "table" || query.since !== "");
+  const earlier = useWhole(at, query.since !== "", query.since);
+  const impact = useImpact(at).value;
+  const start = details.dataset;
+  const chosen = chosenOf(at, start.key);
+  const path = usePath(at, query.sel || start.key, onlyPath ? query.col : null);
+
+  const severities = useMemo(() => severitiesOf(impact, query.severity), [impact, query.severity.join()]);
+  const changed = useMemo(
+    () => (query.since && whole.value && earlier.value ? { map: changesBetween(earlier.value, whole.value), graph: withRemoved(earlier.value, whole.value) } : null),
+    [query.since, whole.value, earlier.value],
+  );
+  const graph: Drawing | null = query.since ? mostChanged(changed) : view === "table" ? whole.value : drawing.value;
+  const shown: Shown | null = useMemo(() => {
+    if (onlyPath) {
+      if (!path.value) return null;
+      const found = columnPath(path.value[0]?.start ?? start, path.value, !query.nojobs);
+      return { picture: found, hidden: 0, drawn: new Set(found.boxes.map(({ key }) => key)) };
+    }
+    return graph && pictureOf(graph, {
+      columns: query.columns, jobs: !query.nojobs, group: query.group, open: query.open, severities,
+      filters: query, column: query.col ? { key: query.sel || start.key, name: query.col } : null, changes: changed?.map ?? NO_CHANGES,
+    });
+  }, [graph, path.value, onlyPath, severities, changed, query.columns, query.nojobs, query.group, query.open.join(), query.col, query.sel, [query.namespace, query.owner, query.type, query.tag].join("|")]);
+
+  const hit = datasetsOf(severities);
+  const undrawn = shown ? hit.filter((address) => !shown.drawn.has(address)).length : 0;
+  useEffect(() => {
+    if (shown) say(t.drawn(shown.picture.boxes.length, parted(start).last));
+  }, [shown]);
+
+  const problem = (onlyPath ? path : query.since && earlier.problem ? earlier : view === "table" ? whole : drawing).problem;
+  const choose = (to: Chosen): void => {
+    if (!to) tweak("dataset", { sel: "", col: "", only: false });
+    else tweak("dataset", { sel: to.key === start.key ? "" : to.key, col: to.column ?? "", nopanel: false });
+    const edge = to?.kind === "arrow" ? graph?.edges.find(({ key }) => key === to.key) : null;
+    if (edge) say(t.arrowBy(edge.via.map(({ job }) => job.name).join(", ")));
+  };
+  const expand = (key: string, side: Side, more: boolean): void =>
+    step("dataset", { open: more ? [...query.open, `${side}:${key}`] : query.open.filter((one) => one !== `${side}:${key}` && !one.startsWith(`${side}:${key}:`)) });
+  const open = (key: string): void => {
+    const found = shown?.picture.boxes.find((box) => box.key === key);
+    if (found?.kind === "group") choose({ kind: "group", key });
+    else if (found?.asset && !found.start) startAt({ namespace: found.asset.namespace, name: found.asset.name }, at);
+  };
+  const keys = (pressed: string): boolean => {
+    if (pressed === "c") tweak("dataset", { columns: !query.columns });
+    else if (pressed === "o" && query.col) step("dataset", { only: !query.only });
+    else if (pressed === "t") openTimeline();
+    else return false;
+    return true;
+  };
+  const openTimeline = (): void => {
+    const edge = graph?.edges.find(({ key, target }) => key === query.sel || target === (query.sel || start.key));
+    const job = edge?.via[0]?.job ?? details.producers[0]?.job;
+    if (job) tweak("dataset", { timeline: job.key, from: "", until: "" });
+  };
+  const name = parted(start).last;
+  const table = view === "table" && graph && !onlyPath;
+  // Beside a table, and on a phone, only of what was chosen: else it would take the room of the answer.
+  const panel = !query.nopanel && ((!narrow.value && view === "graph") || query.sel !== "" || query.col !== "" || query.change !== "");
+  return (
+    <div class="lineage">
+      <Toolbar at={at} graph={graph} name={name} />
+      <Notes at={at} graph={graph} shown={shown} undrawn={undrawn} changed={changed} path={onlyPath ? (path.value?.reduce((sum, way) => sum + way.total, 1) ?? null) : null} />
+      <div class="lineage-body">
+        {problem ? <div class="stage-place"><Trouble problem={problem} again={drawing.again} /></div>
+          : table ? (
+            <div class="table-place">
+              <LineageTable graph={graph} rows={graph.nodes.filter((node) => node.asset.key === start.key || passes(node, query))} hidden={shown?.hidden ?? 0}
+                severities={severities} supposed={impact !== null} sort={query.sort} onSort={(sort) => tweak("dataset", { sort })} find={query.find} onFind={(find) => tweak("dataset", { find })}
+                chosen={query.sel || null} onChoose={(key) => tweak("dataset", { sel: key === start.key ? "" : key, nopanel: false })} />
+            </div>
+          ) : shown && shown.picture.boxes.length > 0 ? (
+            <div class="stage-place">
+              <Stage picture={shown.picture} label={t.stageLabel(name)} name={name} chosen={chosen && onlyPath ? pathChosen(chosen, shown) : chosen} onChoose={choose} onExpand={expand} onOpen={open} onKey={keys} />
+              <Legend />
+            </div>
+          ) : <div class="stage-place"><Waiting /></div>}
+        {panel && <Panel at={at} chosen={chosen} graph={graph} start={details} impact={impact} severities={severities} undrawn={undrawn} drawn={(key) => !!graph?.nodes.some(({ asset }) => asset.key === key)} />}
+      </div>
+      {query.timeline && (
+        <section class="drawer" id="drawer" aria-label={t.timelineWord}>
+          <button class="icon drawer-close" aria-label={t.closeTimeline} title={t.closeTimeline} onClick={() => tweak("dataset", { timeline: "", from: "", until: "" })}>✕</button>
+          <Timeline job={query.timeline} from={query.from} until={query.until} onSpan={(from, until) => tweak("dataset", { from, until })} />
+        </section>
+      )}
+    </div>
+  );
+}
+
+/** Of a picture of changes, first what changed. */
+function mostChanged(changed: { map: Map<string, Change>; graph: Drawing } | null): Drawing | null {
+  if (!changed) return null;
+  const { map, graph } = changed;
+  const touched = new Set(graph.edges.filter(({ key }) => map.has(key)).flatMap(({ source, target }) => [source, target]));
+  const rank = ({ asset, hops }: Drawing["nodes"][number]): number => (hops === 0 && asset.key === graph.start.key ? 0 : map.has(asset.key) ? 1 : touched.has(asset.key) ? 2 : 3);
+  return { ...graph, nodes: [...graph.nodes].sort((a, b) => rank(a) - rank(b)) };
+}
+
+/** Boxes of a column's path have other keys: by address. */
+function pathChosen(chosen: Chosen, { picture }: Shown): Chosen {
+  const start = picture.boxes.find((box) => box.start);
+  return chosen?.kind === "column" && start ? { ...chosen, key: start.key } : null;
+}
+
+interface NotesGiven {
+  at: At;
+  graph: Drawing | null;
+  shown: Shown | null;
+  undrawn: number;
+  changed: { map: Map<string, Change>; graph: Drawing } | null;
+  path: number | null;
+}
+
+/** In one line: what isn't drawn, and why. */
+function Notes({ at, graph, shown, undrawn, changed, path }: NotesGiven) {
+  const { query } = at;
+  const notes: string[] = [];
+  if (path !== null) notes.push(t.pathOf(query.col, count(path, "column")));
+  else if (graph && shown) {
+    const missing = graph.metadata.nodes_total - graph.nodes.length;
+    if (viewOf(at) === "graph") {
+      const boxes = shown.picture.boxes.filter(({ kind }) => kind === "dataset").length;
+      const beyond = graph.nodes.length - shown.hidden - shown.drawn.size + missing;
+      notes.push(beyond > 0 ? t.drawnOf(shown.drawn.size, graph.metadata.nodes_total - shown.hidden) : t.drawnAll(shown.drawn.size || boxes));
+      if (shown.hidden > 0) notes.push(t.hiddenByFilter(shown.hidden));
+      if (graph.metadata.truncated && beyond <= 0) notes.push(t.moreBeyondDepth);
+    }
+    if (query.to && graph.nodes.length === 1) notes.push(t.noPath(query.to));
+  }
+  if (query.since) {
+    if (changed) {
+      const kinds = [...changed.map.values()];
+      const some = (kind: Change): number => kinds.filter((each) => each === kind).length;
+      const incomplete = changed.graph.nodes.length >= 1_000;
+      notes.push(t.changesSince(time(query.since), some("ADDED"), some("REMOVED"), some("CHANGED"), incomplete));
+    } else notes.push(t.comparing);
+  }
+  if (undrawn > 0 && viewOf(at) === "graph") notes.push(t.hitsNotDrawn(undrawn));
+  return <p class="stage-notes note" role="status">{notes.join(" · ")}</p>;
+}
+
+function Legend() {
+  return (
+    <ul class="legend" aria-label={t.legend}>
+      {(["topic", "table", "file", "other"] as const).map((kind) => <li><i class={`swatch ${kind}`} />{t.kinds[kind]}</li>)}
+      <li><i class="line" />{t.lines.observed}</li>
+      <li><i class="line declared" />{t.lines.declared}</li>
+      <li><i class="line possible" />{t.lines.possible}</li>
+    </ul>
+  );
+}
+

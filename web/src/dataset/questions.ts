@@ -1,0 +1,84 @@
+// Questions that the lineage of a dataset is made of.
+
+import type { ChangeBody, ChangeType, DatasetDetails, Drawing, Impact, Lineage, SchemaChange } from "../app/answers";
+import type { Place } from "../app/address";
+import { get, part, post, spelled, type Query } from "../app/api";
+import { useAsked, type Asked } from "../app/asked";
+import { MOST_BOXES, WIDTH_OF_SIDE } from "./picture";
+
+export type At = Place<"dataset">;
+
+export const nameOf = ({ path }: At): string => spelled(path);
+
+/** Sides as the API names them. */
+const opened = (open: readonly string[]): string[] =>
+  open.filter((one) => !one.startsWith("group:")).map((one) => one.replace(/^up:/, "UPSTREAM:").replace(/^down:/, "DOWNSTREAM:"));
+
+/** One request has everything that is drawn. */
+const asked = ({ path, query, asOf }: At): Query => ({
+  asset: spelled(path), depth: query.depth, direction: query.direction === "BOTH" ? null : query.direction,
+  to: query.to, open: opened(query.open), as_of: asOf,
+});
+
+/** What is drawn: at most 60 datasets, each with its most important neighbours. */
+export function useDrawing(at: At, wanted: boolean): Asked<Drawing> {
+  const query = { ...asked(at), width: WIDTH_OF_SIDE, limit: MOST_BOXES, columns: at.query.columns ? "ALL" : null };
+  return useAsked(wanted ? JSON.stringify(query) : null, () => get<Drawing>("graph", query), { keep: true });
+}
+
+/** The whole answer, as a table has it: the nearest 1,000 datasets. */
+export function useWhole(at: At, wanted: boolean, asOf = at.asOf): Asked<Drawing> {
+  const query = { ...asked(at), as_of: asOf, limit: 1_000 };
+  return useAsked(wanted ? JSON.stringify(query) : null, () => get<Drawing>("graph", query), { keep: true });
+}
+
+export const useDetails = (dataset: string | null): Asked<DatasetDetails> =>
+  useAsked(dataset, () => get<DatasetDetails>(`assets/${part(dataset ?? "")}`));
+
+/** All columns that one is made from and goes into. */
+export function usePath(at: At, dataset: string, column: string | null): Asked<Lineage[]> {
+  const ask = (way: string): Promise<Lineage> =>
+    get<Lineage>(`columns/${part(dataset)}/${part(column ?? "")}/${way}`, { depth: "all", limit: 500, as_of: at.asOf });
+  return useAsked(column === null ? null : `${dataset}\n${column}\n${at.asOf}`, () => Promise.all([ask("upstream"), ask("downstream")]));
+}
+
+const SCHEMA = new Set(["REMOVED", "RETYPED", "RENAMED"]);
+export const CHANGES = ["REMOVED", "RETYPED", "RENAMED", "DATA_INCORRECT", "FRESHNESS_BREACH", "PRIVACY_RECLASSIFICATION", "ASSET_DEPRECATED", "BACKFILL_RESTATEMENT"] as const;
+export type ChangeName = (typeof CHANGES)[number];
+export const needsColumn = (change: string): boolean => SCHEMA.has(change);
+
+/** The change that an address supposes; null where none is supposed, or it isn't complete. */
+export function changeOf(at: At): ChangeBody | null {
+  const { change, changed, changedcol, newtype, newname } = at.query;
+  if (!CHANGES.includes(change as ChangeName)) return null;
+  if (needsColumn(change) && !changedcol) return null;
+  if ((change === "RETYPED" && !newtype) || (change === "RENAMED" && !newname)) return null;
+  return {
+    dataset: changed || nameOf(at),
+    column: changedcol || null,
+    type: needsColumn(change) ? null : (change as ChangeType),
+    schema: needsColumn(change) ? (change as SchemaChange) : null,
+    new_name: change === "RENAMED" ? newname : null,
+    new_type: change === "RETYPED" ? newtype : null,
+    nullable: null,
+    extent: null,
+  };
+}
+
+const answers = new Map<string, Promise<Impact>>();
+
+/** What the supposed change hits, all hops. Asked once for all parts of the page. */
+export function useImpact(at: At): Asked<Impact> {
+  const change = changeOf(at);
+  const key = change && JSON.stringify(change);
+  return useAsked(key, () => {
+    const known = answers.get(key ?? "");
+    if (known) return known;
+    const given = Object.fromEntries(Object.entries(change ?? {}).filter(([, value]) => value !== null));
+    const answer = post<Impact>("impact/analyze", { depth: "all", limit: 1_000 }, given);
+    answers.clear();
+    answers.set(key ?? "", answer);
+    answer.catch(() => answers.delete(key ?? ""));
+    return answer;
+  });
+}

@@ -1,0 +1,261 @@
+// The drawing: Cytoscape on a canvas, and what a person does on it.
+
+import cytoscape, { type Core, type EventObject } from "cytoscape";
+
+import { columnKey, elements, sizeOf } from "./elements";
+import { layout, type Placed } from "./layout";
+import type { Picture, Side } from "./picture";
+import { style } from "./style";
+
+/** A dataset, one of its columns, an arrow, or a group of datasets. */
+export type Chosen = { kind: "dataset" | "column" | "arrow" | "group"; key: string; column?: string } | null;
+
+export interface Wishes {
+  choose(chosen: Chosen): void;
+  expand(key: string, side: Side, more: boolean): void;
+  open(key: string): void;
+  /** How many boxes are out of sight. */
+  sight(beyond: number): void;
+}
+
+const QUIET = matchMedia("(prefers-reduced-motion: reduce)");
+const COMFORTABLE = 1.15;
+/** At this zoom the names of boxes (13 px) are 10 px high: the least that is read with ease. */
+export const READABLE = 10 / 13;
+const MARGIN = 40;
+
+export class Canvas {
+  readonly cy: Core;
+  placed: Placed = { places: new Map(), routes: new Map() };
+  private picture: Picture = { boxes: [], arrows: [] };
+  private chosen: Chosen = null;
+  private drawing = 0;
+  /** Whether nobody has moved the picture since it was brought into view. */
+  private untouched = true;
+
+  constructor(private readonly container: HTMLElement, private readonly wishes: Wishes) {
+    this.cy = cytoscape({
+      container,
+      style: style(),
+      minZoom: 0.05,
+      maxZoom: 2.5,
+      autoungrabify: true,
+      boxSelectionEnabled: false,
+      selectionType: "single",
+      // Twice the pixels is four times the work for each frame: sharp enough on a screen of two.
+      pixelRatio: Math.min(2, window.devicePixelRatio),
+    });
+    this.cy.on("tap", (event: EventObject) => {
+      container.focus({ preventScroll: true });
+      if (event.target === this.cy) wishes.choose(null);
+    });
+    this.cy.on("tap", "node, edge", (event: EventObject) => {
+      const { kind, id, dataset, side, flow, column } = event.target.data();
+      if (kind === "dataset" || kind === "group" || kind === "arrow") wishes.choose({ kind, key: id });
+      else if (kind === "column") wishes.choose({ kind: "column", key: dataset, column });
+      else if (kind === "rest") wishes.choose({ kind: "dataset", key: dataset });
+      else if (kind === "mapping") wishes.choose({ kind: "arrow", key: flow });
+      else if (kind === "more" || kind === "less") wishes.expand(dataset, side, kind === "more");
+    });
+    this.cy.on("dbltap", ".dataset", (event: EventObject) => wishes.open(event.target.id()));
+    this.cy.on("dragpan scrollzoom pinchzoom", () => (this.untouched = false));
+    this.cy.on("viewport", () => this.look());
+    this.cy.on("mouseover", "node[kind], edge", (event: EventObject) => {
+      container.style.cursor = "pointer";
+      container.title = event.target.data("whole") ?? "";
+    });
+    this.cy.on("mouseout", "node[kind], edge", () => {
+      container.style.cursor = "";
+      container.title = "";
+    });
+  }
+
+  /** Draw a picture. A box that was drawn before stays where it is on the screen: `around`, else the start. */
+  async draw(picture: Picture, around: string | null): Promise<void> {
+    const mine = ++this.drawing;
+    const placed = await layout(picture.boxes.map(sizeOf), picture.arrows);
+    if (mine !== this.drawing) return;
+    const known = around !== null && this.cy.getElementById(around).nonempty();
+    const before = known ? { ...this.cy.getElementById(around).renderedPosition() } : null;
+    this.placed = placed;
+    this.picture = picture;
+    const found = elements(picture, placed);
+    this.cy.batch(() => {
+      this.cy.elements().remove();
+      this.cy.add(found);
+    });
+    const after = around !== null ? this.cy.getElementById(around) : this.cy.collection();
+    if (before && after.nonempty()) {
+      const now = after.renderedPosition();
+      this.cy.panBy({ x: before.x - now.x, y: before.y - now.y });
+      if (this.untouched) this.fit();
+    } else {
+      this.fit();
+    }
+    this.light(this.chosen);
+    this.look();
+    this.container.dataset.drawn = String(picture.boxes.length);
+  }
+
+  /** Nothing is drawn, nor will be by what is on its way. */
+  forget(): void {
+    this.drawing += 1;
+    this.cy.elements().remove();
+    this.picture = { boxes: [], arrows: [] };
+    this.container.dataset.drawn = "0";
+  }
+
+  destroy(): void {
+    this.drawing += 1;
+    this.cy.destroy();
+  }
+
+  /** All that fits at a readable size, around the start; `whole` brings all into view, however small. */
+  fit(whole = false): void {
+    this.untouched = true;
+    this.cy.fit(undefined, MARGIN);
+    if (this.cy.zoom() > COMFORTABLE) {
+      this.cy.zoom(COMFORTABLE);
+      this.cy.center();
+    }
+    if (whole || this.cy.zoom() >= READABLE) return;
+    this.cy.zoom(READABLE);
+    const start = this.picture.boxes.find((one) => one.start) ?? this.picture.boxes[0];
+    if (!start) return;
+    this.cy.center(this.cy.getElementById(start.key));
+    // No empty half where the picture lies on one side of the start.
+    const box = this.cy.elements().renderedBoundingBox();
+    const shift = (low: number, high: number, room: number): number =>
+      high - low <= room - 2 * MARGIN ? (room - low - high) / 2 : Math.min(0, MARGIN - low) || Math.max(0, room - MARGIN - high);
+    this.cy.panBy({ x: shift(box.x1, box.x2, this.cy.width()), y: shift(box.y1, box.y2, this.cy.height()) });
+  }
+
+  zoom(by: number): void {
+    this.untouched = false;
+    this.cy.zoom({ level: this.cy.zoom() * by, renderedPosition: { x: this.cy.width() / 2, y: this.cy.height() / 2 } });
+  }
+
+  recolor(): void {
+    this.cy.style(style());
+    const found = elements(this.picture, this.placed);
+    this.cy.batch(() => {
+      this.cy.elements().remove();
+      this.cy.add(found);
+    });
+    this.light(this.chosen);
+  }
+
+  resize(): void {
+    this.cy.resize();
+    if (this.untouched) this.fit();
+    this.look();
+  }
+
+  private looking = 0;
+
+  /** Count what is out of sight, once a frame. */
+  private look(): void {
+    if (this.looking) return;
+    this.looking = requestAnimationFrame(() => {
+      this.looking = 0;
+      if (this.cy.destroyed()) return;
+      const { x1, x2, y1, y2 } = this.cy.extent();
+      const beyond = this.cy.nodes(".box").filter((node) => {
+        const { x, y } = node.position();
+        return x < x1 || x > x2 || y < y1 || y > y2;
+      });
+      this.wishes.sight(beyond.length);
+    });
+  }
+
+  /** Show what is chosen, and what it hangs together with; dim the rest if it is a column. */
+  light(chosen: Chosen): void {
+    this.chosen = chosen;
+    const { cy } = this;
+    cy.batch(() => {
+      cy.elements().removeClass("chosen lit dim");
+      if (!chosen) return;
+      if (chosen.kind === "column") {
+        const key = columnKey(chosen.key, chosen.column ?? "");
+        const path = this.reached(key, "source", "target").union(this.reached(key, "target", "source"));
+        if (path.nonempty()) cy.elements(".mapping, .flow").not(path).addClass("dim");
+        path.addClass("lit");
+        cy.getElementById(key).addClass("chosen");
+        return;
+      }
+      const element = cy.getElementById(chosen.key);
+      if (chosen.kind === "arrow") {
+        element.addClass("lit");
+        cy.edges(".mapping").filter((edge) => edge.data("flow") === chosen.key).addClass("lit");
+      } else {
+        element.addClass("chosen");
+        cy.edges(".flow").filter((edge) => edge.data("source") === chosen.key || edge.data("target") === chosen.key).addClass("lit");
+      }
+    });
+  }
+
+  /** Columns and arrows that a column leads to, or comes from. */
+  private reached(start: string, from: "source" | "target", to: "source" | "target"): cytoscape.CollectionReturnValue {
+    const found = this.cy.collection();
+    const waiting = [start];
+    const seen = new Set(waiting);
+    const arrows = this.cy.edges(".mapping.direct");
+    while (waiting.length) {
+      const here = waiting.pop();
+      arrows.filter((edge) => edge.data(from) === here).forEach((edge) => {
+        const next = edge.data(to) as string;
+        found.merge(edge).merge(this.cy.getElementById(next));
+        if (!seen.has(next)) {
+          seen.add(next);
+          waiting.push(next);
+        }
+      });
+    }
+    return found;
+  }
+
+  /** Bring something into view, if it isn't. */
+  reveal(key: string): void {
+    const element = this.cy.getElementById(key);
+    if (element.empty()) return;
+    const box = element.renderedBoundingBox();
+    if (box.x1 > 0 && box.y1 > 0 && box.x2 < this.cy.width() && box.y2 < this.cy.height()) return;
+    this.untouched = false;
+    if (QUIET.matches) this.cy.center(element);
+    else this.cy.animate({ center: { eles: element }, duration: 180 });
+  }
+
+  /** Center on a point of the picture. */
+  centerOn(x: number, y: number): void {
+    this.untouched = false;
+    this.cy.pan({ x: this.cy.width() / 2 - x * this.cy.zoom(), y: this.cy.height() / 2 - y * this.cy.zoom() });
+  }
+
+  /** The box that lies next in a direction; where arrows lead there, the nearest that one leads to. */
+  beside(key: string, direction: "left" | "right" | "up" | "down"): string | null {
+    const from = this.cy.getElementById(key);
+    if (from.empty()) return null;
+    const here = from.position();
+    const level = direction === "left" || direction === "right";
+    const ends = this.picture.arrows.flatMap(({ source, target }) =>
+      direction === "left" && target === key ? [source] : direction === "right" && source === key ? [target] : []);
+    const linked = new Set(ends.filter((end) => end !== key));
+    let best: string | null = null;
+    let least = Infinity;
+    this.cy.nodes(".box").forEach((node) => {
+      if (node.id() === key || (linked.size && !linked.has(node.id()))) return;
+      const { x, y } = node.position();
+      const [along, across] = level ? [x - here.x, y - here.y] : [y - here.y, x - here.x];
+      const ahead = direction === "left" || direction === "up" ? -along : along;
+      if (ahead < 20) return;
+      const far = ahead + 2.5 * Math.abs(across);
+      if (far < least) [best, least] = [node.id(), far];
+    });
+    return best;
+  }
+
+  /** Arrows of a box, in the order in which a key steps through them. */
+  arrowsOf(key: string): string[] {
+    return this.picture.arrows.filter(({ source, target }) => source === key || target === key).map((arrow) => arrow.key);
+  }
+}

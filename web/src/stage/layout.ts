@@ -1,0 +1,174 @@
+// Where datasets stand, left to right, and how arrows go around them: ELK's layered layout, in a worker.
+
+import ELK, { type ElkExtendedEdge, type ElkNode } from "elkjs/lib/elk-api.js";
+
+export interface Point {
+  x: number;
+  y: number;
+}
+
+export interface Size {
+  key: string;
+  width: number;
+  height: number;
+  /** Where arrows leave and enter, down from its top: its head's middle, as below are columns' rows. */
+  door: number;
+}
+
+export interface Line {
+  key: string;
+  source: string;
+  target: string;
+}
+
+export interface Placed {
+  /** Each box's top left. */
+  places: Map<string, Point>;
+  /** Each arrow's corners, from where it leaves its source to where it meets its target. */
+  routes: Map<string, Point[]>;
+}
+
+const GAP = { across: 170, down: 30 };
+const SWEEPS = 8;
+
+let elk: InstanceType<typeof ELK> | null = null;
+
+/** Start the worker before the first answer is there: it takes as long to load as the answer. */
+export function prepare(): void {
+  try {
+    elk ??= new ELK({ workerUrl: "elk-worker.min.js" });
+  } catch {
+    // `layout` says so.
+  }
+}
+
+export async function layout(boxes: Size[], arrows: Line[]): Promise<Placed> {
+  try {
+    elk ??= new ELK({ workerUrl: "elk-worker.min.js" });
+    return read(await elk.layout(graph(boxes, arrows)));
+  } catch (error) {
+    // A browser that allows no workers, or a graph that ELK can't do: plain layers, straight arrows.
+    console.warn("headwater: drawn without ELK:", error);
+    return layers(boxes, arrows);
+  }
+}
+
+function graph(boxes: Size[], arrows: Line[]): ElkNode {
+  const tall = new Set(boxes.filter(({ height, door }) => height > 2 * door).map(({ key }) => key));
+  return {
+    id: "root",
+    layoutOptions: {
+      "elk.algorithm": "layered",
+      "elk.direction": "RIGHT",
+      "elk.edgeRouting": "ORTHOGONAL",
+      "elk.spacing.nodeNode": String(GAP.down),
+      "elk.spacing.componentComponent": "60",
+      "elk.layered.spacing.nodeNodeBetweenLayers": String(GAP.across),
+      "elk.layered.spacing.edgeNodeBetweenLayers": "64",
+      "elk.layered.spacing.edgeEdgeBetweenLayers": "12",
+      "elk.layered.cycleBreaking.strategy": "DEPTH_FIRST",
+      "elk.layered.nodePlacement.strategy": "NETWORK_SIMPLEX",
+    },
+    children: boxes.map(({ key, width, height, door }) =>
+      // Of a box without rows, anywhere on its sides, so that arrows keep apart.
+      height <= 2 * door
+        ? { id: key, width, height }
+        : {
+            id: key,
+            width,
+            height,
+            layoutOptions: { "elk.portConstraints": "FIXED_POS" },
+            ports: [
+              { id: `in:${key}`, x: 0, y: door, width: 0, height: 0, layoutOptions: { "elk.port.side": "WEST" } },
+              { id: `out:${key}`, x: width, y: door, width: 0, height: 0, layoutOptions: { "elk.port.side": "EAST" } },
+            ],
+          }),
+    edges: arrows
+      .filter(({ source, target }) => source !== target)
+      .map(({ key, source, target }) => ({
+        id: key,
+        sources: [tall.has(source) ? `out:${source}` : source],
+        targets: [tall.has(target) ? `in:${target}` : target],
+      })),
+  };
+}
+
+function read(done: ElkNode): Placed {
+  const places = new Map((done.children ?? []).map((node) => [node.id, { x: node.x ?? 0, y: node.y ?? 0 }]));
+  const routes = new Map<string, Point[]>();
+  for (const edge of (done.edges ?? []) as ElkExtendedEdge[]) {
+    const section = edge.sections?.[0];
+    if (section) routes.set(edge.id, [section.startPoint, ...(section.bendPoints ?? []), section.endPoint]);
+  }
+  return { places, routes };
+}
+
+/**
+ * Each box one layer behind the last that leads to it, in the order of its neighbours' mean height (Sugiyama's layers, with
+ * barycentres); arrows that close a cycle have no say. Arrows run straight.
+ */
+export function layers(boxes: Size[], arrows: Line[]): Placed {
+  const forward = new Map<string, string[]>(boxes.map(({ key }) => [key, []]));
+  const around = new Map<string, string[]>(boxes.map(({ key }) => [key, []]));
+  for (const { source, target } of arrows) {
+    if (source === target) continue;
+    forward.get(source)?.push(target);
+    around.get(source)?.push(target);
+    around.get(target)?.push(source);
+  }
+  const depth = new Map<string, number>();
+  const placed = new Set<string>();
+  for (const key of behindFirst(boxes, forward).reverse()) {
+    const here = depth.get(key) ?? 0;
+    depth.set(key, here);
+    // What is placed already closes a cycle.
+    for (const next of forward.get(key) ?? []) if (!placed.has(next)) depth.set(next, Math.max(depth.get(next) ?? 0, here + 1));
+    placed.add(key);
+  }
+  const columns: Size[][] = [];
+  for (const box of boxes) (columns[depth.get(box.key) ?? 0] ??= []).push(box);
+  const height = new Map<string, number>();
+  const measure = (column: Size[]): void => {
+    let y = -column.reduce((sum, box) => sum + box.height + GAP.down, 0) / 2;
+    for (const box of column) {
+      height.set(box.key, y);
+      y += box.height + GAP.down;
+    }
+  };
+  columns.forEach(measure);
+  for (let sweep = 0; sweep < SWEEPS; sweep++) {
+    for (const column of columns) {
+      const mean = new Map(column.map(({ key }) => {
+        const near = (around.get(key) ?? []).map((other) => height.get(other) ?? 0);
+        return [key, near.length ? near.reduce((sum, y) => sum + y, 0) / near.length : (height.get(key) ?? 0)];
+      }));
+      column.sort((a, b) => (mean.get(a.key) ?? 0) - (mean.get(b.key) ?? 0));
+      measure(column);
+    }
+  }
+  const places = new Map<string, Point>();
+  columns.forEach((column, layer) => {
+    for (const { key, width } of column) places.set(key, { x: layer * (width + GAP.across), y: height.get(key) ?? 0 });
+  });
+  return { places, routes: new Map() };
+}
+
+/** Every box after all that it leads to, but for cycles; without recursion, as a chain may be long. */
+function behindFirst(boxes: Size[], forward: Map<string, string[]>): string[] {
+  const order: string[] = [];
+  const seen = new Set<string>();
+  for (const { key } of boxes) {
+    const path: [string, number][] = seen.has(key) ? [] : [[key, 0]];
+    seen.add(key);
+    while (path.length) {
+      const top = path[path.length - 1] as [string, number];
+      const next = forward.get(top[0])?.[top[1]++];
+      if (next === undefined) order.push((path.pop() as [string, number])[0]);
+      else if (!seen.has(next)) {
+        seen.add(next);
+        path.push([next, 0]);
+      }
+    }
+  }
+  return order;
+}
