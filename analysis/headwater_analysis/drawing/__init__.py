@@ -3,6 +3,7 @@
 drawing     the answer: nodes, edges, metadata
 draw        the question
 labels      labels of datasets
+most_used   datasets that most others are made from
 neighbours  pages of the direct neighbours of a dataset
 """
 
@@ -16,6 +17,7 @@ from headwater_analysis.drawing.drawing import (
     DrawnNode,
     Reach,
 )
+from headwater_analysis.drawing.most_used import MostUsed, UsedDataset, most_used
 from headwater_analysis.drawing.neighbours import (
     Neighbour,
     NeighbourFacets,
@@ -32,12 +34,15 @@ __all__ = [
     "DrawnColumn",
     "DrawnEdge",
     "DrawnNode",
+    "MostUsed",
     "Neighbour",
     "NeighbourFacets",
     "NeighbourFilters",
     "NeighbourPage",
     "Reach",
+    "UsedDataset",
     "draw",
     "keys_around",
+    "most_used",
     "neighbours",
 ]
