@@ -2,6 +2,7 @@
 
 AnalysisError
 ├── NotFoundError        no such asset, run, record; with the nearest names
+│   └── NotPreparedError the graph has no indexes: nothing was ever written
 ├── AmbiguousError       several assets have that name; with them
 ├── QuestionError        the question itself is wrong; names the field
 ├── TimeLimitError       the answer took longer than it may
@@ -32,6 +33,10 @@ class NotFoundError(AnalysisError):
     def __init__(self, message: str, *, nearest: Sequence[str] = ()) -> None:
         super().__init__(message)
         self.nearest = tuple(nearest)
+
+
+class NotPreparedError(NotFoundError):
+    """The graph has no indexes, which a consumer creates before it writes anything: nothing is in it."""
 
 
 class AmbiguousError(AnalysisError):

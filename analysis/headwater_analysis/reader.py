@@ -16,7 +16,7 @@ from headwater_analysis.errors import (
     GraphRefusedError,
     GraphUnreachableError,
     NotFilteredError,
-    NotFoundError,
+    NotPreparedError,
     TimeLimitError,
 )
 from headwater_analysis.filtered import filtered
@@ -213,6 +213,7 @@ class Reader:
         whole: whether only who may see everything is answered.
 
     Attributes:
+        tenant, timeout_seconds, stale_seconds: as given.
         freshness: freshness of the graph, as of the last question.
         filtered: whether the last question's asker may not see everything.
     """
@@ -233,7 +234,7 @@ class Reader:
         self._target = target
         self.tenant = tenant
         self.timeout_seconds = timeout_seconds
-        self._stale_seconds = stale_seconds
+        self.stale_seconds = stale_seconds
         self._ends = ends
         self._visible = visible
         self._whole = whole
@@ -309,7 +310,7 @@ class Reader:
             )
         self.freshness = freshness(
             row["progress"],
-            stale_seconds=self._stale_seconds,
+            stale_seconds=self.stale_seconds,
             ends=lambda topic: tx.asked(("end of", topic), lambda: self._ends(topic)),
         )
         known = {name: row[name] for name in ("several_names", "consumers", "declarations")}
@@ -334,7 +335,7 @@ class Reader:
         if isinstance(error, ConfigurationError):
             return GraphRefusedError(f"{uri!r} is no address of a Neo4j.", setting="HEADWATER_NEO4J_URI")
         if _NO_INDEX in str(error):
-            return NotFoundError(f"Nothing is in the graph at {uri} yet: no consumer has prepared it.")
+            return NotPreparedError(f"Nothing is in the graph at {uri} yet: no consumer has prepared it.")
         if _INDEX_IN_MAKING in str(error):
             return _IndexInMakingError(f"Neo4j at {uri} is still making the graph's indexes.")
         if isinstance(error, TimeoutError):

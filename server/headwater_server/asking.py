@@ -245,6 +245,11 @@ class Graph:
             return None
         return self.authorization.everything(identity, self.tenant_of(identity))
 
+    def kafka_reachable(self) -> bool | None:
+        """Return whether Kafka takes events; None if none are accepted."""
+        writes = self.serve.intake or self.serve.declare
+        return self.sink.problem() is None if writes and self.sink is not None else None
+
     def page(self, limit: int | None) -> int:
         """Page size for a request: its limit or the default, at most `serve.page_max_items`."""
         return min(self.serve.page_default_items if limit is None else limit, self.serve.page_max_items)

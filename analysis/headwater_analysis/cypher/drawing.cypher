@@ -20,6 +20,11 @@ CALL (d) {
 }
 RETURN node, total, columns
 
+// consumers: Declared consumers of datasets
+UNWIND $given.nodes AS node
+MATCH (c:HwConsumer)-[:CONSUMES]->(d:HwDataset) WHERE id(d) = node AND c.tenant = $given.tenant
+RETURN node, collect(DISTINCT c.key) AS consumers
+
 // datasets: Datasets as they are drawn
 UNWIND $given.nodes AS node
 MATCH (n:HwDataset) WHERE id(n) = node
@@ -37,3 +42,27 @@ RETURN id(a) AS source, id(b) AS target, id(f) AS edge, f.job AS job, f.first_se
   coalesce(f.observed, false) AS observed, coalesce(f.declared, false) AS declared,
   coalesce(f.possible, false) AS possible
 ORDER BY a.key, b.key, f.job
+
+// used_by_consumers: Datasets that declared consumers read, with the number of these
+MATCH (c:HwConsumer)
+USING INDEX SEEK c:HwConsumer(key)
+WHERE c.key > '' AND c.tenant = $given.tenant
+MATCH (c)-[:CONSUMES]->(d:HwDataset)
+WITH d, count(DISTINCT c) AS uses
+RETURN collect([id(d), uses, d.key]) AS used
+
+// used_by_datasets: Datasets from which hops begin, with the number of these, among the first hops by key, which is a hash: a random sample
+MATCH (a)-[f:FEEDS]->()
+USING INDEX f:FEEDS(key)
+WHERE f.key > '' AND a.tenant = $given.tenant
+WITH a, f ORDER BY f.key LIMIT $given.most
+WITH collect(a) AS begins
+WITH begins, size(begins) AS looked_at
+CALL (begins) {
+  UNWIND begins AS a
+  WITH a, count(*) AS hops
+  UNWIND CASE WHEN a:HwDataset THEN [a] ELSE [(d:HwDataset)-[:GOES_INTO]->(a) | d] END AS d
+  WITH d, sum(hops) AS uses
+  RETURN collect([id(d), uses, d.key]) AS used
+}
+RETURN used, looked_at

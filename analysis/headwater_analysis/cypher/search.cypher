@@ -2,6 +2,7 @@
 CALL db.index.fulltext.queryNodes('headwater_alias_words', $given.query, {limit: $given.looked_at}) YIELD node AS a, score
 WHERE a.tenant = $given.tenant
 MATCH (a)<-[:KNOWN_AS]-(n:HwDataset) WHERE $given.namespace IS NULL OR n.namespace = $given.namespace
+  AND ($given.types IS NULL OR toUpper(n.type) IN $given.types)
 WITH n, max(score) AS score, collect(a.name) AS aliases
 RETURN id(n) AS id, score, n {.key, .namespace, .name, .owners, .tags, .tag_values, .tag_fields, .title, .type, .symlinks, .symlink_types, .dropped, aliases: aliases} AS properties
 ORDER BY score DESC, n.key LIMIT $given.limit
@@ -10,15 +11,16 @@ ORDER BY score DESC, n.key LIMIT $given.limit
 CALL db.index.fulltext.queryNodes('headwater_column_words', $given.query, {limit: $given.looked_at}) YIELD node AS n, score
 MATCH (d:HwDataset)-[r:HAS_COLUMN]->(n)
 WHERE n.tenant = $given.tenant AND ($given.namespace IS NULL OR d.namespace = $given.namespace)
+  AND ($given.types IS NULL OR toUpper(d.type) IN $given.types)
 RETURN id(n) AS id, score, n {.key, .name, .data_type, left: r.last_seen IS NOT NULL} AS properties,
-  d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .owners, .tags, .tag_values, .tag_fields, .dropped} AS dataset
+  d {.key, .namespace, .name, .title, .type, .symlinks, .symlink_types, .owners, .tags, .tag_values, .tag_fields, .dropped} AS dataset
 ORDER BY score DESC, n.key LIMIT $given.limit
 
 // columns_of: Columns of some datasets that have for each of some words one that begins with it
 MATCH (d:HwDataset)-[r:HAS_COLUMN]->(n:HwColumn)
 WHERE d.key IN $given.keys AND d.tenant = $given.tenant AND all(word IN $given.words WHERE ' ' + n._words CONTAINS ' ' + word)
 RETURN id(n) AS id, 0.0 AS score, n {.key, .name, .data_type, left: r.last_seen IS NOT NULL} AS properties,
-  d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .owners, .tags, .tag_values, .tag_fields, .dropped} AS dataset
+  d {.key, .namespace, .name, .title, .type, .symlinks, .symlink_types, .owners, .tags, .tag_values, .tag_fields, .dropped} AS dataset
 ORDER BY n.key LIMIT $given.limit
 
 // consumers: Consumers that are declared now, by key and name
@@ -30,46 +32,57 @@ RETURN c.key AS key, c.name AS name ORDER BY c.key LIMIT $given.limit
 // datasets: Datasets by words, best first
 CALL db.index.fulltext.queryNodes('headwater_dataset_words', $given.query, {limit: $given.looked_at}) YIELD node AS n, score
 WHERE n.tenant = $given.tenant AND ($given.namespace IS NULL OR n.namespace = $given.namespace)
+  AND ($given.types IS NULL OR toUpper(n.type) IN $given.types)
 RETURN id(n) AS id, score, n {.key, .namespace, .name, .owners, .tags, .tag_values, .tag_fields, .title, .type, .symlinks, .symlink_types, .dropped} AS properties
 ORDER BY score DESC, n.key LIMIT $given.limit
 
-// declared_columns: Columns for which one of some tags is declared, with their datasets
+// declared_columns: Columns for which one of some tags, or for which or whose dataset a sensitivity, is declared, with their datasets
 MATCH (x:HwDeclaration)
 USING INDEX SEEK x:HwDeclaration(key)
 WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type = 'dataset'
-MATCH (x)-[t:DECLARES]->(n:HwColumn)
-WHERE any(i IN range(0, size(coalesce(t.tags, [])) - 1) WHERE [t.tags[i], t.tag_values[i]] IN $given.tags)
+CALL (x) {
+  MATCH (x)-[t:DECLARES]->(n:HwColumn)
+  WHERE t.sensitivity = $given.sensitivity OR any(i IN range(0, size(coalesce(t.tags, [])) - 1) WHERE [t.tags[i], t.tag_values[i]] IN $given.tags)
+  RETURN n
+ UNION
+  WITH x WHERE x.sensitivity = $given.sensitivity
+  MATCH (x)-[:DECLARES]->(:HwDataset)-[:HAS_COLUMN]->(n:HwColumn)
+  RETURN n
+}
 MATCH (d:HwDataset)-[r:HAS_COLUMN]->(n)
 WHERE $given.namespace IS NULL OR d.namespace = $given.namespace
+  AND ($given.types IS NULL OR toUpper(d.type) IN $given.types)
 WITH DISTINCT n, r, d
 RETURN id(n) AS id, 0.0 AS score, n {.key, .name, .data_type, left: r.last_seen IS NOT NULL} AS properties,
-  d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .owners, .tags, .tag_values, .tag_fields, .dropped} AS dataset
+  d {.key, .namespace, .name, .title, .type, .symlinks, .symlink_types, .owners, .tags, .tag_values, .tag_fields, .dropped} AS dataset
 ORDER BY n.key LIMIT $given.limit
 
-// declared_datasets: Datasets for which one of some owners, or one of some tags, is declared
+// declared_datasets: Datasets for which one of some owners, or one of some tags, or a sensitivity, is declared
 MATCH (x:HwDeclaration)
 USING INDEX SEEK x:HwDeclaration(key)
 WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type = 'dataset'
 MATCH (x)-[r:DECLARES]->(m)
-WHERE any(owner IN x.owners WHERE owner IN $given.owners)
+WHERE any(owner IN x.owners WHERE owner IN $given.owners) OR x.sensitivity = $given.sensitivity OR r.sensitivity = $given.sensitivity
   OR any(n IN range(0, size(coalesce(x.tags, [])) - 1) WHERE [x.tags[n], x.tag_values[n]] IN $given.tags)
   OR any(n IN range(0, size(coalesce(r.tags, [])) - 1) WHERE [r.tags[n], r.tag_values[n]] IN $given.tags)
 MATCH (x)-[:DECLARES]->(n:HwDataset)
 WHERE $given.namespace IS NULL OR n.namespace = $given.namespace
+  AND ($given.types IS NULL OR toUpper(n.type) IN $given.types)
 WITH DISTINCT n
 RETURN id(n) AS id, 0.0 AS score, n {.key, .namespace, .name, .owners, .tags, .tag_values, .tag_fields, .title, .type, .symlinks, .symlink_types, .dropped} AS properties
 ORDER BY n.key LIMIT $given.limit
 
-// declared_jobs: Jobs for which one of some owners, or one of some tags, is declared
+// declared_jobs: Jobs for which one of some owners, or one of some tags, or a sensitivity, is declared
 MATCH (x:HwDeclaration)
 USING INDEX SEEK x:HwDeclaration(key)
 WHERE x.key > '' AND x.tenant = $given.tenant AND x.current = true AND x.subject_type = 'job'
 MATCH (x)-[r:DECLARES]->(m)
-WHERE any(owner IN x.owners WHERE owner IN $given.owners)
+WHERE any(owner IN x.owners WHERE owner IN $given.owners) OR x.sensitivity = $given.sensitivity OR r.sensitivity = $given.sensitivity
   OR any(n IN range(0, size(coalesce(x.tags, [])) - 1) WHERE [x.tags[n], x.tag_values[n]] IN $given.tags)
   OR any(n IN range(0, size(coalesce(r.tags, [])) - 1) WHERE [r.tags[n], r.tag_values[n]] IN $given.tags)
 MATCH (x)-[:DECLARES]->(n:HwJob)
 WHERE $given.namespace IS NULL OR n.namespace = $given.namespace
+  AND ($given.types IS NULL OR toUpper(n.processing_type) IN $given.types)
 WITH DISTINCT n
 RETURN id(n) AS id, 0.0 AS score, n {.key, .namespace, .name, .owners, .tags, .tag_values, .tag_fields, type: n.processing_type} AS properties
 ORDER BY n.key LIMIT $given.limit
@@ -93,5 +106,14 @@ RETURN DISTINCT tags[n] AS key, tag_values[n] AS value
 // jobs: Jobs by words, best first
 CALL db.index.fulltext.queryNodes('headwater_job_words', $given.query, {limit: $given.looked_at}) YIELD node AS n, score
 WHERE n.tenant = $given.tenant AND ($given.namespace IS NULL OR n.namespace = $given.namespace)
+  AND ($given.types IS NULL OR toUpper(n.processing_type) IN $given.types)
 RETURN id(n) AS id, score, n {.key, .namespace, .name, .owners, .tags, .tag_values, .tag_fields, type: n.processing_type} AS properties
 ORDER BY score DESC, n.key LIMIT $given.limit
+
+// uses: Number of datasets that each of these feeds
+UNWIND $given.nodes AS node
+MATCH (n:HwDataset) WHERE id(n) = node
+RETURN node, COUNT {
+  MATCH (n)-[:GOES_INTO*0..1]->()-[:FEEDS]->(m:HwDataset) WHERE m <> n
+  RETURN DISTINCT m
+} AS uses

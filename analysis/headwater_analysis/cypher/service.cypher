@@ -1,3 +1,8 @@
+// counts: Number of datasets and of jobs
+CALL () { MATCH (d:HwDataset) WHERE d.tenant = $given.tenant RETURN count(d) AS datasets }
+CALL () { MATCH (j:HwJob) WHERE j.tenant = $given.tenant RETURN count(j) AS jobs }
+RETURN datasets, jobs
+
 // graph: Version of the graph's model; whether it has several names, declarations, declared consumers; the consumers' progress
 OPTIONAL MATCH (v:HeadwaterGraph {id: 1})
 CALL () { MATCH (a:HwAlias) RETURN count(a) AS aliases }

@@ -7,7 +7,7 @@ CALL (state) {
   RETURN r ORDER BY r.state DESC, r.last_seen DESC LIMIT $given.most
 }
 MATCH (r)-[:PRODUCED]->(d:HwDataset) WHERE id(d) IN $given.nodes
-RETURN DISTINCT id(d) AS node, r {.key, .run_id, state: coalesce(r.inferred_state, r.state),
+RETURN DISTINCT id(d) AS node, r {.run_id, .key, state: coalesce(r.inferred_state, r.state),
   ended_at: [t IN [coalesce(r.ended_at, r.inferred_ended_at)] | t.epochMillis * 1000 + t.microsecond % 1000][0],
   last_seen: r.last_seen.epochMillis * 1000 + r.last_seen.microsecond % 1000} AS run
 
@@ -25,24 +25,25 @@ CALL (d) {
   }
   RETURN r
  UNION
-  MATCH (d)<-[w:WRITES]-(j:HwJob) WHERE w.last_seen IS NOT NULL
-  WITH d, j, w ORDER BY w.last_seen DESC, j.key LIMIT $given.writers
-  CALL (d, j, w) {
+  MATCH (d)<-[w:WRITES]-(j:HwJob)
+  WITH d, j, w ORDER BY w.last_seen IS NULL, w.last_seen DESC, j.key LIMIT $given.writers
+  WITH d, j, COLLECT {
     UNWIND $given.states AS state
     MATCH (r:HwRun)
     USING INDEX SEEK r:HwRun(state, last_seen)
-    WHERE r.state = state AND r.last_seen = w.last_seen
-    WITH d, j, r WHERE EXISTS { (r)-[:OF]->(j) } AND EXISTS { (r)-[:PRODUCED]->(d) }
+    WHERE r.state = state AND r.last_seen = w.last_seen AND EXISTS { (r)-[:OF]->(j) } AND EXISTS { (r)-[:PRODUCED]->(d) }
     RETURN r ORDER BY r.key DESC LIMIT 1
+  } AS timed
+  CALL (d, j, timed) {
+    UNWIND timed AS r
+    RETURN r
+   UNION
+    WITH d, j, timed WHERE size(timed) = 0 AND COUNT { (j)<-[:OF]-(:HwRun) } <= $given.few
+    MATCH (j)<-[:OF]-(r:HwRun)-[:PRODUCED]->(d)
+    RETURN r ORDER BY r.last_seen DESC, r.key DESC LIMIT 1
   }
   RETURN r
- UNION
-  MATCH (d)<-[w:WRITES]-(j:HwJob)
-  WITH d, j ORDER BY w.last_seen DESC, j.key LIMIT $given.writers
-  WHERE COUNT { (j)<-[:OF]-(:HwRun) } <= $given.few
-  MATCH (j)<-[:OF]-(r:HwRun)-[:PRODUCED]->(d)
-  RETURN r ORDER BY r.last_seen DESC, r.key DESC LIMIT 1
 }
-RETURN node, r {.key, .run_id, state: coalesce(r.inferred_state, r.state),
+RETURN node, r {.run_id, .key, state: coalesce(r.inferred_state, r.state),
   ended_at: [t IN [coalesce(r.ended_at, r.inferred_ended_at)] | t.epochMillis * 1000 + t.microsecond % 1000][0],
   last_seen: r.last_seen.epochMillis * 1000 + r.last_seen.microsecond % 1000} AS run

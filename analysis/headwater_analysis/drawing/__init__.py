@@ -3,8 +3,8 @@
 drawing     the answer: nodes, edges, metadata
 draw        the question
 chosen      which datasets are drawn, where there are more than fit
-labels      chosen      which datasets are drawn, where there are more than fit
-labels of datasets
+labels      labels of datasets
+most_used   datasets that most others are made from
 neighbours  pages of the direct neighbours of a dataset
 """
 
@@ -19,6 +19,7 @@ from headwater_analysis.drawing.drawing import (
     DrawnNode,
     Reach,
 )
+from headwater_analysis.drawing.most_used import MostUsed, UsedDataset, most_used
 from headwater_analysis.drawing.neighbours import (
     Neighbour,
     NeighbourFacets,
@@ -35,13 +36,16 @@ __all__ = [
     "DrawnColumn",
     "DrawnEdge",
     "DrawnNode",
+    "MostUsed",
     "Neighbour",
     "NeighbourFacets",
     "NeighbourFilters",
     "NeighbourPage",
     "Opened",
     "Reach",
+    "UsedDataset",
     "draw",
     "keys_around",
+    "most_used",
     "neighbours",
 ]

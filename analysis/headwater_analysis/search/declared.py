@@ -30,14 +30,19 @@ def declared_rows(
     is_tag: Callable[[str, str], bool] | None,
     namespace: str | None,
     limit: int,
+    types: Sequence[str] = (),
+    sensitivity: str | None = None,
 ) -> list[Row]:
-    """Assets of a kind for which a set declares such an owner or such a tag, in order of key. Their scores are 0.
+    """Assets of a kind for which a set declares such an owner, tag or sensitivity, in order of key. Their scores are 0.
 
     Args:
         kind: kind of asset; columns are found only by tags.
         is_owner: filter of owners; None: any.
         is_tag: filter of tags, by key and value ('' for none); None: any.
         namespace: namespace of the dataset or job; None: any.
+        types: types of the dataset or job, in capitals; none: any.
+        sensitivity: sensitivity of the asset, or of a column of the dataset, or of the column's dataset; None: by
+            owners and tags alone.
     """
     if not tx.declarations:
         return []
@@ -47,9 +52,10 @@ def declared_rows(
         for row in (tx.rows("search/declared_tags") if is_tag else ())
         if is_tag and is_tag(row["key"], row["value"])
     ]
-    if not owners and not tags:
+    if not owners and not tags and sensitivity is None:
         return []
-    given: dict[str, Any] = {"tags": tags, "namespace": namespace, "limit": limit}
+    given: dict[str, Any] = {"tags": tags, "namespace": namespace, "limit": limit, "sensitivity": sensitivity}
+    given["types"] = list(types) or None
     if kind is not AssetKind.COLUMN:
         given["owners"] = owners
     return rows_of(kind, tx.rows(_STATEMENTS[kind], **given))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,6 +29,9 @@ class Row:
         tags: key, value ('' for none) and field ('' for the whole); for a column, its dataset's tags.
         gone: whether the dataset was dropped, or the column isn't in the current schema.
         sensitivity: declared sensitivity (`with_declared`).
+        type: type of the dataset or job; for a column, its dataset's.
+        labelled: whether its owners or tags have the words of the text.
+        uses: number of datasets that it feeds (`with_uses`).
     """
 
     id: int
@@ -39,10 +42,20 @@ class Row:
     tags: tuple[tuple[str, str, str], ...]
     gone: bool
     sensitivity: str | None = None
+    type: str | None = None
+    labelled: bool = False
+    uses: int = 0
 
 
 def read_rows(
-    tx: Transaction, kind: AssetKind, query: str, *, looked_at: int, limit: int, namespace: str | None = None
+    tx: Transaction,
+    kind: AssetKind,
+    query: str,
+    *,
+    looked_at: int,
+    limit: int,
+    namespace: str | None = None,
+    types: Sequence[str] = (),
 ) -> list[Row]:
     """Read rows of the index for a query.
 
@@ -51,8 +64,10 @@ def read_rows(
         looked_at: most nodes to take from the index.
         limit: maximum number of rows in the namespace to return.
         namespace: namespace of the dataset or job; None: any.
+        types: types of the dataset or job, in capitals; none: any.
     """
-    found = tx.rows(_STATEMENTS[kind], query=query, looked_at=looked_at, limit=limit, namespace=namespace)
+    given = {"namespace": namespace, "types": list(types) or None}
+    found = tx.rows(_STATEMENTS[kind], query=query, looked_at=looked_at, limit=limit, **given)
     return rows_of(kind, found)
 
 
@@ -61,11 +76,27 @@ def rows_of(kind: AssetKind, records: Iterable[Mapping[str, Any]]) -> list[Row]:
     return [_row(kind, record) for record in records]
 
 
-def read_aliases(tx: Transaction, query: str, *, looked_at: int, limit: int, namespace: str | None = None) -> list[Row]:
+def read_aliases(
+    tx: Transaction,
+    query: str,
+    *,
+    looked_at: int,
+    limit: int,
+    namespace: str | None = None,
+    types: Sequence[str] = (),
+) -> list[Row]:
     """Datasets by their other names, which are in the rows' `names`; for the arguments see `read_rows`."""
-    found = tx.rows("search/aliases", query=query, looked_at=looked_at, limit=limit, namespace=namespace)
+    given = {"namespace": namespace, "types": list(types) or None}
+    found = tx.rows("search/aliases", query=query, looked_at=looked_at, limit=limit, **given)
     rows = ((_row(AssetKind.DATASET, record), record["properties"]["aliases"]) for record in found)
     return [replace(row, names=(*row.names, *aliases)) for row, aliases in rows]
+
+
+def with_uses(tx: Transaction, rows: Sequence[Row]) -> list[Row]:
+    """Add the number of datasets that each dataset feeds, by its own name, to the rows."""
+    nodes = [row.id for row in rows if row.asset.kind is AssetKind.DATASET]
+    found = {row["node"]: row["uses"] for row in (tx.rows("search/uses", nodes=nodes) if len(rows) > 1 else ())}
+    return [replace(row, uses=found[row.id]) if found.get(row.id) else row for row in rows]
 
 
 def columns_of(tx: Transaction, datasets: list[str], words: list[str], *, limit: int) -> list[Row]:
@@ -84,4 +115,5 @@ def _row(kind: AssetKind, record: Mapping[str, Any]) -> Row:
         asset, names, gone = dataset_asset(own), (own["name"], own["title"] or own["name"]), bool(own["dropped"])
     else:
         asset, names, gone = job_asset({**own, "processing_type": own["type"]}), (own["name"],), False
-    return Row(record["id"], asset, record["score"], names, tuple(owner["owners"] or ()), tuple(tags), gone)
+    owners = tuple(owner["owners"] or ())
+    return Row(record["id"], asset, record["score"], names, owners, tuple(tags), gone, type=owner["type"])

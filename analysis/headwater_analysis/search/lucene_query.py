@@ -68,6 +68,12 @@ def has_words(field: str, text: str) -> str:
     return " ".join(f"+{field}:{word}" for word in asked if word)
 
 
+def labelled(tenant: str, text: str, *narrowed: str) -> str | None:
+    """Query for nodes whose owners, or whose tags, have all words of the text; None for a text without words."""
+    owners, tags = (has_words(field, text) for field in ("_owner_words", "_tag_words"))
+    return _of_tenant(tenant, f"+(({owners}) ({tags}))", *narrowed) if owners else None
+
+
 def _of_tenant(tenant: str, *clauses: str) -> str:
     return " ".join([f"+_words:{tenant_mark(tenant)}^0", *filter(None, clauses)])
 

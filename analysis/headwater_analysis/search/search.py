@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
+from typing import Any
 
 from headwater_analysis import paging
 from headwater_analysis.assets import Asset, AssetKind
-from headwater_analysis.errors import QuestionError
+from headwater_analysis.errors import NotPreparedError, QuestionError
 from headwater_analysis.identity import Identities
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.search import lucene_query
 from headwater_analysis.search.consumers import FoundConsumer, consumers_called
 from headwater_analysis.search.declared import declared_rows, with_declared
-from headwater_analysis.search.found_rows import Row, columns_of, read_aliases, read_rows
+from headwater_analysis.search.facets import SearchFacets, facets_of_hits
+from headwater_analysis.search.found_rows import Row, columns_of, read_aliases, read_rows, with_uses
 from headwater_graph.words import words
+from headwater_schemas.events import Sensitivity
 
 MOST_HITS = 1_000
 """Maximum number of hits of one kind to rank; if there are more, the answer is `truncated`."""
@@ -35,6 +39,8 @@ class Match(StrEnum):
     """The names have all words of the text."""
     BEGINNINGS = "BEGINNINGS"
     """The names have words that begin with those of the text."""
+    OWNER_OR_TAG = "OWNER_OR_TAG"
+    """The owners, or the tags, of the dataset or job have all words of the text."""
     ALIKE = "ALIKE"
     """The names have words like the text's, with one or two wrong letters."""
     FILTERS = "FILTERS"
@@ -80,7 +86,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchPage:
-    """Hits, the best first: by match, datasets before jobs before columns, then in the index's order.
+    """Hits, the best first.
+
+    Whole names come first, then names that begin with the text, then by match. Among equal ones datasets come before
+    jobs before columns, then datasets that feed the most datasets, then in the index's order.
 
     Attributes:
         items: hits of this page.
@@ -88,7 +97,8 @@ class SearchPage:
         truncated: whether there are more than were counted.
         next_cursor: cursor of the next page; None on the last page.
         consumers: declared consumers by words of their names, by owner and tag; at most 20, only on the first page, and
-            none if the question names kinds, a column or a namespace. They aren't in `total`.
+            none if the question names kinds, types, a sensitivity, a column or a namespace. They aren't in `total`.
+        facets: number of counted hits by type, namespace, owner, tag, sensitivity and kind; None if not asked for.
     """
 
     items: tuple[Hit, ...]
@@ -96,6 +106,7 @@ class SearchPage:
     truncated: bool
     next_cursor: str | None
     consumers: tuple[FoundConsumer, ...] = ()
+    facets: SearchFacets | None = None
 
 
 def search(
@@ -107,25 +118,31 @@ def search(
     tag: str | None = None,
     column: str | None = None,
     namespace: str | None = None,
+    types: Sequence[str] = (),
+    sensitivity: Sensitivity | None = None,
     fuzzy: bool = False,
+    facets: bool = False,
     limit: int = 20,
     cursor: str | None = None,
 ) -> SearchPage:
     """Search assets by words of their names; words of the text match beginnings: `fli dep` finds `flights.departed`.
 
-    A single letter is a word, not a prefix.
+    A single letter is a word, not a prefix. Datasets and jobs are found by whole words of an owner or of a tag, too.
 
     If this finds nothing, or with `fuzzy`, words with one or two wrong letters match, too.
 
     Args:
         text: words of names, or a whole name; upper and lower case are alike. Without a text, all that pass the
             filters.
-        kinds: kinds of assets; by default all, without a text datasets and jobs.
+        kinds: kinds of assets; by default all, without a text, or with types, datasets and jobs.
         owner: words that the owner's name must all have: `flights` finds assets of `team:flights`.
         tag: words of a tag's key or value; or `key=value`, which must match except for capitals.
         column: words of a column: the hits are columns, and `text` is of their datasets.
         namespace: exact namespace of the dataset or job.
+        types: types of datasets (TOPIC, TABLE …) or jobs (STREAMING, BATCH), in any case; a column has its dataset's.
+        sensitivity: declared sensitivity: for a dataset the greatest of its own and its columns'.
         fuzzy: whether to include words with one or two wrong letters even if there are exact hits.
+        facets: whether to count the hits by type, namespace, owner, tag, sensitivity and kind.
         limit: maximum number of hits on a page.
         cursor: `next_cursor` of the page before.
 
@@ -134,12 +151,14 @@ def search(
     """
     if column is not None and kinds is not None and set(kinds) != {AssetKind.COLUMN}:
         raise QuestionError("With a column the hits are columns: leave the kind out.", field="kind")
-    with_consumers = kinds is None and column is None and namespace is None and cursor is None
+    filters = _Filters(owner, tag, namespace, tuple(each.upper() for each in types), sensitivity)
+    narrowed = bool(filters.types) or sensitivity is not None
+    with_consumers = kinds is None and column is None and namespace is None and cursor is None and not narrowed
     if kinds is None:
-        kinds = (AssetKind.COLUMN,) if column is not None else _KINDS if text else _KINDS[:2]
-    filters = _Filters(owner, tag, namespace)
+        kinds = (AssetKind.COLUMN,) if column is not None else _KINDS if text and not filters.types else _KINDS[:2]
     wanted = tuple(kind for kind in _KINDS if kind in kinds)
-    asked = ("search", reader.tenant, text, wanted, filters, column, fuzzy)
+    more = (filters.types, sensitivity) if narrowed else ()
+    asked = ("search", reader.tenant, text, wanted, filters, column, fuzzy, *more)
     start = paging.decode_start(cursor, question=asked)
 
     after = start + limit
@@ -148,22 +167,27 @@ def search(
         if column is not None:
             hits, truncated = _columns(tx, column, text, filters, fuzzy=fuzzy)
         else:
-            hits, truncated = _hits(partial(_read, tx, text=text, filters=filters), wanted, text, fuzzy=fuzzy)
+            hits, truncated = _hits(tx, partial(_read, tx, text=text, filters=filters), wanted, text, fuzzy=fuzzy)
             if not hits and text.count(".") > 1:
                 # The first part may be a session's name of the catalog: `lake.db.table` is `db.table` if a catalog has
                 # that.
                 rest = text.partition(".")[2]
-                hits, truncated = _hits(partial(_read, tx, text=rest, filters=filters), wanted, rest, fuzzy=fuzzy)
-        shown = with_declared(tx, [row for row, _ in hits[start:after]])
+                hits, truncated = _hits(tx, partial(_read, tx, text=rest, filters=filters), wanted, rest, fuzzy=fuzzy)
+        rows = with_declared(tx, [row for row, _ in (hits if facets else hits[start:after])])
+        shown = rows[start:after] if facets else rows
         return SearchPage(
             items=tuple(_hit(row, match) for row, (_, match) in zip(shown, hits[start:after], strict=True)),
             total=len(hits),
             truncated=truncated,
             next_cursor=paging.encode((after,), question=asked) if after < len(hits) else None,
             consumers=filters.consumers(tx, text) if with_consumers else (),
+            facets=facets_of_hits(rows) if facets else None,
         )
 
-    return reader.read(question)
+    try:
+        return reader.read(question)
+    except NotPreparedError:
+        return SearchPage((), 0, truncated=False, next_cursor=None, facets=facets_of_hits(()) if facets else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +195,14 @@ class _Filters:
     owner: str | None
     tag: str | None
     namespace: str | None
+    # Part of a question's cursor only where given (`search`), so that other questions keep theirs.
+    types: tuple[str, ...] = field(default=(), repr=False)
+    sensitivity: Sensitivity | None = field(default=None, repr=False)
+
+    @property
+    def any_label(self) -> bool:
+        """True if rows have to be compared with declared owners, tags or sensitivities."""
+        return self.owner is not None or self.tag is not None or self.sensitivity is not None
 
     def clauses(self) -> list[str]:
         """Clauses on datasets' and jobs' own fields in the index."""
@@ -185,12 +217,33 @@ class _Filters:
         """Check conditions that the index can't: values of tags, and owners and tags of a column's dataset."""
         if self.owner is not None and not _has_words(row.owners, self.owner):
             return False
+        if self.sensitivity is not None and row.sensitivity != self.sensitivity:
+            return False
         return self.tag is None or any(_is_tag(self.tag, key, value) for key, value, _ in _tags(row))
 
     def declared(self, tx: Transaction, kind: AssetKind) -> list[Row]:
-        """Assets for which a set declares the owner or the tag, with any name."""
+        """Assets for which a set declares the owner, the tag or the sensitivity, with any name."""
         return declared_rows(
-            tx, kind, is_owner=self._is_owner(), is_tag=self._is_tag(), namespace=self.namespace, limit=_LOOKED_AT
+            tx,
+            kind,
+            is_owner=self._is_owner(),
+            is_tag=self._is_tag(),
+            namespace=self.namespace,
+            limit=_LOOKED_AT,
+            types=self.types,
+            sensitivity=self.sensitivity,
+        )
+
+    def declared_as(self, tx: Transaction, kind: AssetKind, text: str) -> list[Row]:
+        """Assets for which a set declares an owner or a tag with all words of a text."""
+        return declared_rows(
+            tx,
+            kind,
+            is_owner=lambda name: _has_words((name,), text),
+            is_tag=lambda key, value: _has_words((key, value), text),
+            namespace=self.namespace,
+            limit=_LOOKED_AT,
+            types=self.types,
         )
 
     def consumers(self, tx: Transaction, text: str) -> tuple[FoundConsumer, ...]:
@@ -207,6 +260,7 @@ class _Filters:
 
 
 def _hits(
+    tx: Transaction,
     read: Callable[[AssetKind, Callable[..., str | None]], list[Row]],
     kinds: Sequence[AssetKind],
     text: str,
@@ -219,33 +273,65 @@ def _hits(
     for asking in ways if text else [lucene_query.beginnings]:
         found = {kind: read(kind, asking) for kind in kinds}
         if any(found.values()):
-            ranked = [(row, _match(row, text)) for rows in found.values() for row in rows]
-            ranked.sort(key=lambda hit: _rank(*hit))
+            ranked = [(row, _match(row, text)) for rows in found.values() for row in with_uses(tx, rows)]
+            ranked.sort(key=lambda hit: _rank(hit[0], hit[1], text))
             return ranked, any(len(rows) >= MOST_HITS for rows in found.values())
     return [], False
 
 
 def _read(
-    tx: Transaction, kind: AssetKind, asking: Callable[..., str | None], text: str, filters: _Filters
+    tx: Transaction,
+    kind: AssetKind,
+    asking: Callable[..., str | None],
+    text: str,
+    filters: _Filters,
+    *,
+    labels: bool = True,
 ) -> list[Row]:
+    """Rows that the index finds for a text: by words of names, then, with `labels`, of owners and tags."""
     # Columns have no owners and tags in the index: those of their datasets are compared afterwards.
     clauses = [] if kind is AssetKind.COLUMN else filters.clauses()
     asked = asking(tx.tenant, text, *clauses)
     if asked is None:
         return []
-    rows = read_rows(tx, kind, asked, looked_at=_LOOKED_AT, limit=MOST_HITS, namespace=filters.namespace)
+    given: dict[str, Any] = {"looked_at": _LOOKED_AT, "limit": MOST_HITS}
+    given |= {"namespace": filters.namespace, "types": filters.types}
+    rows = read_rows(tx, kind, asked, **given)
     if kind is AssetKind.DATASET and not clauses and text and Identities.of(tx).any:
         rows = _with_aliases(tx, rows, asked, filters)
-    if filters.owner is None and filters.tag is None:
-        return rows
-    found = {row.asset.key: row for row in filters.declared(tx, kind) if _match(row, text) is not Match.ALIKE}
-    found |= {row.asset.key: row for row in rows}
+    found = {row.asset.key: row for row in rows}
+    if labels and text and kind is not AssetKind.COLUMN:
+        of_labels = lucene_query.labelled(tx.tenant, text, *clauses)
+        by_label = read_rows(tx, kind, of_labels, **given) if of_labels else []
+        for row in _shown(tx, [*by_label, *filters.declared_as(tx, kind, text)]):
+            found[row.asset.key] = replace(found.get(row.asset.key, row), labelled=True)
+    if not filters.any_label:
+        return list(found.values())[:MOST_HITS]
+    for row in filters.declared(tx, kind):
+        if row.asset.key not in found and _match(row, text) is not Match.ALIKE:
+            found[row.asset.key] = row
     return [row for row in with_declared(tx, list(found.values())) if filters.admit(row)][:MOST_HITS]
+
+
+def _shown(tx: Transaction, rows: Sequence[Row]) -> list[Row]:
+    """Rows of datasets under the shown name of each; other rows as they are."""
+    if not rows or rows[0].asset.kind is not AssetKind.DATASET or not Identities.of(tx).any:
+        return list(rows)
+    identities = Identities.of(tx)
+    identities.look_at(row.asset.key for row in rows)
+    out = []
+    for row in rows:
+        key = identities.shown(row.asset.key)
+        named = identities.named(key)
+        same = key == row.asset.key or named is None
+        out.append(row if same or named is None else replace(row, id=named.id, asset=named.asset, gone=named.dropped))
+    return out
 
 
 def _with_aliases(tx: Transaction, rows: Sequence[Row], asked: str, filters: _Filters) -> list[Row]:
     """Datasets by their own and their other names, each once, under its shown name."""
-    named = read_aliases(tx, asked, looked_at=_LOOKED_AT, limit=MOST_HITS, namespace=filters.namespace)
+    given: dict[str, Any] = {"namespace": filters.namespace, "types": filters.types}
+    named = read_aliases(tx, asked, looked_at=_LOOKED_AT, limit=MOST_HITS, **given)
     identities, found = Identities.of(tx), dict[str, Row]()
     identities.look_at(row.asset.key for row in (*rows, *named))
     for row in (*rows, *named):
@@ -265,23 +351,25 @@ def _columns(
 ) -> tuple[list[tuple[Row, Match]], bool]:
     """Columns by their own words; with a text, only columns of the datasets that it finds."""
     if not text:
-        return _hits(lambda kind, asking: _read(tx, kind, asking, column, filters), _KINDS[2:], column, fuzzy=fuzzy)
+        return _hits(tx, lambda kind, asking: _read(tx, kind, asking, column, filters), _KINDS[2:], column, fuzzy=fuzzy)
+
+    of_datasets = _Filters(None, None, filters.namespace, filters.types)
 
     def read(kind: AssetKind, asking: Callable[..., str | None]) -> list[Row]:
-        return _read(tx, kind, asking, text, _Filters(None, None, filters.namespace))
+        return _read(tx, kind, asking, text, of_datasets, labels=False)
 
-    datasets, truncated = _hits(read, _KINDS[:1], text, fuzzy=fuzzy)
+    datasets, truncated = _hits(tx, read, _KINDS[:1], text, fuzzy=fuzzy)
     keys = [row.asset.key for row, _ in datasets]
     rows = [] if fuzzy or not words(column) else columns_of(tx, keys, words(column), limit=MOST_HITS)
     full = len(rows) >= MOST_HITS
     if not rows:
         of = {(row.asset.namespace, row.asset.name) for row, _ in datasets}
-        every = _read(tx, AssetKind.COLUMN, lucene_query.similar, column, _Filters(None, None, filters.namespace))
+        every = _read(tx, AssetKind.COLUMN, lucene_query.similar, column, of_datasets)
         full = len(every) >= MOST_HITS
         rows = [row for row in every if (row.asset.namespace, row.asset.name) in of]
-    if filters.owner is not None or filters.tag is not None:
+    if filters.any_label:
         rows = [row for row in with_declared(tx, rows) if filters.admit(row)]
-    hits = sorted(((row, _match(row, column)) for row in rows), key=lambda hit: _rank(*hit))
+    hits = sorted(((row, _match(row, column)) for row in rows), key=lambda hit: _rank(hit[0], hit[1], column))
     return hits, truncated or full
 
 
@@ -294,13 +382,33 @@ def _match(row: Row, text: str) -> Match:
     of_names = {word for name in (row.asset.namespace, *row.names) for word in words(name)}
     if of_text and of_names.issuperset(of_text):
         return Match.WORDS
-    return Match.BEGINNINGS if of_text and _begins(of_names, of_text) else Match.ALIKE
+    if of_text and _begins(of_names, of_text):
+        return Match.BEGINNINGS
+    return Match.OWNER_OR_TAG if row.labelled else Match.ALIKE
 
 
-def _rank(row: Row, match: Match) -> tuple[int, bool, int, float, str]:
+def _rank(row: Row, match: Match, text: str) -> tuple[int, bool, bool, int, int, float, str]:
     asset = row.asset
     score = 0.0 if match is Match.FILTERS else row.score
-    return (list(Match).index(match), row.gone, _KINDS.index(asset.kind), -score, asset.spelling)
+    first = match is Match.EXACT or (match in _BY_WORDS and _starts(row, text))
+    place = list(Match).index(match)
+    # Among names that begin with the text the others count, not whether its last word is whole.
+    place = place if match is Match.EXACT or not first else _AFTER_EXACT
+    return (place, not first, row.gone, _KINDS.index(asset.kind), -row.uses, -score, asset.spelling)
+
+
+_BY_WORDS = (Match.WORDS, Match.BEGINNINGS)
+_AFTER_EXACT = list(Match).index(Match.WORDS)
+
+
+def _starts(row: Row, text: str) -> bool:
+    """Tell whether a name, or its last part, begins with the text, in any case."""
+    begin = text.casefold()
+    parts = (part for name in row.names for part in (name, _LAST_PART.split(name)[-1]))
+    return any(part.casefold().startswith(begin) for part in parts)
+
+
+_LAST_PART = re.compile(r"[./]")
 
 
 def _begins(of_names: Sequence[str] | set[str], of_text: Sequence[str]) -> bool:

@@ -15,6 +15,7 @@ from headwater.show.names import asset_text
 from headwater.show.pages import counted
 from headwater_analysis.assets import AssetKind
 from headwater_analysis.search import Hit, SearchPage, search
+from headwater_schemas.events import Sensitivity
 
 
 @graph_command(page=20)
@@ -32,6 +33,13 @@ def command(
         str | None, typer.Option("--column", "-c", help="Only columns with this name, of datasets that TEXT finds.")
     ] = None,
     namespace: Annotated[str | None, typer.Option(help="Only in this namespace.")] = None,
+    type_: Annotated[
+        list[str] | None,
+        typer.Option("--type", help="Only of this type: TOPIC, TABLE, BATCH. Repeatable.", show_default=False),
+    ] = None,
+    sensitivity: Annotated[
+        Sensitivity | None, typer.Option(case_sensitive=False, help="Only what is declared to be that sensitive.")
+    ] = None,
     fuzzy: Annotated[bool, typer.Option("--fuzzy", help="Match words with one or two wrong letters, too.")] = False,
 ) -> Shown:
     """Find datasets, jobs, columns and consumers by name, owner or tag. Words of TEXT may be beginnings: `fli dep`.
@@ -47,6 +55,8 @@ def command(
             tag=tag,
             column=column,
             namespace=namespace,
+            types=type_ or (),
+            sensitivity=sensitivity,
             fuzzy=fuzzy,
             limit=ask.limit,
             cursor=ask.cursor,
@@ -61,6 +71,8 @@ def command(
                 "tag": tag,
                 "column": column,
                 "namespace": namespace,
+                "type": type_,
+                "sensitivity": sensitivity,
                 "fuzzy": fuzzy,
                 "limit": ask.limit,
                 "cursor": ask.cursor,

@@ -22,8 +22,8 @@ log = logging.getLogger("headwater.serve")
 FILTERED = frozenset(
     {
         *("asset", "assets", "asset_upstream", "asset_downstream", "asset_runs", "asset_versions"),
-        *("column", "column_upstream", "column_downstream", "graph", "neighbours", "search"),
-        *("job", "jobs", "job_runs", "job_intervals", "consumer", "consumers", "named"),
+        *("column", "column_upstream", "column_downstream", "graph", "neighbours", "most_used", "search"),
+        *("job", "jobs", "job_runs", "job_intervals", "consumer", "consumers", "named", "status"),
         *("run", "runs", "open_runs", "run_inputs", "run_outputs", "run_intervals"),
         *("traces", "blast", "impact", "impact_analyze", "may_delete", "privacy", "diff"),
     }

@@ -92,7 +92,7 @@ TOOLS = (
         "Find datasets, jobs, columns and declared consumers by words of their names, by owner or tag, the best first. "
         "Begin here if you don't know an exact name. `truncated`: more match than `total` counts; add words.",
         (Target("search"),),
-        ("q", "kind", "owner", "tag", "column", "namespace", "fuzzy", "limit", "cursor"),
+        ("q", "kind", "owner", "tag", "column", "namespace", "type", "sensitivity", "fuzzy", "limit", "cursor"),
     ),
     Tool(
         "show",

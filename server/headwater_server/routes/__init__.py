@@ -17,6 +17,7 @@ from headwater_server.routes import (
     runs,
     search,
     service,
+    status,
     timeline,
     traces,
 )
@@ -39,5 +40,6 @@ ROUTERS = (
     intake.router,
     declarations.router,
     me.router,
+    status.router,
     *service.routers,
 )

@@ -11,11 +11,13 @@ from headwater_analysis.drawing import (
     MOST_NODES,
     ColumnScope,
     Drawing,
+    MostUsed,
     NeighbourFilters,
     NeighbourPage,
     Opened,
     Reach,
     draw,
+    most_used,
     neighbours,
 )
 from headwater_analysis.lineage import LineageDirection
@@ -122,3 +124,9 @@ def neighbours_of(
             reader, asset, direction, filters=filters, as_of=as_of, limit=ask.page(limit), cursor=cursor
         )
     )
+
+
+@router.get("/most-used", response_model=MostUsed, operation_id="most_used")
+def most_used_datasets(ask: Ask, limit: Limit = None) -> Response:
+    """Datasets that feed the most datasets and declared consumers in one hop: where to begin in an unknown estate."""
+    return ask(lambda reader: most_used(reader, limit=ask.page(limit)))

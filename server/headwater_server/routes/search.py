@@ -9,9 +9,10 @@ from starlette.responses import Response
 
 from headwater_analysis.assets import AssetKind
 from headwater_analysis.search import SearchPage, search
+from headwater_schemas.events import Sensitivity
 from headwater_server.asking import Ask, area
 from headwater_server.identity import Scope
-from headwater_server.parameters import LONGEST_NAME, AnyCase, Cursor, Limit
+from headwater_server.parameters import LONGEST_NAME, AnyCase, Cursor, Limit, Types
 
 router = area("search", needs=Scope.READ)
 
@@ -19,8 +20,8 @@ Text = Annotated[
     str,
     Query(
         max_length=LONGEST_NAME,
-        description="Words of names, each begun by one of these, in any case; or a whole name. Without, all that pass "
-        "the filters.",
+        description="Words of names, each begun by one of these, in any case; or a whole name; or words of an owner or "
+        "a tag. Without, all that pass the filters.",
     ),
 ]
 Kinds = Annotated[
@@ -40,7 +41,15 @@ def search_assets(
     tag: Annotated[Filter, Query(description="Words of a tag's key or value; or exactly `key=value`.")] = None,
     column: Annotated[Filter, Query(description="Words of a column: hits are columns, `q` is of datasets.")] = None,
     namespace: Annotated[Filter, Query(description="Of the dataset or job, exactly.")] = None,
+    type: Annotated[  # noqa: A002  the parameter's name
+        Types,
+        Query(max_length=100, description="Only datasets of these types, `TOPIC`, `TABLE` …, and jobs, `STREAMING` …"),
+    ] = [],  # noqa: B006  FastAPI copies it
+    sensitivity: Annotated[
+        Annotated[Sensitivity, AnyCase] | None, Query(description="Only what is declared to be that sensitive.")
+    ] = None,
     fuzzy: Annotated[bool, Query(description="Take words with a letter or two amiss, also beside better.")] = False,
+    facets: Annotated[bool, Query(description="Count the hits by type, namespace, owner, tag and others.")] = False,
     limit: Limit = None,
     cursor: Cursor = None,
 ) -> Response:
@@ -54,7 +63,10 @@ def search_assets(
             tag=tag,
             column=column,
             namespace=namespace,
+            types=type,
+            sensitivity=sensitivity,
             fuzzy=fuzzy,
+            facets=facets,
             limit=ask.page(limit),
             cursor=cursor,
         )

@@ -72,7 +72,7 @@ async def readyz(request: Request) -> Response:
     graph: Graph = request.app.state.graph
     reachable = await _probed(request)
     return JSONResponse(
-        {"ready": reachable, "graph_reachable": reachable, "kafka_reachable": _kafka_reachable(graph)},
+        {"ready": reachable, "graph_reachable": reachable, "kafka_reachable": graph.kafka_reachable()},
         status_code=200 if reachable else 503,
         headers=_NOT_KEPT,
     )
@@ -87,7 +87,7 @@ async def metrics(request: Request) -> Response:
     with move_on_after(_SCRAPE_SECONDS):
         reachable = await _probed(request)
     exposed.graph_up(up=reachable)
-    exposed.intake.kafka_up(up=bool(_kafka_reachable(graph)))
+    exposed.intake.kafka_up(up=bool(graph.kafka_reachable()))
     authentication: Authentication = request.app.state.authentication
     exposed.authentication.tokens_file_up(up=authentication.tokens is None or authentication.tokens.check())
     tls: ServerTls | None = request.app.state.tls
@@ -100,11 +100,6 @@ async def _probed(request: Request) -> bool:
     # Threads of its own: questions that keep all others busy don't make the server unready.
     probing: CapacityLimiter = request.app.state.probing
     return await to_thread.run_sync(_reachable, request.app.state.graph, limiter=probing, abandon_on_cancel=True)
-
-
-def _kafka_reachable(graph: Graph) -> bool | None:
-    writes = graph.serve.intake or graph.serve.declare
-    return graph.sink.problem() is None if writes and graph.sink is not None else None
 
 
 def _reachable(graph: Graph) -> bool:

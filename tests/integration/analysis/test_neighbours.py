@@ -1,4 +1,4 @@
-"""Pages of the direct neighbours of a dataset: their order, filters, facets and jobs."""
+"""Pages of the direct neighbours of a dataset, and the datasets with the most: order, filters, facets and jobs."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from headwater_analysis.counted_values import ValueCount, counted_values
-from headwater_analysis.drawing import Neighbour, NeighbourFilters, neighbours
+from headwater_analysis.drawing import Neighbour, NeighbourFilters, most_used, neighbours
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.lineage import LineageDirection
 from headwater_analysis.reader import Reader
+from headwater_analysis.resolve import resolve_dataset
 from headwater_schemas.events import DatasetEvent, DatasetRef, JobRef, Owner
+from support.analysis.declared_graph import declare
 from support.graph.estate import DAY, LOAD, ORDERS, OTHER, REPORT, Estate
-from support.graph.writing import hold
+from support.graph.writing import hold, store
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -98,3 +100,29 @@ def test_the_most_frequent_values_are_counted() -> None:
     counted = counted_values([*([f"v{n:02}"] for n in range(30)), ["v07", "v07", "v05"], []], with_none=True)
     assert counted[:3] == (ValueCount("v05", 2), ValueCount("v07", 2), ValueCount("v00", 1))
     assert (len(counted), counted[-1]) == (21, ValueCount(None, 1))
+
+
+def test_the_most_used(hub: Reader) -> None:
+    found = most_used(hub, limit=3)
+    assert [(each.asset.name, each.downstream_total, each.upstream_total) for each in found.items] == [
+        ("orders", 25, 1),
+        *sorted([("other", 1, 0), ("fct_11", 1, 1)], key=lambda each: key_of(hub, each[0])),
+    ]
+    assert found.total == 3
+    assert found.items[0].status.last_run is not None
+    assert most_used(hub, limit=1).items == found.items[:1]
+
+
+def test_declared_consumers_count(clean_database: Driver, reader: Reader) -> None:
+    estate = Estate(clean_database, reader)
+    estate.ran(LOAD, reads=[OTHER], writes=[ORDERS])
+    store(clean_database, estate.events)
+    declare(clean_database, "consumers: [{name: board, reads: [orders]}, {name: team, reads: [orders]}]")
+    assert [(each.asset.name, each.downstream_total, each.consumers_total) for each in most_used(reader).items] == [
+        ("orders", 0, 2),
+        ("other", 1, 0),
+    ]
+
+
+def key_of(reader: Reader, name: str) -> str:
+    return reader.read(lambda tx: resolve_dataset(tx, name)).asset.key

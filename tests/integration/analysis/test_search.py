@@ -9,20 +9,28 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from headwater_analysis.assets import Asset, AssetKind
+from headwater_analysis.counted_values import ValueCount
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.reader import Reader
 from headwater_analysis.search import Hit, Match, SearchPage, exact, nearest, search
 from headwater_graph.connection import Neo4jTarget
+from headwater_graph.schema import ensure_schema
 from headwater_graph.words import words
 from headwater_schemas.events import (
     DatasetEvent,
     DatasetRef,
+    DatasetUse,
     JobEvent,
     JobRef,
     LineageEvent,
     Owner,
+    ProcessingType,
+    RunEvent,
+    RunEventType,
+    RunRef,
     SchemaDefinition,
     SchemaField,
+    Sensitivity,
     Tag,
 )
 from headwater_schemas.events.build import lineage_event
@@ -247,6 +255,10 @@ def begins(word: str, asked: str) -> bool:
     return word == asked or (len(asked) > 1 and word.startswith(asked))
 
 
+def starts(hit: Hit, text: str) -> bool:
+    return hit.asset.name.casefold().startswith(text.casefold())
+
+
 VOCABULARY = ["order", "orders", "ordering", "flight", "delay", "daily", "customer", "report", "lake", "2013", "x"]
 
 
@@ -264,7 +276,7 @@ def test_like_a_naive_search_page_by_page(clean_database: Driver, reader: Reader
             continue
         joined = {name for name in names if len(asked) == 1 and begins("".join(words(name)), asked[0])}
         assert set(found(whole)) == expected | joined
-        ranks = [list(Match).index(hit.match) for hit in whole.items]
+        ranks = [0 if starts(hit, text) else 1 + list(Match).index(hit.match) for hit in whole.items]
         assert ranks == sorted(ranks)
         items: list[Hit] = []
         cursor = None
@@ -276,6 +288,118 @@ def test_like_a_naive_search_page_by_page(clean_database: Driver, reader: Reader
             if cursor is None:
                 break
         assert tuple(items) == whole.items
+
+
+def test_owners_and_tags_are_found_by_the_text(clean_database: Driver, reader: Reader) -> None:
+    store(
+        clean_database,
+        [
+            dataset("fleet", owners=(Owner("team:flights"),)),
+            dataset("planes", tags=(Tag(key="domain", value="flights"),)),
+            dataset("flights"),
+            dataset("flights_old"),
+            dataset("seats"),
+            lineage_event(
+                JobEvent(owners=(Owner("team:flights"),)), job=JobRef("ns", "load"), producer="p", event_time=TIME
+            ),
+        ],
+    )
+    declare(clean_database, "datasets: [{namespace: ns, name: seats, owners: ['team:flights'], tags: {area: air}}]")
+    page = search(reader, "flights")
+    assert [(hit.asset.name, hit.match) for hit in page.items] == [
+        ("flights", Match.EXACT),
+        ("flights_old", Match.WORDS),
+        *((name, Match.OWNER_OR_TAG) for name in ("fleet", "planes", "seats", "load")),
+    ]
+    assert found(search(reader, "air")) == ["seats"]
+    assert found(search(reader, "team flights")) == ["fleet", "seats", "load"]
+    assert found(search(reader, "flights", owner="team", kinds=[AssetKind.DATASET])) == ["fleet", "seats"]
+    assert found(search(reader, "flights", namespace="other")) == []
+
+
+def test_a_hub_is_the_first_of_the_names_that_begin_with_the_text(clean_database: Driver, reader: Reader) -> None:
+    names = ["fct_ord", "fct_orders_daily", "fct_orders", "mart/fct_order_lines", "old.ord_fct"]
+    hub = DatasetRef("ns", "fct_orders")
+    run = RunEvent(
+        type=RunEventType.COMPLETE,
+        inputs=(DatasetUse(dataset=hub),),
+        outputs=tuple(DatasetUse(dataset=DatasetRef("ns", f"out_{n}")) for n in range(3)),
+    )
+    load = lineage_event(run, job=JobRef("ns", "load"), run=RunRef("r"), producer="p", event_time=TIME)
+    store(clean_database, [*(dataset(name) for name in names[1:]), load])
+    kinds = [AssetKind.DATASET]
+    assert found(search(reader, "fct_ord", kinds=kinds))[0] == "fct_orders"
+    assert found(search(reader, "fct_ord", kinds=kinds))[-1] == "old.ord_fct"
+    store(clean_database, [dataset(names[0])])
+    assert found(search(reader, "fct_ord", kinds=kinds))[:2] == ["fct_ord", "fct_orders"]
+
+
+def test_types_sensitivities_and_facets(clean_database: Driver, reader: Reader) -> None:
+    schema = SchemaDefinition((SchemaField(path="email"), SchemaField(path="id")))
+    store(
+        clean_database,
+        [
+            dataset(
+                "crm.people",
+                type="TABLE",
+                schema=schema,
+                owners=(Owner("team:crm"),),
+                tags=(Tag(key="pii", value="yes"),),
+            ),
+            dataset("crm.events", type="TOPIC", owners=(Owner("team:crm"),)),
+            dataset("crm.files", type="FILE"),
+            lineage_event(
+                JobEvent(processing_type=ProcessingType.BATCH),
+                job=JobRef("f", "crm.load"),
+                producer="p",
+                event_time=TIME,
+            ),
+        ],
+    )
+    declare(
+        clean_database,
+        "datasets: [{namespace: ns, name: crm.people, columns: {email: {sensitivity: PII}}}, "
+        "{namespace: ns, name: crm.events, sensitivity: INTERNAL}]",
+    )
+    refreshed(clean_database)
+    assert found(search(reader, "crm", types=["table", "Batch"])) == ["crm.people", "crm.load"]
+    assert found(search(reader, types=["TOPIC"])) == ["crm.events"]
+    assert found(search(reader, "email", types=["TABLE"], kinds=[AssetKind.COLUMN])) == ["email"]
+    assert found(search(reader, sensitivity=Sensitivity.PII)) == ["crm.people"]
+    assert found(search(reader, "crm", sensitivity=Sensitivity.INTERNAL)) == ["crm.events"]
+    assert found(search(reader, "email", sensitivity=Sensitivity.PII)) == ["email"]
+    assert found(search(reader, "crm", sensitivity=Sensitivity.PII, owner="team:shop")) == []
+    assert search(reader, "crm").facets is None
+    page = search(reader, "crm", facets=True, limit=1)
+    facets = page.facets
+    assert facets is not None
+    assert page.total == 4
+    assert [(each.value, each.total) for each in facets.types] == [
+        ("BATCH", 1),
+        ("FILE", 1),
+        ("TABLE", 1),
+        ("TOPIC", 1),
+    ]
+    assert facets.namespaces == (ValueCount("ns", 3), ValueCount("f", 1))
+    assert facets.owners == (ValueCount("team:crm", 2),)
+    assert facets.tags == (ValueCount("pii=yes", 1),)
+    assert facets.sensitivities == (ValueCount("INTERNAL", 1), ValueCount("PII", 1))
+    assert facets.kinds == (ValueCount("DATASET", 3), ValueCount("JOB", 1))
+    more = search(reader, "crm", types=["TABLE", "TOPIC"], limit=1)
+    assert more.next_cursor is not None
+    with pytest.raises(QuestionError):
+        search(reader, "crm", limit=1, cursor=more.next_cursor)
+
+
+def test_a_graph_that_was_never_prepared_has_nothing(clean_database: Driver, reader: Reader) -> None:
+    clean_database.execute_query("DROP INDEX headwater_dataset_words IF EXISTS")
+    try:
+        empty = search(reader, "orders", facets=True)
+        assert (empty.items, empty.total, empty.next_cursor) == ((), 0, None)
+        assert empty.facets is not None
+        assert not any((empty.facets.types, empty.facets.kinds))
+    finally:
+        ensure_schema(clean_database, "neo4j")
 
 
 def test_a_cursor_belongs_to_its_question(named: Driver, reader: Reader) -> None:

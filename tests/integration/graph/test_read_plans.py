@@ -26,6 +26,7 @@ SCANNED = {
     "known/count_broken_chains": "an index of nothing but broken chains",
     "known/count_datasets": "counts all, when all are listed",
     "known/count_jobs": "counts all, when all are listed",
+    "service/counts": "counts all",
 }
 
 

@@ -28,7 +28,7 @@ _TOOLS = {
     "/diff": ("diff", {}, {}),
     "/privacy": ("privacy", {}, {}),
 }
-_NOT_OF_TOOLS = frozenset({"columns"})
+_NOT_OF_TOOLS = frozenset({"columns", "facets"})
 
 
 def tool_of(question: Question) -> tuple[str, dict[str, Any]] | None:

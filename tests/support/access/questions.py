@@ -143,7 +143,9 @@ def _neighbours(names: Names, seed: random.Random) -> Question:
 def _search(names: Names, seed: random.Random) -> Question:
     words = seed.choice([*names.topics, *names.job_names, "data", "job", "flights"])
     start = words[: seed.randrange(1, len(words) + 1)]
-    return Question("/search", (), (("q", start), *_some(seed, fuzzy="true"), *_page(seed)))
+    return Question(
+        "/search", (), (("q", start), *_some(seed, fuzzy="true", facets="true", sensitivity="PII"), *_page(seed))
+    )
 
 
 def _trace(names: Names, seed: random.Random) -> Question:
@@ -212,13 +214,17 @@ def _named(names: Names, seed: random.Random) -> Question:
     return Question("/named", (), (("name", seed.choice([name, name, name[:6], name + "x"])), *kinds))
 
 
+def _status(_names: Names, _seed: random.Random) -> Question:
+    return Question("/status")
+
+
 _MAKERS = (
     *(_of_dataset(below) for below in ("", "/runs", "/versions")),
     *(_of_job(below) for below in ("", "/runs", "/intervals")),
     *(_of_run(below) for below in ("", "/inputs", "/outputs", "/intervals")),
     *(_lineage(direction) for direction in ("upstream", "downstream")),
     *(_column_lineage(direction) for direction in ("upstream", "downstream")),
-    *(_list(path) for path in ("/assets", "/jobs", "/consumers", "/runs", "/open-runs")),
+    *(_list(path) for path in ("/assets", "/jobs", "/consumers", "/runs", "/open-runs", "/most-used")),
     *(_graph, _neighbours, _search, _search, _trace, _trace_of_version, _blast, _impact, _may_delete, _privacy, _diff),
-    *(_consumer, _column, _named),
+    *(_consumer, _column, _named, _status),
 )

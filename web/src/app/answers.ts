@@ -242,6 +242,8 @@ export interface ConsumerName {
   type: string | null;
 }
 
+export type ConsumerState = "REPORTING" | "SILENT" | "NEVER";
+
 export interface Contradiction {
   subject: string;
   subject_type: string;
@@ -489,6 +491,20 @@ export interface FoundConsumer {
   name: string;
   type: string | null;
   owners: string[];
+}
+
+export interface GraphStatus {
+  graph_reachable: boolean;
+  kafka_reachable: boolean | null;
+  prepared: boolean | null;
+  consumer: ConsumerState | null;
+  events: number | null;
+  behind: number | null;
+  last_event: string | null;
+  datasets: number | null;
+  jobs: number | null;
+  graph: GraphState;
+  filtered: true;
 }
 
 export interface HeldMark {
@@ -840,7 +856,7 @@ export interface ListedJob {
 
 export type MarkSpread = "UNKNOWN" | "NONE" | "UPSTREAM" | "DOWNSTREAM";
 
-export type Match = "EXACT" | "WORDS" | "BEGINNINGS" | "ALIKE" | "FILTERS";
+export type Match = "EXACT" | "WORDS" | "BEGINNINGS" | "OWNER_OR_TAG" | "ALIKE" | "FILTERS";
 
 export interface MayDelete {
   dataset: Asset;
@@ -872,6 +888,14 @@ export interface Me {
 }
 
 export type Mode = "PUBLISH" | "DIFF" | "CHECK";
+
+export interface MostUsed {
+  items: UsedDataset[];
+  total: number;
+  truncated: boolean;
+  graph: GraphState;
+  filtered: true;
+}
 
 export interface Named {
   kind: KnownKind;
@@ -1318,12 +1342,22 @@ export interface SchemaDifference {
 
 export type Scope = "read" | "expressions" | "write" | "declare" | "incidents" | "operate" | "administer";
 
+export interface SearchFacets {
+  types: ValueCount[];
+  namespaces: ValueCount[];
+  owners: ValueCount[];
+  tags: ValueCount[];
+  sensitivities: ValueCount[];
+  kinds: ValueCount[];
+}
+
 export interface SearchPage {
   items: Hit[];
   total: number;
   truncated: boolean;
   next_cursor: string | null;
   consumers: FoundConsumer[];
+  facets: SearchFacets | null;
   graph: GraphState;
   filtered: true;
 }
@@ -1587,6 +1621,20 @@ export interface UsePage {
   next_cursor: string | null;
   graph: GraphState;
   filtered: true;
+}
+
+export interface UsedDataset {
+  asset: Asset;
+  owners: string[];
+  owners_of_jobs: string[];
+  tags: string[];
+  criticality: string | null;
+  sensitivity: string | null;
+  gone: boolean;
+  upstream_total: number;
+  downstream_total: number;
+  consumers_total: number;
+  status: DatasetStatus;
 }
 
 export interface ValueCount {
