@@ -17,6 +17,7 @@ from support.analysis.declared_graph import declare
 from support.demo_graph import demo_events
 from support.graph.cases import load_case
 from support.page import click_arrow, click_box, click_more, dataset, drawn, places, search, titles, without_errors
+from support.waiting import patience
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -26,6 +27,9 @@ FAULTS = Path(__file__).parents[1] / "recordings" / "neo4j_browser" / "faults.ya
 KAFKA = "kafka://embedded"
 DEPARTED = dataset(KAFKA, "flights.departed")
 ENRICHED = dataset(KAFKA, "flights.enriched")
+
+CHECKS_MS = patience(150) * 1_000
+"""A database that has just started plans the statements of all rules first."""
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(180)]
 
@@ -72,7 +76,7 @@ def test_search_draw_expand_and_click_an_arrow(page: Page) -> None:
 
     click_arrow(page, "flights.departed", "flights.enriched")
     panel = page.locator("#panel")
-    expect(panel.locator("h2")).to_have_text("flights.departed → flights.enriched")
+    expect(panel.locator(".panel-title h2")).to_have_text("flights.departed → flights.enriched")
     expect(panel.locator("h3").first).to_contain_text("flights.enrich")
     expect(panel.locator("dt", has_text="Last micro-batch").locator("+ dd")).to_contain_text(
         f"{last_batch('flights.enrich')},"
@@ -95,7 +99,8 @@ def test_columns_and_the_path_of_one_alone(page: Page) -> None:
     expect(page.locator(".stage-notes")).to_contain_text("Only the path of value.carrier")
     page.wait_for_function("() => window.headwater.picture.boxes.some(box => box.title === 'delays')")
     rows = page.evaluate(
-        "() => Object.fromEntries(window.headwater.picture.boxes.map(box => [box.title, box.rows.map(row => row.name)]))"
+        "() => Object.fromEntries(window.headwater.picture.boxes.map("
+        "box => [box.title, box.rows.map(row => row.name)]))"
     )
     assert rows["flights.departed"] == ["value.carrier"]
     assert "value.seats" not in rows["flights.enriched"]
@@ -150,11 +155,11 @@ def test_all_of_it_by_keyboard(page: Page) -> None:
     drawn(page, 3)
     page.locator("#canvas").focus()
     page.keyboard.press("ArrowLeft")
-    expect(page.locator("#panel h2")).to_have_text("flights.enriched")
+    expect(page.locator(".panel-title h2")).to_have_text("flights.enriched")
     page.keyboard.press("[")
     drawn(page, 6)
     page.keyboard.press("e")
-    expect(page.locator("#panel h2")).to_contain_text("→")
+    expect(page.locator(".panel-title h2")).to_contain_text("→")
     page.keyboard.press("t")
     expect(page.locator("#drawer")).to_contain_text("micro-batches, no gaps")
     page.keyboard.press("?")
@@ -168,7 +173,7 @@ def test_clicks_leave_the_focus_where_the_reader_is(page: Page) -> None:
     drawn(page, 7)
     focus = "() => document.activeElement.id || document.activeElement.tagName"
     click_box(page, "flights.departed")
-    expect(page.locator("#panel h2")).to_have_text("flights.departed")
+    expect(page.locator(".panel-title h2")).to_have_text("flights.departed")
     assert page.evaluate(focus) == "canvas"
     page.get_by_role("button", name="Start here").click()
     drawn(page, 3)
@@ -192,14 +197,14 @@ def test_every_state_is_an_address(page: Page) -> None:
     page.get_by_role("button", name="One hop more").click()
     page.wait_for_function("() => window.headwater.picture.boxes.length > 3")
     click_box(page, "flights.enriched")
-    expect(page.locator("#panel h2")).to_have_text("flights.enriched")
+    expect(page.locator(".panel-title h2")).to_have_text("flights.enriched")
     address, boxes = page.url, titles(page)
     assert "flights.departed?depth=2&columns=1&sel=" in address
     page.reload()
     drawn(page)
     assert page.url == address
     assert titles(page) == boxes
-    expect(page.locator("#panel h2")).to_have_text("flights.enriched")
+    expect(page.locator(".panel-title h2")).to_have_text("flights.enriched")
     page.go_back()
     drawn(page, 3)
     page.go_forward()
@@ -250,7 +255,7 @@ def test_an_unknown_name_offers_the_nearest(chromium: str, served: str, read_dem
 
 def test_as_of_a_time_before_it_all_nothing_is_drawn_but_the_start(page: Page) -> None:
     go(page, f"{ENRICHED}?asof=2001-01-01T00:00:00Z")
-    expect(page.locator("#content")).to_contain_text("As of")
+    expect(page.get_by_role("button", name="Back to now")).to_be_visible()
     drawn(page, 1)
     page.get_by_role("button", name="Back to now").click()
     drawn(page, 7)
@@ -258,7 +263,7 @@ def test_as_of_a_time_before_it_all_nothing_is_drawn_but_the_start(page: Page) -
 
 def test_what_changed_since_is_coloured(page: Page) -> None:
     go(page, f"{ENRICHED}?since=2001-01-01T00:00:00Z")
-    expect(page.locator(".stage-notes")).to_contain_text("6 added")
+    expect(page.locator(".stage-notes")).to_contain_text("6 datasets and 7 flows added")
     drawn(page, 7)
     changes = page.evaluate("() => window.headwater.picture.boxes.map(box => box.change)")
     assert changes.count("ADDED") == 6
@@ -266,15 +271,17 @@ def test_what_changed_since_is_coloured(page: Page) -> None:
 
 def test_a_micro_batch_leads_to_where_its_records_went(page: Page) -> None:
     go(page, "#/trace?topic=flights.departed&partition=0&offset=12")
-    expect(page.locator("#content")).to_contain_text("flights.enrich")
+    expect(page.locator("#content")).to_contain_text("went through")
     drawn(page)
-    assert "flights.enriched" in titles(page)
+    assert {"flights.departed", "flights.enriched", "delays"} <= set(titles(page))
+    page.locator("#content").get_by_role("button", name="Table", exact=True).click()
+    expect(page.locator("#content table").first).to_contain_text("flights.enrich")
 
 
 def test_a_path_between_two_datasets(page: Page) -> None:
     go(page, f"{DEPARTED}?to=delays")
     drawn(page)
-    assert list(titles(page)) == ["flights.departed", "flights.enriched", "delays"]
+    assert set(titles(page)) == {"flights.departed", "flights.enriched", "delays"}
 
 
 @pytest.mark.nightly
@@ -300,7 +307,7 @@ def test_what_breaks_the_rules(chromium: str, served: str, demo_graph: Driver) -
     declare(demo_graph, declared)
     with without_errors(chromium) as page:
         page.goto(f"{served}/#/checks")
-        expect(page.locator("#content")).to_contain_text("Nobody is declared as its owner.")
+        expect(page.locator("#content")).to_contain_text("Nobody is declared as its owner.", timeout=CHECKS_MS)
         page.locator("#content").get_by_role("link", name="flights.enriched").first.click()
         expect(page.locator("h1")).to_contain_text("flights.enriched")
         # The owners of a dataset are the same in its panel and in the table.
@@ -344,9 +351,9 @@ def test_a_name_is_shown_as_it_is_written(chromium: str, served: str, read_demo:
         go(page, dataset("s3://\u200blake", "invoice\u202excod.exe"))
         drawn(page)
         expect(page.locator("h1")).to_contain_text(r"invoice\u202excod.exe")
-        expect(page.locator("#panel h2")).to_have_text(r"invoice\u202excod.exe")
+        expect(page.locator(".panel-title h2")).to_have_text(r"invoice\u202excod.exe")
         expect(page.locator("#panel")).to_contain_text(r"s3://\u200blake")
         expect(page).to_have_title(r"invoice\u202excod.exe · Headwater")
         labels = page.evaluate("() => window.headwater.canvas.cy.nodes('.name').map(n => n.data('label'))")
         assert r"invoice\u202excod.exe" in labels
-        assert page.locator("#panel h2").evaluate("h2 => getComputedStyle(h2).unicodeBidi") == "isolate"
+        assert page.locator(".panel-title h2").evaluate("h2 => getComputedStyle(h2).unicodeBidi") == "isolate"

@@ -28,7 +28,7 @@ def without_errors(chromium: str, **options: Any) -> Iterator[Page]:
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
         yield page
-        assert errors == []
+        assert not errors, errors
 
 
 def drawn(page: Page, boxes: int | None = None) -> None:
@@ -75,7 +75,9 @@ def click_box(page: Page, title: str) -> None:
 
 def click_more(page: Page, title: str, side: str) -> None:
     """Click the number at a box's corner; `side` is `up` or `down`."""
-    _click(page, "([title, side], cy, key) => cy.getElementById(`more:${side}:${key(title)}`).position()", [title, side])
+    _click(
+        page, "([title, side], cy, key) => cy.getElementById(`more:${side}:${key(title)}`).position()", [title, side]
+    )
 
 
 def click_arrow(page: Page, source: str, target: str) -> None:

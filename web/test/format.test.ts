@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 
-import { count, distinct, duration, headline, number, offsets, shortened, spelling, time, title, visible } from "../src/format";
-import { asset } from "./made";
+import { ago, count, duration, headline, number, offsets, parted, shortened, spelling, time, title, utc, visible } from "../src/app/format";
+import type { Impact } from "../src/app/answers";
+import { asset } from "./recorded";
 
 describe("values", () => {
   it.each([[null, "–"], [undefined, "–"], [0, "0"], [1234567, "1,234,567"]])("writes the number %s as %s", (value, text) => {
@@ -11,9 +12,26 @@ describe("values", () => {
   it.each([
     [null, "–"], ["", "–"],
     ["2024-05-01T10:00:07Z", "2024-05-01 10:00:07 UTC"],
-    ["2024-05-01T10:00:07.123456Z", "2024-05-01 10:00:07 UTC"],
-  ])("writes the time %s as %s", (iso, text) => {
-    expect(time(iso)).toBe(text);
+    ["2024-05-01T10:00:07.123456+00:00", "2024-05-01 10:00:07 UTC"],
+  ])("writes the time %s in UTC as %s", (iso, text) => {
+    expect(utc(iso)).toBe(text);
+  });
+
+  it("writes a time in the viewer's zone", () => {
+    // Without a zone, a time is of the viewer's own.
+    expect(time(new Date("2024-05-01T10:00:07").toISOString())).toBe("2024-05-01 10:00:07");
+    expect([time(null), time(""), time("soon")]).toEqual(["–", "–", "soon"]);
+  });
+
+  it.each([
+    [0, "0 s ago"], [89, "89 s ago"], [90, "2 min ago"], [5_399, "90 min ago"], [5_400, "2 h ago"], [129_599, "36 h ago"], [129_600, "2 d ago"], [-120, "in 2 min"],
+  ])("writes what was %s seconds ago as %s", (seconds, text) => {
+    const now = Date.parse("2024-05-01T10:00:07Z");
+    expect(ago(new Date(now - seconds * 1_000).toISOString(), now)).toBe(text);
+  });
+
+  it("writes how long ago it was only of a time", () => {
+    expect(ago("soon")).toBe("–");
   });
 
   it.each([
@@ -24,7 +42,7 @@ describe("values", () => {
   });
 
   it("says that nothing is hit only where nothing is unknown", () => {
-    const board = { name: "board", type: null, severity: "BREAKING", reason: "" };
+    const board = { severity: "BREAKING" as const } as Impact["hit_consumers"][number];
     expect([
       headline({ severity: "NONE", total: 0, hit_consumers: [] }),
       headline({ severity: "UNKNOWN", total: 0, hit_consumers: [] }),
@@ -67,15 +85,17 @@ describe("names", () => {
     expect(spelling(asset("k", { namespace: "s3://bucket", name: "/lake/t" }))).toBe("s3://bucket/lake/t");
   });
 
-  it("get namespace and name in full where they would look alike", () => {
-    const long = (end: string) => `kafka://${"a".repeat(30)}${end}${"b".repeat(30)}`;
-    const assets = [
-      asset("1", { namespace: long("1"), name: "orders" }), asset("2", { namespace: long("2"), name: "orders" }),
-      asset("3", { namespace: "file", name: "orders" }), asset("4", { namespace: long("2"), name: "others" }),
-    ];
-    expect(distinct(assets, 20)).toEqual([
-      `${long("1")}/orders`, `${long("2")}/orders`, "file", shortened(long("2"), 20),
-    ]);
+  it.each([
+    ["postgres://h", "db.schema.orders", null, "TABLE", "orders", "db.schema"],
+    ["postgres://h", "schema.orders", null, "TABLE", "schema.orders", ""],
+    ["s3://b", "/lake/silver/t", null, "FILE", "t", "lake/silver"],
+    ["s3://b", "/lake/silver/t", "silver.t", "TABLE", "silver.t", "lake/silver"],
+    ["kafka://h:9092", "eu.orders.created.v1", null, "TOPIC", "eu.orders.created.v1", ""],
+    ["kafka://h:9092", "eu.orders.created.v1", null, null, "eu.orders.created.v1", ""],
+    ["pulsar://h", "eu.orders.created", null, "TOPIC", "eu.orders.created", ""],
+    ["kafka://h:9092", "eu.orders.created", "orders", "TOPIC", "orders", ""],
+  ])("have a last part and what stands before it: %s %s", (namespace, name, given, type, last, before) => {
+    expect(parted({ namespace, name, title: given, type })).toEqual({ last, before });
   });
 });
 

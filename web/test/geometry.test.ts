@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { corners, pulls } from "../src/geometry";
+import { corners, pulls } from "../src/stage/geometry";
 
 describe("corners", () => {
   it("are shares of the way, and distances to its side", () => {

@@ -1,6 +1,7 @@
 // The HTTP API, by relative address: the page works behind any prefix.
 
 import { here } from "./navigation";
+import { t } from "./texts";
 
 export class Problem extends Error {
   constructor(
@@ -66,14 +67,14 @@ async function ask<T>(asked: string, init: RequestInit = {}): Promise<T> {
   try {
     answer = await fetch(`api/v1/${asked}`, init);
   } catch {
-    throw new Problem("The server does not answer.", "Is headwater serve still running?");
+    throw new Problem(t.noAnswer, t.noAnswerDetail);
   }
   if (answer.ok) return (await answer.json()) as T;
   const login = answer.status === 401 ? answer.headers.get("x-headwater-login") : null;
   if (login !== null) return logIn(login);
   const problem = await answer.json().catch(() => ({}));
   throw new Problem(
-    problem.title ?? `The server answered ${answer.status}.`,
+    problem.title ?? t.answered(answer.status),
     problem.detail ?? "",
     problem.nearest?.length ? problem.nearest : (problem.candidates ?? []),
     null,
@@ -83,7 +84,7 @@ async function ask<T>(asked: string, init: RequestInit = {}): Promise<T> {
 
 /** Leave for the log-in, which comes back to this address; whoever has just logged out stays, and is asked. */
 function logIn(login: string): Promise<never> {
-  if (location.search === LOGGED_OUT) throw new Problem("You are logged out.", "", [], login, 401);
+  if (location.search === LOGGED_OUT) throw new Problem(t.loggedOut, "", [], login, 401);
   location.assign(withReturn(login));
   return new Promise(() => {});
 }
@@ -97,7 +98,7 @@ export function withReturn(login: string): string {
 /** End the session here; address where it ends at the provider. */
 export async function logOut(): Promise<string> {
   const answer = await fetch("logout", { method: "POST" });
-  if (!answer.ok) throw new Problem("You are still logged in.", `The server answered ${answer.status}.`);
+  if (!answer.ok) throw new Problem(t.stillLoggedIn, t.answered(answer.status));
   return ((await answer.json()) as { location: string }).location;
 }
 

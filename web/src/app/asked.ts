@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import { Problem } from "./api";
+import { t } from "./texts";
 
 export interface Asked<T> {
   /** The latest answer; that of another question is never shown. */
@@ -42,4 +43,4 @@ export function useAsked<T>(question: string | null, ask: () => Promise<T>, { ke
 }
 
 export const asProblem = (error: unknown): Problem =>
-  error instanceof Problem ? error : new Problem("The page failed.", error instanceof Error ? error.message : String(error));
+  error instanceof Problem ? error : new Problem(t.pageFailed, error instanceof Error ? error.message : String(error));

@@ -90,12 +90,17 @@ export function headline({ severity, total, hit_consumers: consumers }: Pick<Imp
   return severity === "NONE" ? "Nothing is hit" : "UNKNOWN who is hit";
 }
 
-/** The last part of a name that has several, and what stands before it: `db.schema.orders` is `orders` in `db.schema`. */
-export function parted({ name, title }: Pick<Asset, "name" | "title">): { last: string; before: string } {
+/**
+ * The last part of a name that has several, and what stands before it: `db.schema.orders` is `orders` in `db.schema`. A
+ * topic's name is one, however many dots it has.
+ */
+export function parted({ namespace, name, title, type }: Pick<Asset, "namespace" | "name" | "title" | "type">): { last: string; before: string } {
   const shown = title ?? name;
+  // Before an answer is there, and of a topic's columns, only the namespace tells that it is a topic.
+  if (type === "TOPIC" || namespace.startsWith("kafka://")) return { last: shown, before: "" };
   const path = name.includes("/");
   const parts = path ? name.split("/").filter(Boolean) : name.split(".");
-  // A topic is called `orders.created`: only three and more parts are a database's.
+  // Names of two parts are of many kinds: only three and more are a database's.
   if (!path && parts.length < 3) return { last: shown, before: "" };
   const last = parts.at(-1) ?? name;
   const own = title === null || title === name || title === last || name.endsWith(title);

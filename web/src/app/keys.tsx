@@ -16,7 +16,7 @@ export function nextTheme(): void {
 }
 
 /** Whether a key is meant for the field that has the focus. */
-const isField = (target: EventTarget | null): boolean => target instanceof HTMLElement && (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) || target.isContentEditable);
+export const isField = (target: EventTarget | null): boolean => target instanceof HTMLElement && (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) || target.isContentEditable);
 
 /** What a key of the whole page does; null where it does nothing. */
 export function actionOf(event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "target">): "search" | "keys" | "theme" | null {

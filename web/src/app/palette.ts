@@ -1,4 +1,4 @@
-// Colours come from page.css alone: the canvas reads the same custom properties that elements are styled by.
+// Colours come from app.css alone: the canvas reads the same custom properties that elements are styled by.
 
 const SEVERITIES = ["CRITICAL", "BREAKING", "BLOCKING", "TAINTED", "RESTRICTED", "DEGRADED", "UNKNOWN", "WARNING", "INFO", "COSMETIC", "NONE"];
 

@@ -45,14 +45,14 @@ function View({ at }: { at: Place }) {
 
 /** Title of the browser's tab. */
 export function titled(at: Place | null): string {
-  const last = (name: string): string => parted({ name, title: null }).last;
+  const last = (path: { namespace: string; name: string }): string => parted({ ...path, title: null, type: null }).last;
   const own = ((): string => {
     if (!at) return t.noPlace;
     switch (at.route) {
       case "home": return "";
       case "search": return t.titles.search(at.query.q);
-      case "dataset": return t.titles.dataset(last(at.path.name), at.tab);
-      case "column": return t.titles.column(at.path.column, last(at.path.name));
+      case "dataset": return t.titles.dataset(last(at.path), at.tab);
+      case "column": return t.titles.column(at.path.column, last(at.path));
       case "job": return t.titles.job(at.path.name, at.tab);
       case "run": return t.titles.run(at.path.id);
       default: return t.titles[at.route];

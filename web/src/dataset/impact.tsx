@@ -113,7 +113,7 @@ export function ImpactTab({ place: at, details }: { place: Place<"dataset">; det
               </Section>
               <Section title={t.hits}>
                 <Table rows={items} columns={ITEMS} of={({ asset }) => asset.key} label={t.hits} noun={["hit", "hits"]} beyond={incomplete}
-                  actions={<button onClick={() => save(fileName(`${name}-impact`, "csv"), csv(items, ITEMS), "text/csv;charset=utf-8")}>CSV</button>} />
+                  actions={<button onClick={() => save(fileName(`${name}-impact`, "csv"), csv(items, ITEMS), "text/csv;charset=utf-8")}>{t.csv}</button>} />
               </Section>
               <Section title={t.jobsOf(impact.jobs_total)}>
                 <Table rows={impact.jobs} columns={JOBS} of={({ job }) => job.key} label={t.columnJob} noun={["job", "jobs"]} beyond={impact.jobs_total > impact.jobs.length ? t.firstHits(impact.jobs.length, impact.jobs_total) : undefined} />

@@ -4,6 +4,7 @@ import { useEffect, useMemo } from "preact/hooks";
 
 import type { DatasetDetails, Drawing } from "../app/answers";
 import { count, parted, time } from "../app/format";
+import { isField } from "../app/keys";
 import { step, tweak } from "../app/navigation";
 import { narrow, say } from "../app/state";
 import { t } from "../app/texts";
@@ -79,12 +80,23 @@ export function LineageTab({ place: at, details }: { place: At; details: Dataset
     else if (found?.asset && !found.start) startAt({ namespace: found.asset.namespace, name: found.asset.name }, at);
   };
   const keys = (pressed: string): boolean => {
-    if (pressed === "c") tweak("dataset", { columns: !query.columns });
+    if (pressed === "v") toggleView();
+    else if (pressed === "c") tweak("dataset", { columns: !query.columns });
     else if (pressed === "o" && query.col) step("dataset", { only: !query.only });
     else if (pressed === "t") openTimeline();
     else return false;
     return true;
   };
+  const toggleView = (): void => tweak("dataset", { view: view === "graph" ? "table" : "graph" });
+  // A table has no stage that takes keys.
+  useEffect(() => {
+    if (view === "graph") return undefined;
+    const back = (event: KeyboardEvent): void => {
+      if (event.key === "v" && !event.ctrlKey && !event.metaKey && !event.altKey && !isField(event.target) && !document.querySelector("dialog[open]")) toggleView();
+    };
+    document.addEventListener("keydown", back);
+    return () => document.removeEventListener("keydown", back);
+  }, [view]);
   const openTimeline = (): void => {
     const edge = graph?.edges.find(({ key, target }) => key === query.sel || target === (query.sel || start.key));
     const job = edge?.via[0]?.job ?? details.producers[0]?.job;
@@ -166,8 +178,11 @@ function Notes({ at, graph, shown, undrawn, changed, path }: NotesGiven) {
   }
   if (query.since) {
     if (changed) {
-      const kinds = [...changed.map.values()];
-      const some = (kind: Change): number => kinds.filter((each) => each === kind).length;
+      const some = (kind: Change): [number, number] => {
+        const keys = [...changed.map].flatMap(([key, each]) => (each === kind ? [key] : []));
+        const arrows = keys.filter((key) => key.includes(">")).length;
+        return [keys.length - arrows, arrows];
+      };
       const incomplete = changed.graph.nodes.length >= 1_000;
       notes.push(t.changesSince(time(query.since), some("ADDED"), some("REMOVED"), some("CHANGED"), incomplete));
     } else notes.push(t.comparing);

@@ -2,6 +2,7 @@
 
 import type { Asset, Drawing, DrawnEdge, DrawnNode, Lineage } from "../app/answers";
 import { parted, spelling } from "../app/format";
+import { rank } from "../app/palette";
 import { t } from "../app/texts";
 import { arrow, box, type Arrow, type Box, type Change, type Picture, type Side } from "../stage/picture";
 
@@ -154,11 +155,11 @@ function groupsOf(nodes: readonly DrawnNode[], start: string, { group, open }: O
 
 function groupBox(key: string, nodes: readonly DrawnNode[], { severities }: Options): Box {
   const value = key.split(":").slice(2).join(":");
-  const hit = nodes.map((node) => severities.get(addressOf(node.asset))).find((severity) => severity !== undefined);
+  const worst = nodes.flatMap((node) => severities.get(addressOf(node.asset)) ?? []).sort((a, b) => rank(a) - rank(b))[0];
   return box({
     key, kind: "group", title: t.groupOf(nodes.length), under: value || t.noValue,
     whole: `${value || t.noValue}: ${nodes.map((node) => node.asset.title ?? node.asset.name).join(", ")}`,
-    severity: hit ?? null,
+    severity: worst ?? null,
     lastRun: nodes.some((node) => BAD.has(node.status?.last_run?.state ?? "")) ? "bad" : null,
     quality: nodes.some((node) => node.status?.quality === "FAILED") ? "bad" : null,
   });

@@ -35,10 +35,10 @@ export function useWhole(at: At, wanted: boolean, asOf = at.asOf): Asked<Drawing
 export const useDetails = (dataset: string | null): Asked<DatasetDetails> =>
   useAsked(dataset, () => get<DatasetDetails>(`assets/${part(dataset ?? "")}`));
 
-/** All columns that one is made from and goes into. */
+/** All columns whose values one is made from and goes into; those that only decide on rows aren't among them. */
 export function usePath(at: At, dataset: string, column: string | null): Asked<Lineage[]> {
   const ask = (way: string): Promise<Lineage> =>
-    get<Lineage>(`columns/${part(dataset)}/${part(column ?? "")}/${way}`, { depth: "all", limit: 500, as_of: at.asOf });
+    get<Lineage>(`columns/${part(dataset)}/${part(column ?? "")}/${way}`, { depth: "all", limit: 500, influence: "DIRECT", as_of: at.asOf });
   return useAsked(column === null ? null : `${dataset}\n${column}\n${at.asOf}`, () => Promise.all([ask("upstream"), ask("downstream")]));
 }
 

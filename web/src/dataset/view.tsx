@@ -2,13 +2,13 @@
 
 import { useEffect } from "preact/hooks";
 
-import { DATASET_TABS, type DatasetTab, type Place } from "../app/address";
+import { DATASET_TABS, place, type DatasetTab, type Place } from "../app/address";
 import type { Asset } from "../app/answers";
 import { parted, spelling } from "../app/format";
 import { here } from "../app/navigation";
 import { keep, kept } from "../app/state";
 import { t } from "../app/texts";
-import { Answer, Chip, Copy, Tabs } from "../parts/basics";
+import { Answer, Chip, Copy, Link, Tabs } from "../parts/basics";
 import { Columns } from "./columns";
 import { ImpactTab } from "./impact";
 import { LineageTab } from "./lineage";
@@ -34,13 +34,13 @@ export function DatasetView({ place: at }: { place: Place<"dataset"> }) {
   useEffect(() => {
     if (details) remember(details.dataset);
   }, [details]);
-  const { last, before } = parted(details?.dataset ?? { name: at.path.name, title: null });
+  const { last, before } = parted(details?.dataset ?? { ...at.path, title: null, type: null });
   const to = (tab: DatasetTab): Place => ({ ...(here.value?.route === "dataset" ? (here.value as Place<"dataset">) : at), tab });
   const counts: Partial<Record<DatasetTab, number>> = details ? { columns: details.columns_total, versions: details.versions_total } : {};
   return (
     <div class={`dataset-view ${at.tab === "lineage" ? "filling" : ""}`}>
       <header class="view-head">
-        <p class="crumbs"><a href={`#/search?namespace=${encodeURIComponent(at.path.namespace)}`}>{at.path.namespace}</a>{before && <span>{before}</span>}</p>
+        <p class="crumbs"><Link to={place("search", {}, { query: { namespace: at.path.namespace } })}>{at.path.namespace}</Link>{before && <span>{before}</span>}</p>
         <h1 tabIndex={-1} title={spelling({ namespace: at.path.namespace, name: at.path.name } as Asset)}>
           <Chip kind={details?.dataset.type ?? null} /> {last}{details?.gone && <small> {t.dropped}</small>}
         </h1>

@@ -43,7 +43,7 @@ export function WhatIf({ at, details, column }: Given) {
           {CHANGES.map((each) => <option value={each}>{t.change[each]}</option>)}
         </select>
       </label>
-      {change === "RETYPED" && <label>{t.newType(known?.type ?? null)} <input id="newtype" value={type} onInput={(event) => setType(event.currentTarget.value)} placeholder="bigint" /></label>}
+      {change === "RETYPED" && <label>{t.newType(known?.type ?? null)} <input id="newtype" value={type} onInput={(event) => setType(event.currentTarget.value)} placeholder={t.newTypeHint} /></label>}
       {change === "RENAMED" && <label>{t.newName} <input id="newname" value={name} onInput={(event) => setName(event.currentTarget.value)} placeholder={of} /></label>}
       <button class="primary" id="analyze" disabled={missing !== ""}>{t.showImpact}</button>
       {missing && <p class="note">{missing}</p>}

@@ -18,13 +18,10 @@ export const Link = ({ to, children, ...rest }: { to: Place; children: Component
   <a href={link(to)} {...rest}>{children}</a>
 );
 
-/** The last part of a name, and what stands before it: a topic's name is one, however many dots it has. */
-export const partsOf = (asset: Asset): { last: string; before: string } => (asset.type === "TOPIC" && asset.kind !== "COLUMN" ? { last: asset.title ?? asset.name, before: "" } : parted(asset));
-
 /** An asset's name by its last part, linked; the whole name is its tooltip. */
 export function AssetLink({ asset, whole = false, under = false }: { asset: Asset; whole?: boolean; under?: boolean }) {
-  const { last, before } = partsOf(asset);
-  const name = asset.kind === "COLUMN" ? `${asset.column} of ${last}` : whole ? spelling(asset) : last;
+  const { last, before } = parted(asset);
+  const name = asset.kind === "COLUMN" ? t.titles.column(asset.column ?? "", last) : whole ? spelling(asset) : last;
   return (
     <span class="asset">
       <Link to={placeOf(asset)} title={spelling(asset) + (asset.column ? ` · ${asset.column}` : "")}>{name}</Link>

@@ -59,7 +59,7 @@ export function FacetPart({ facet: { name, json }, ...sqls }: { facet: Facet } &
 const isSql = (name: string, value: string): boolean => /^(sql|query|statement|expression)$/i.test(name) && /\b(select|insert|merge|create|update|delete|with)\b/i.test(value) && value.length > 12;
 
 function Value({ value, name, depth, ...sqls }: { value: Json; name: string; depth: number } & Sqls): ComponentChildren {
-  if (value === null) return <span class="muted">{t.noValue}</span>;
+  if (value === null) return <span class="muted">{t.nullValue}</span>;
   if (typeof value === "boolean") return value ? t.yes : t.no;
   if (typeof value === "number") return <span class="digits">{String(value)}</span>;
   if (typeof value === "string") return isSql(name, value) ? <Sql text={value} {...sqls} /> : <Text text={value} />;

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 
 import type { Asset } from "../app/answers";
 import { parted } from "../app/format";
-import { Chip, partsOf } from "./basics";
+import { Chip } from "./basics";
 
 interface Given {
   kind?: string | null;
@@ -24,7 +24,7 @@ export const Head = ({ kind, word, before, title, children }: Given) => (
 
 /** Namespace, and what comes before the last part of the name. */
 export function beforeOf(asset: Asset): string {
-  return [asset.namespace, partsOf(asset).before || (asset.name.includes("/") ? parted({ name: asset.name, title: null }).before : "")].filter(Boolean).join(" · ");
+  return [asset.namespace, parted(asset).before].filter(Boolean).join(" · ");
 }
 
 /** Namespace and name of a name in one word. Any split that is spelled the same leads to the same asset. */

@@ -4,6 +4,7 @@ import type { ElementDefinition } from "cytoscape";
 
 import { accent, tone } from "../app/palette";
 import { visible } from "../app/format";
+import { t } from "../app/texts";
 import { corners, pulls, width } from "./geometry";
 import type { Placed, Point, Size } from "./layout";
 import type { Arrow, Box, Picture, Row } from "./picture";
@@ -91,7 +92,7 @@ function boxOf(one: Box, corner: Point): ElementDefinition[] {
     }));
   one.rows.forEach((row, index) => found.push(rowOf(key, row, { x, y: corner.y + HEAD + (index + 0.5) * ROW })));
   if (one.rowsBeyond > 0) {
-    const label = `… ${one.rowsBeyond.toLocaleString("en")} more`;
+    const label = t.rowsMore(one.rowsBeyond);
     found.push({
       data: { id: `rest:${key}`, kind: "rest", dataset: key, label, margin: leftAligned(label, `11px ${FONT}`) },
       classes: "rest",

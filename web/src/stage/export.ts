@@ -2,6 +2,7 @@
 
 import { visible } from "../app/format";
 import { accent, css, tone } from "../app/palette";
+import { t } from "../app/texts";
 import { FONT, HEAD, ROW, WIDTH, fitted, heightOf } from "./elements";
 import { pulls } from "./geometry";
 import type { Placed, Point } from "./layout";
@@ -75,7 +76,7 @@ function boxShape(one: Box, corner: Point | undefined): string {
     text(one.title, 13, 21, css("text"), 600),
     text(one.under, 10.5, 37, css("muted")),
     ...one.rows.map((row, index) => text(row.name, 11, HEAD + index * ROW + 15, css("text-2"))),
-    one.rowsBeyond ? text(`… ${one.rowsBeyond} more`, 11, HEAD + one.rows.length * ROW + 15, css("muted")) : "",
+    one.rowsBeyond ? text(t.rowsMore(one.rowsBeyond), 11, HEAD + one.rows.length * ROW + 15, css("muted")) : "",
     ...([["up", one.up, x], ["down", one.down, x + WIDTH]] as const).map(([, many, at]) =>
       many ? `<text x="${at}" y="${y + height + 13}" font-size="11" text-anchor="middle" fill="${css("accent")}">+${many}</text>` : ""),
     "</g>",

@@ -1,4 +1,4 @@
-// How the canvas looks, in the colours of page.css.
+// How the canvas looks, in the colours of app.css.
 
 import type { StylesheetJson } from "cytoscape";
 

@@ -3,10 +3,11 @@
 import { count, number, time } from "../app/format";
 import type { Side } from "../stage/picture";
 
+const flows = ([datasets, arrows]: [number, number]): string => `${count(datasets, "dataset")} and ${count(arrows, "flow")}`;
+
 export const lineage = {
   datasetTabs: "Parts of this dataset",
   datasetTab: { lineage: "Lineage", columns: "Columns", runs: "Runs", quality: "Quality", impact: "Impact", versions: "Versions" },
-  dropped: "dropped",
   copyName: "Copy name",
   // Toolbar
   toolbar: "Picture",
@@ -57,9 +58,9 @@ export const lineage = {
   moreBeyondDepth: "there is more beyond this depth",
   hitsNotDrawn: (many: number) => `${count(many, "dataset that is hit isn't", "datasets that are hit aren't")} drawn.`,
   allHitsLink: "See all hits",
-  pathOf: (column: string, columns: string) => `Only the path of ${column}: ${columns}, all hops, both ways`,
-  changesSince: (since: string, added: number, removed: number, changed: number, incomplete: boolean) =>
-    `Since ${since}: ${number(added)} added (green), ${number(removed)} removed (red, dashed), ${number(changed)} changed (amber)${incomplete ? ", of the nearest 1,000 datasets" : ""}`,
+  pathOf: (column: string, columns: string) => `Only the path of ${column}: ${columns}, all hops, both ways, without columns that only decide on rows`,
+  changesSince: (since: string, added: [number, number], removed: [number, number], changed: [number, number], incomplete: boolean) =>
+    `Since ${since}: ${flows(added)} added (green), ${flows(removed)} removed (red, dashed), ${flows(changed)} changed (amber)${incomplete ? ", of the nearest 1,000 datasets" : ""}`,
   comparing: "Comparing with that time …",
   groupOf: (many: number) => count(many, "dataset"),
   noValue: "none",
@@ -120,7 +121,6 @@ export const lineage = {
   writtenBy: "Written by",
   readByTitle: "Read by",
   declaredOnly: "declared only",
-  lastSeen: "Last seen",
   timelineWord: "Timeline",
   closeTimeline: "Close the timeline",
   timelineOfJob: "Timeline of this job",
@@ -176,6 +176,7 @@ export const lineage = {
   giveType: "Give the new type.",
   giveName: "Give the new name.",
   newType: (now: string | null) => (now ? `New type (now ${now})` : "New type"),
+  newTypeHint: "bigint",
   newName: "New name",
   showImpact: "Show impact",
   supposed: (column: string, name: string, change: string, into: string) => `If ${column ? `${column} of ${name}` : name} ${change}${into && ` (${into})`}:`,

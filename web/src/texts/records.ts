@@ -24,7 +24,7 @@ export const records = {
   whereFrom: "Where is it from",
   batch: (id: number) => `batch ${number(id)}`,
   partition: (id: number) => `partition ${id}`,
-  noValue: "null",
+  nullValue: "null",
   noText: "empty text",
   noMembers: "empty",
   noItems: "empty list",

@@ -140,7 +140,6 @@ export const traces = {
     view: "View",
     graph: "Graph",
     table: "Table",
-    picture: "Picture of the hops",
     pictureOf: (boxes: number, arrows: number) => `${count(boxes, "dataset")} and ${count(arrows, "arrow")}; the table has the same hops`,
     beyond: (many: number) => `${count(many, "dataset")} not drawn; the table has all hops.`,
     undrawn: (many: number) => `${count(many, "hop")} without known outputs or inputs not drawn; the table has all hops.`,
@@ -172,8 +171,6 @@ export const traces = {
     unlisted: (many: number) => `${count(many, "file")} not listed`,
     versionOf: (format: string | null, version: string) => `${format ?? "version"} ${version}`,
     versionsOf: (format: string | null, from: string, to: string) => `${format ?? "versions"} ${from} to ${to}`,
-    rows: (many: number) => count(many, "row"),
-    started: "Started",
     loadMore: (many: number) => `Load ${number(many)} more`,
   },
 };

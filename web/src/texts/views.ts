@@ -6,7 +6,8 @@ export const views = {
   homeView: {
     title: "Now",
     welcome: "Nothing is in the graph yet",
-    lead: "Three commands fill it. Run each in a terminal of this machine; in a checkout, write ./bin/headwater for headwater.",
+    away: "Neo4j does not answer",
+    lead: "Three commands fill the graph. Run each in a terminal of this machine; in a checkout, write ./bin/headwater for headwater.",
     up: "Starts Kafka and Neo4j on this machine. With your own Kafka and Neo4j, leave it out.",
     consume: "Writes the events of the topic lineage.events to Neo4j, until it is stopped.",
     demo: "Runs a pipeline on real flights and leaves its lineage here; it takes some minutes. Or attach Headwater to a job of yours.",

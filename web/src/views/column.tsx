@@ -4,8 +4,9 @@ import type { ColumnDetails, Lineage, LineageItem, Transformation } from "../app
 import { place, type Place } from "../app/address";
 import { asOf, get, part, question, spelled, type Query } from "../app/api";
 import { useAsked } from "../app/asked";
+import { parted } from "../app/format";
 import { t } from "../app/texts";
-import { Answer, AssetLink, Facts, Link, Section, Time, partsOf } from "../parts/basics";
+import { Answer, AssetLink, Facts, Link, Section, Time } from "../parts/basics";
 import { Folded } from "../parts/fold";
 import { Head, beforeOf } from "../parts/head";
 import { More, beyondOf, noneOf, usePages } from "../parts/pages";
@@ -20,7 +21,7 @@ export function ColumnView({ place: at }: { place: Place<"column"> }) {
   const dataset = place("dataset", { namespace, name });
   return (
     <div class="view column-view">
-      <Head kind="COLUMN" before={found ? beforeOf(found.dataset) : namespace} title={<><Link to={dataset}>{found ? partsOf(found.dataset).last : name}</Link> · <span class="mono">{column}</span></>}>
+      <Head kind="COLUMN" before={found ? beforeOf(found.dataset) : namespace} title={<><Link to={dataset}>{found ? parted(found.dataset).last : name}</Link> · <span class="mono">{column}</span></>}>
         <Link class="button primary" to={place("dataset", { namespace, name }, { query: { columns: true, col: column, only: true } })}>{t.columnView.path}</Link>
         <Link class="button" to={place("dataset", { namespace, name }, { tab: "impact", query: { col: column, change: "REMOVED" } })}>{t.columnView.removal}</Link>
       </Head>

@@ -2,34 +2,22 @@
 
 import { useState } from "preact/hooks";
 
+import type { SearchFacets } from "../app/answers";
 import { altered, type Place } from "../app/address";
 import { number } from "../app/format";
 import { t } from "../app/texts";
 import { Link } from "../parts/basics";
 
-interface Total {
-  value: string | null;
-  total: number;
-}
-export interface FacetTotals {
-  kinds?: Total[];
-  types?: Total[];
-  namespaces?: Total[];
-  owners?: Total[];
-  tags?: Total[];
-  sensitivities?: Total[];
-}
-
 export interface Filter {
   title: string;
-  totals: keyof FacetTotals;
+  totals: keyof SearchFacets;
   chosen: (at: Place<"search">) => string[];
   toggled: (at: Place<"search">, value: string) => Place<"search">;
   word: (value: string) => string;
 }
 
 /** One value or none. */
-const single = (name: "namespace" | "owner" | "tag", totals: keyof FacetTotals, title: string): Filter => ({
+const single = (name: "namespace" | "owner" | "tag", totals: keyof SearchFacets, title: string): Filter => ({
   title, totals,
   chosen: (at) => (at.query[name] ? [at.query[name]] : []),
   toggled: (at, value) => altered(at, { [name]: at.query[name] === value ? "" : value }),
@@ -37,7 +25,7 @@ const single = (name: "namespace" | "owner" | "tag", totals: keyof FacetTotals, 
 });
 
 /** Any number of values. */
-const several = (name: "kind" | "type" | "sensitivity", totals: keyof FacetTotals, title: string): Filter => ({
+const several = (name: "kind" | "type" | "sensitivity", totals: keyof SearchFacets, title: string): Filter => ({
   title, totals,
   chosen: (at) => at.query[name],
   toggled: (at, value) => altered(at, { [name]: at.query[name].includes(value) ? at.query[name].filter((each) => each !== value) : [...at.query[name], value] }),
@@ -59,14 +47,14 @@ const KINDS = ["DATASET", "COLUMN", "JOB"];
 const FEW = 8;
 
 /** Values of a filter: those of the answer, and those that are chosen. Kinds are always offered. */
-export function valuesOf(filter: Filter, at: Place<"search">, totals: FacetTotals | null): { value: string; total: number | null }[] {
+export function valuesOf(filter: Filter, at: Place<"search">, totals: SearchFacets | null): { value: string; total: number | null }[] {
   const counted = (totals?.[filter.totals] ?? []).filter((each): each is { value: string; total: number } => each.value !== null);
   const known = new Set(counted.map(({ value }) => value));
   const always = [...filter.chosen(at), ...(filter.totals === "kinds" ? KINDS : [])];
   return [...counted, ...[...new Set(always)].filter((value) => !known.has(value)).map((value) => ({ value, total: null }))];
 }
 
-export function Facets({ at, totals }: { at: Place<"search">; totals: FacetTotals | null }) {
+export function Facets({ at, totals }: { at: Place<"search">; totals: SearchFacets | null }) {
   return <>{FILTERS.map((filter) => <One filter={filter} at={at} values={valuesOf(filter, at, totals)} none={totals?.[filter.totals]?.find(({ value }) => value === null)?.total ?? 0} />)}</>;
 }
 

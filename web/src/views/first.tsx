@@ -1,30 +1,30 @@
 // First start: nothing is in the graph. Three commands, and what they have done so far.
 
+import type { GraphStatus } from "../app/answers";
 import { number } from "../app/format";
 import { t } from "../app/texts";
 import { Copy, Section, Time } from "../parts/basics";
-import type { Status } from "./status";
 
 type Standing = "good" | "bad" | "none";
 
-const COMMANDS: { command: string; does: string; done: (status: Status) => boolean }[] = [
+const COMMANDS: { command: string; does: string; done: (status: GraphStatus) => boolean }[] = [
   { command: "headwater up", does: t.homeView.up, done: (status) => status.graph_reachable && status.kafka_reachable === true },
   { command: "headwater consume", does: t.homeView.consume, done: (status) => status.consumer === "REPORTING" },
-  { command: "headwater demo --keep", does: t.homeView.demo, done: (status) => status.datasets > 0 },
+  { command: "headwater demo --keep", does: t.homeView.demo, done: (status) => (status.datasets ?? 0) > 0 },
 ];
 
 /** What is known of each part, in words. */
-export function standings(status: Status): { name: string; standing: Standing; word: string }[] {
+export function standings(status: GraphStatus): { name: string; standing: Standing; word: string }[] {
   const { graph_reachable: graph, kafka_reachable: kafka, prepared, consumer, events } = status;
   return [
     { name: "Kafka", standing: kafka === null ? "none" : kafka ? "good" : "bad", word: kafka === null ? t.homeView.notAsked : kafka ? t.homeView.reachable : t.homeView.unreachable },
     { name: "Neo4j", standing: graph ? "good" : "bad", word: !graph ? t.homeView.unreachable : prepared ? t.homeView.prepared : t.homeView.unprepared },
-    { name: t.homeView.consumer, standing: consumer === "REPORTING" ? "good" : consumer === "SILENT" ? "bad" : "none", word: t.homeView.consumers[consumer] },
+    { name: t.homeView.consumer, standing: consumer === "REPORTING" ? "good" : consumer === "SILENT" ? "bad" : "none", word: consumer === null ? t.unknown : (t.homeView.consumers[consumer] ?? consumer) },
     { name: t.homeView.events, standing: events ? "good" : "none", word: events === null ? t.unknown : number(events) },
   ];
 }
 
-export function First({ status }: { status: Status }) {
+export function First({ status }: { status: GraphStatus }) {
   return (
     <>
       <p class="home-lead">{t.homeView.lead}</p>

@@ -1,6 +1,6 @@
 // Home: what is broken now, what I looked at last, what is used most, and how far the graph is behind. On a first start: what to do next.
 
-import type { BrokenChain, GraphState, OpenRun, RunItem } from "../app/answers";
+import type { BrokenChain, GraphState, GraphStatus, OpenRun, RunItem } from "../app/answers";
 import { place, type Place } from "../app/address";
 import type { Asked } from "../app/asked";
 import { ago, count, number, offsets } from "../app/format";
@@ -12,23 +12,24 @@ import { RUNS, RunLink, RunState } from "../parts/runs";
 import { Table, type Column } from "../parts/table";
 import { First } from "./first";
 import { MostUsed } from "./mostused";
-import { useStatus, type Status } from "./status";
+import { useStatus } from "./status";
 
 /** Rows of each section at first. */
 const FEW = 5;
 
 export function Home(_given: { place: Place<"home"> }) {
   const status = useStatus();
-  const empty = status.value?.datasets === 0;
+  // Null where Neo4j does not answer: on a first start, because it does not run yet.
+  const empty = status.value !== null && !status.value.datasets;
   return (
     <div class="view home">
-      <h1>{empty ? t.homeView.welcome : t.homeView.title}</h1>
+      <h1>{!empty ? t.homeView.title : status.value?.graph_reachable ? t.homeView.welcome : t.homeView.away}</h1>
       {empty && status.value ? <First status={status.value} /> : <Now status={status} />}
     </div>
   );
 }
 
-function Now({ status }: { status: Asked<Status> }) {
+function Now({ status }: { status: Asked<GraphStatus> }) {
   return (
     <>
       {status.value && <Behind status={status.value} />}
@@ -48,15 +49,15 @@ function Now({ status }: { status: Asked<Status> }) {
   );
 }
 
-function Behind({ status }: { status: Status }) {
+function Behind({ status }: { status: GraphStatus }) {
   const { behind, last_event: last } = status;
   const words = behind === null ? t.homeView.behindUnknown : behind === 0 ? t.upToDate : t.behind(behind);
   return (
     <p class="home-behind" role="status">
       <span class={`state ${behind === 0 && status.consumer === "REPORTING" ? "good" : behind === null || status.consumer !== "REPORTING" ? "warn" : "info"}`}>{words}</span>
-      {status.consumer !== "REPORTING" && <span>{t.homeView.consumers[status.consumer]}</span>}
+      {status.consumer && status.consumer !== "REPORTING" && <span>{t.homeView.consumers[status.consumer]}</span>}
       {last && <span class="muted">{t.lastEvent}: <Time at={last} /> ({ago(last)})</span>}
-      <span class="muted">{count(status.datasets, "dataset")}, {count(status.jobs, "job")}</span>
+      <span class="muted">{count(status.datasets ?? 0, "dataset")}, {count(status.jobs ?? 0, "job")}</span>
     </p>
   );
 }

@@ -1,6 +1,6 @@
 // What is used most: datasets by how much is made from them, with owners, last run and quality.
 
-import type { Asset } from "../app/answers";
+import type { MostUsed as Answered, UsedDataset } from "../app/answers";
 import { place } from "../app/address";
 import { get } from "../app/api";
 import { useAsked } from "../app/asked";
@@ -10,30 +10,21 @@ import { Answer, AssetLink, Link, Section, State, Time } from "../parts/basics";
 import { beyondOf } from "../parts/pages";
 import { Table, type Column } from "../parts/table";
 
-/** Answer of `most-used`. */
-interface MostUsedDataset {
-  asset: Asset;
-  owners: string[];
-  upstream_total: number;
-  downstream_total: number;
-  status: { last_run: { run_id: string; state: string | null; at: string | null } | null; quality: "PASSED" | "FAILED" | null } | null;
-}
-
 const MANY = 12;
 
-const COLUMNS: Column<MostUsedDataset>[] = [
+const COLUMNS: Column<UsedDataset>[] = [
   { name: "dataset", title: t.dataset, cell: (row) => <AssetLink asset={row.asset} under />, value: (row) => row.asset.title ?? row.asset.name },
   { name: "owners", title: t.owners, cell: (row) => row.owners.join(", ") || <span class="muted">–</span>, value: (row) => row.owners.join(" ") || null, wide: true },
   { name: "readers", title: t.homeView.readers, cell: (row) => number(row.downstream_total), value: (row) => row.downstream_total, number: true },
-  { name: "run", title: t.aboutTab.lastRun, value: (row) => row.status?.last_run?.at ?? null, cell: (row) => {
-    const run = row.status?.last_run;
+  { name: "run", title: t.aboutTab.lastRun, value: (row) => row.status.last_run?.at ?? null, cell: (row) => {
+    const run = row.status.last_run;
     return run ? <><Link to={place("run", { id: run.run_id })} title={run.run_id}><State state={run.state} /></Link> <small class="muted"><Time at={run.at} short /></small></> : <span class="muted">–</span>;
   } },
-  { name: "quality", title: t.homeView.quality, cell: (row) => (row.status?.quality ? <State state={row.status.quality} /> : <span class="muted">–</span>), value: (row) => row.status?.quality ?? null, wide: true },
+  { name: "quality", title: t.homeView.quality, cell: (row) => (row.status.quality ? <State state={row.status.quality} /> : <span class="muted">–</span>), value: (row) => row.status.quality ?? null, wide: true },
 ];
 
 export function MostUsed() {
-  const asked = useAsked<{ items: MostUsedDataset[]; total: number }>("most-used", () => get("most-used", { limit: MANY }));
+  const asked = useAsked<Answered>("most-used", () => get("most-used", { limit: MANY }));
   // A server of an earlier version doesn't answer it.
   if (asked.problem?.status === 404) return null;
   return (

@@ -11,17 +11,12 @@ import { Answer, AssetLink, Chip, Link } from "../parts/basics";
 import { More, noneOf, usePages } from "../parts/pages";
 import { tagText } from "../parts/people";
 import { Table, type Column } from "../parts/table";
-import { FILTERS, Facets, chosenCount, type FacetTotals } from "./facets";
-
-/** Answer of `search` with facets. */
-interface Found extends SearchPage {
-  facets?: FacetTotals | null;
-}
+import { FILTERS, Facets, chosenCount } from "./facets";
 
 export function Search({ place: at }: { place: Place<"search"> }) {
   const { q, kind, type, namespace, owner, tag, sensitivity } = at.query;
   const [open, set] = useState(false);
-  const pages = usePages<Hit, Found>("search", { q, kind, type, namespace, owner, tag, sensitivity, facets: true });
+  const pages = usePages<Hit, SearchPage>("search", { q, kind, type, namespace, owner, tag, sensitivity, facets: true });
   const chosen = chosenCount(at);
   const facets = <Facets at={at} totals={pages.asked.value?.facets ?? null} />;
   return (

@@ -2,29 +2,17 @@
 
 import { useEffect } from "preact/hooks";
 
+import type { GraphStatus } from "../app/answers";
 import { forget, get } from "../app/api";
 import { useAsked, type Asked } from "../app/asked";
-
-/** Answer of `status`. */
-export interface Status {
-  graph_reachable: boolean;
-  kafka_reachable: boolean | null;
-  prepared: boolean;
-  consumer: "REPORTING" | "SILENT" | "NEVER";
-  events: number | null;
-  behind: number | null;
-  last_event: string | null;
-  datasets: number;
-  jobs: number;
-}
 
 const AGAIN_MS = 3_000;
 
 /** The status; asked every 3 s until a dataset is known, and while there is no answer. */
-export function useStatus(): Asked<Status> {
-  const asked = useAsked<Status>("status", () => get<Status>("status"));
+export function useStatus(): Asked<GraphStatus> {
+  const asked = useAsked<GraphStatus>("status", () => get<GraphStatus>("status"));
   const unanswered = asked.problem !== null && asked.problem.status !== 404;
-  const waits = asked.value?.datasets === 0 || unanswered;
+  const waits = (asked.value !== null && !asked.value.datasets) || unanswered;
   useEffect(() => {
     if (!waits) return undefined;
     const timer = setInterval(() => {

@@ -1,0 +1,267 @@
+"""The page over an estate as large companies have: a hub of 400 readers, long names, wide tables, a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from support.estate import (
+    CHAIN,
+    HUB,
+    HUB_COLUMNS,
+    HUB_TITLE,
+    LAKE,
+    MID,
+    READERS,
+    WAREHOUSE,
+    WIDE,
+    estate_events,
+    reader,
+)
+from support.graph.writing import hold
+from support.page import click_box, click_more, dataset, drawn, places, titles, without_errors
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+    from playwright.sync_api import Page
+
+pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
+
+MOST_BOXES = 60
+HUB_ADDRESS = dataset(LAKE, HUB)
+ROUTES = {
+    "home": "#/",
+    "search": "#/search?q=customers",
+    "hub": HUB_ADDRESS,
+    "table": dataset(LAKE, HUB, view="table"),
+    "columns": dataset(LAKE, HUB, "columns"),
+    "runs": dataset(LAKE, HUB, "runs"),
+    "quality": dataset(LAKE, HUB, "quality"),
+    "impact": dataset(LAKE, HUB, "impact", change="REMOVED", changedcol="amount_net"),
+    "versions": dataset(LAKE, HUB, "versions"),
+    "column": f"#/column/{dataset(LAKE, HUB).removeprefix('#/dataset/')}/amount_net",
+    "job": "#/job/airflow-prod/silver.customers.build_master",
+    "trace": "#/trace",
+    "blast": "#/blast",
+    "diff": "#/diff",
+    "unknown": "#/nothing",
+}
+WIDTHS = {390: 844, 820: 1180, 1440: 900}
+
+
+@pytest.fixture
+def estate(neo4j_driver: Driver) -> Driver:
+    return hold(neo4j_driver, "the estate", estate_events(), at_once=400)
+
+
+@pytest.fixture
+def page(chromium: str, served: str, estate: Driver) -> Iterator[Page]:
+    with without_errors(chromium, width=1440) as opened:
+        opened.goto(f"{served}/{HUB_ADDRESS}")
+        drawn(opened)
+        yield opened
+
+
+def go(page: Page, address: str) -> None:
+    page.evaluate("address => { location.hash = address }", address)
+
+
+def test_a_hub_is_drawn_with_its_most_important_readers_and_the_rest_is_counted(page: Page) -> None:
+    drawn(page, 15)
+    expect(page.locator(".stage-notes")).to_contain_text("14 of 402 datasets drawn")
+    assert page.evaluate("() => window.headwater.canvas.cy.zoom() * 13") >= 10 - 0.01, "names are 10 px high"
+    assert f"{READERS - 12} more" in titles(page)
+    # Its readers: all of them, counted, by facets, each of them one click from being drawn.
+    click_box(page, f"{READERS - 12} more")
+    expect(page.locator("#panel")).to_contain_text("400 readers")
+    page.get_by_label("Filter by name").fill(reader(399).rpartition(".")[2])
+    expect(page.locator("#panel")).to_contain_text("1 reader")
+    page.get_by_role("button", name="Draw ").click()
+    drawn(page, 16)
+    assert f"{READERS - 13} more" in titles(page)
+    page.go_back()
+    drawn(page, 15)
+
+
+def test_numbers_are_those_of_the_answer(page: Page) -> None:
+    expect(page.locator("#panel").get_by_role("tab", name="Jobs")).to_contain_text("401")
+    page.locator("#panel").get_by_role("tab", name="Jobs").click()
+    expect(page.locator("#panel-body")).to_contain_text("300 more aren't listed")
+    page.locator("#canvas").focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#live")).to_have_text(f"{HUB_TITLE}, table, 1 input, 400 outputs")
+
+
+def test_never_more_boxes_than_a_person_overlooks(page: Page) -> None:
+    go(page, dataset(LAKE, HUB, depth="all", direction="DOWNSTREAM"))
+    expect(page.locator(".stage-notes")).to_contain_text("of 401 datasets drawn")
+    for _ in range(6):
+        before = len(titles(page))
+        page.locator("#panel").get_by_role("button", name="Downstream +").click()
+        page.wait_for_function("before => window.headwater.picture.boxes.length !== before", arg=before)
+        if len(titles(page)) >= MOST_BOXES:
+            break
+    assert len(titles(page)) <= MOST_BOXES + 1
+    go(page, dataset(LAKE, HUB, view="table", depth="all", direction="DOWNSTREAM"))
+    expect(page.locator(".table-place")).to_contain_text("401 datasets")
+    drawn_rows = page.locator(".table-place tbody tr:not([aria-hidden])").count()
+    assert drawn_rows < 200, "rows that are out of sight aren't drawn"
+    page.get_by_label("Filter: Lineage").fill(reader(7).rpartition(".")[2])
+    expect(page.locator(".table-place")).to_contain_text("1 of 401 rows")
+
+
+def test_the_whole_upstream_is_one_click_away(page: Page) -> None:
+    go(page, dataset(WAREHOUSE, MID))
+    drawn(page, 2)
+    page.get_by_role("button", name="All upstream").click()
+    drawn(page, CHAIN + 2)
+    page.go_back()
+    drawn(page, 2)
+
+
+def test_a_number_at_a_corner_is_exact_and_undone_by_the_same_click(page: Page) -> None:
+    go(page, dataset(WAREHOUSE, reader(0)))
+    drawn(page, 2)
+    labels = page.evaluate("() => window.headwater.canvas.cy.nodes('.more').map(node => node.data('label'))")
+    assert "+399" in labels
+    before = places(page)[HUB_TITLE]
+    click_more(page, HUB_TITLE, "down")
+    drawn(page, 14)
+    assert places(page)[HUB_TITLE] == pytest.approx(before, abs=400), "it stays near where it was clicked"
+    click_more(page, HUB_TITLE, "up")
+    drawn(page, 15)
+    page.go_back()
+    drawn(page, 14)
+
+
+def test_impact_counts_the_hits_that_are_not_drawn(page: Page) -> None:
+    go(page, dataset(LAKE, HUB, change="REMOVED", changedcol="amount_net"))
+    expect(page.locator("#impact")).to_contain_text("If amount_net of")
+    expect(page.locator("#undrawn")).to_contain_text("isn't drawn" if READERS < 0 else "aren't drawn")
+    page.locator("#undrawn").get_by_role("link").click()
+    expect(page.locator("h1")).to_contain_text(HUB_TITLE)
+    table = page.get_by_role("region", name="Owners of what is hit")
+    expect(table).to_contain_text("team:customers")
+
+
+def test_columns_beyond_the_first_are_reached(page: Page) -> None:
+    go(page, dataset(LAKE, HUB, columns="1"))
+    page.wait_for_function("() => window.headwater.picture.boxes.find(box => box.start).rows.length === 40")
+    last = HUB_COLUMNS[-1]
+    page.locator("#panel").get_by_role("tab", name="Columns").click()
+    page.locator("#panel-body").get_by_label("Filter: Columns").fill(last)
+    page.locator("#panel-body").get_by_role("button", name=last).click()
+    rows = "() => window.headwater.picture.boxes.find(box => box.start).rows.map(row => row.name)"
+    page.wait_for_function(f"name => ({rows})().includes(name)", arg=last)
+    go(page, dataset(LAKE, WIDE, "columns"))
+    expect(page.locator("#content")).to_contain_text("300")
+
+
+def test_a_search_finds_the_hub_first_and_shows_names_in_full_width(page: Page) -> None:
+    page.keyboard.press("/")
+    page.keyboard.type("customers_mas")
+    option = page.get_by_role("option").first
+    expect(option).to_contain_text("customers_master")
+    for each in page.get_by_role("option").all():
+        box = each.bounding_box()
+        assert box is not None
+        assert box["width"] > 250
+    page.keyboard.press("Escape")
+    go(page, "#/search?q=team:logistics")
+    expect(page.locator("#content")).to_contain_text("hits")
+    expect(page.locator("#content table").first).to_contain_text("team:logistics")
+
+
+def test_long_names_are_never_stacked_letters(chromium: str, served: str, estate: Driver) -> None:
+    narrow = """() => [...document.querySelectorAll('main *')].filter(element =>
+        [...element.childNodes].some(node => node.nodeType === 3 && node.textContent.trim().length > 12)
+        && element.getClientRects().length && element.clientWidth > 0 && element.clientWidth < 56
+        && getComputedStyle(element).whiteSpace !== 'nowrap').map(element => element.outerHTML.slice(0, 120))"""
+    wider = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    with without_errors(chromium, width=390, height=844) as page:
+        for name in ("search", "table", "impact", "column", "job", "home"):
+            page.goto(f"{served}/{ROUTES[name]}")
+            expect(page.locator("#content h1, #content h2").first).to_be_visible()
+            page.wait_for_load_state("networkidle")
+            assert page.evaluate(narrow) == [], name
+            assert page.evaluate(wider) <= 0, name
+
+
+def test_on_a_phone_the_table_comes_first_and_the_panel_is_a_sheet(chromium: str, served: str, estate: Driver) -> None:
+    with without_errors(chromium, width=390, height=844) as page:
+        page.goto(f"{served}/{HUB_ADDRESS}")
+        expect(page.locator(".table-place")).to_contain_text("402 datasets")
+        expect(page.locator("#panel")).to_have_count(0)
+        page.locator(".table-place tbody tr").nth(2).click(position={"x": 5, "y": 5})
+        sheet = page.locator("#panel").bounding_box()
+        assert sheet is not None
+        assert sheet["width"] == 390
+        page.get_by_role("button", name="Close the panel").click()
+        page.get_by_role("button", name="Graph", exact=True).click()
+        drawn(page, 15)
+        field = page.get_by_role("combobox").bounding_box()
+        assert field is not None
+        assert field["width"] > 330
+
+
+def test_opening_a_hub_asks_little_and_nothing_twice(chromium: str, served: str, estate: Driver) -> None:
+    with without_errors(chromium, width=1440) as page:
+        asked: list[str] = []
+        sizes: list[int] = []
+
+        def note(request: Any) -> None:
+            if "/api/" in request.url:
+                asked.append(urlsplit(request.url).path + "?" + urlsplit(request.url).query)
+                sizes.append(request.sizes()["responseBodySize"])
+
+        page.on("requestfinished", note)
+        page.goto(f"{served}/{HUB_ADDRESS}")
+        drawn(page, 15)
+        page.wait_for_load_state("networkidle")
+        assert len(asked) == len(set(asked))
+        assert sum(sizes) < 150_000, dict(zip(asked, sizes, strict=True))
+
+
+def test_what_was_chosen_meanwhile_is_not_replaced_by_a_late_answer(page: Page) -> None:
+    held: list[Any] = []
+    page.route("**/api/v1/checks?*", held.append)
+    go(page, "#/checks")
+    expect(page.locator("h1")).to_have_text("Checks")
+    go(page, HUB_ADDRESS)
+    drawn(page, 15)
+    for route in held:
+        route.fulfill(json={"rules": [], "total": 0, "exempted": 0, "unused": [], "unchecked": []})
+    expect(page.locator("h1")).to_contain_text(HUB_TITLE)
+
+
+def test_an_empty_graph_says_what_to_do_next(chromium: str, served: str, clean_database: Driver) -> None:
+    with without_errors(chromium, width=1440) as page:
+        page.goto(served)
+        content = page.locator("#content")
+        for command in ("headwater up", "headwater consume", "headwater demo"):
+            expect(content).to_contain_text(command)
+        for part in ("Kafka", "Neo4j", "consumer"):
+            expect(content).to_contain_text(part, ignore_case=True)
+
+
+@pytest.mark.parametrize("colors", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_axe_finds_nothing(chromium: str, served: str, estate: Driver, width: int, colors: str) -> None:
+    axe = Axe()
+    with without_errors(chromium, width=width, height=WIDTHS[width], colors=colors) as page:
+        for name, address in ROUTES.items():
+            page.goto("about:blank")
+            page.goto(f"{served}/{address}")
+            expect(page.locator("h1").first).to_be_visible()
+            page.wait_for_load_state("networkidle")
+            found = axe.run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]})
+            problems = [
+                (each["id"], node["html"][:160]) for each in found.response["violations"] for node in each["nodes"]
+            ]
+            assert problems == [], f"{name} at {width} px, {colors}"

@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+
+import { layers, type Line, type Size } from "../src/stage/layout";
+
+const sizes = (...keys: string[]): Size[] => keys.map((key) => ({ key, width: 240, height: 46, door: 23 }));
+const lines = (...pairs: string[]): Line[] => pairs.map((key) => ({ key, source: key[0] as string, target: key[2] as string }));
+const across = (boxes: Size[], arrows: Line[]): number[] => boxes.map(({ key }) => (layers(boxes, arrows).places.get(key)?.x ?? NaN) / 410);
+
+describe("layers", () => {
+  it("stand one behind the last that leads to them", () => {
+    expect(across(sizes("a", "b", "c", "d"), lines("a>b", "b>c", "a>c", "c>d"))).toEqual([0, 1, 2, 3]);
+  });
+
+  it("bear cycles and arrows of a dataset to itself", () => {
+    const found = across(sizes("a", "b", "c"), lines("a>b", "b>c", "c>a", "b>b"));
+    expect([...found].sort()).toEqual([0, 1, 2]);
+  });
+
+  it("don't overlap", () => {
+    const boxes = sizes("a", "b", "c", "d", "e").map((one, index) => ({ ...one, height: 46 + index * 100 }));
+    const { places } = layers(boxes, lines("a>b", "a>c", "a>d", "a>e"));
+    const column = boxes.slice(1).map(({ key, height }) => [places.get(key)?.y ?? NaN, height] as const).sort(([left], [right]) => left - right);
+    column.slice(1).forEach(([y], index) => expect(y).toBeGreaterThanOrEqual((column[index]?.[0] ?? NaN) + (column[index]?.[1] ?? NaN)));
+  });
+
+  it("bear a chain of any length", () => {
+    const boxes = Array.from({ length: 5_000 }, (_, index): Size => ({ key: `n${index}`, width: 240, height: 46, door: 23 }));
+    const chain = boxes.slice(1).map(({ key }, index): Line => ({ key: `${index}`, source: `n${index}`, target: key }));
+    expect(layers(boxes, chain).places.get("n4999")?.x).toBe(4_999 * 410);
+  });
+});
