@@ -161,7 +161,7 @@ def test_the_status_of_each_dataset(estate: Estate) -> None:
 
 
 def test_a_former_name_that_another_dataset_has_now(estate: Estate) -> None:
-    """What was written under the name until the RENAME is the renamed dataset's, what was later isn't drawn for it."""
+    """Writes under the name until the RENAME are the renamed dataset's; later ones aren't drawn for it."""
     plan = ColumnLineage(
         datasets=(OTHER, ORDERS),
         edges=(

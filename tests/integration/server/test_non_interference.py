@@ -177,6 +177,7 @@ def compare(driver: Driver, target: Neo4jTarget, events: Sequence[LineageEvent],
     to_asker = list(answers(target, asked, visible))
     ends, conflicts = ends_of_runs(driver, visible), conflicts_of_runs(driver)
     delete_nodes(driver)
+    writer.ensure_schema()
     writer.apply(without(events, hidden))
     driver.execute_query("UNWIND $ends AS end MATCH (r:HwRun {key: end.key}) SET r += end", ends=ends)
     driver.execute_query(
