@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from headless_chromium import INSTALL_CHROMIUM, find_chromium, open_page
 
@@ -37,42 +38,48 @@ def main() -> int:
 
 def impact(page: Page, url: str) -> None:
     """Columns behind a topic, coloured by what the loss of one of them would break."""
-    page.goto(f"{url}#asset=flights.enriched&columns=1")
-    drawn(page, 7)
-    page.evaluate("() => window.headwater.canvas.cy.nodes('.more[side = \"down\"]').emit('tap')")
-    drawn(page, 8)
-    page.evaluate(
-        "() => { const {store, canvas} = window.headwater;"
-        " const topic = [...store.datasets.values()].find(one => one.asset.title === 'flights.departed');"
-        " canvas.cy.getElementById(topic.asset.key).emit('tap') }"
-    )
-    page.locator("#of").select_option("value.carrier")
-    page.locator("#change").select_option("REMOVED")
-    page.locator("#analyze").click()
+    supposed = "columns=1&depth=2&direction=DOWNSTREAM&nojobs=1&change=REMOVED&changedcol=value.carrier"
+    page.goto(f"{url}{address(page, url, 'flights.departed')}?{supposed}")
+    drawn(page)
     page.locator("#impact").wait_for()
+    fit(page)
     save(page, "page-impact.png")
 
 
 def timeline(page: Page, url: str) -> None:
     """An arrow's job, and when it ran."""
-    page.goto(f"{url}#asset=flights.enriched")
-    drawn(page, 7)
+    page.goto(f"{url}{address(page, url, 'flights.enriched')}")
+    drawn(page)
+    page.locator("#canvas").focus()
     page.keyboard.press("e")
-    page.locator(".mappings").wait_for()
+    page.locator(".panel-title").wait_for()
     page.keyboard.press("t")
-    page.locator("#drawer rect").nth(5).hover()
+    page.locator("#drawer [role=option]").nth(5).wait_for()
+    fit(page)
+    page.locator("#drawer [role=option]").nth(5).hover()
     save(page, "page-timeline.png")
 
 
-def drawn(page: Page, datasets: int) -> None:
-    """Wait until a number of datasets is drawn."""
-    page.locator(f'#canvas[data-drawn="{datasets}"]').wait_for(state="attached")
+def address(page: Page, url: str, name: str) -> str:
+    """Address of a dataset on the page; the namespace is that of the Kafka of the demo."""
+    found = page.request.get(f"{url}api/v1/search", params={"q": name, "kind": "DATASET"}).json()["items"]
+    asset = next(each["asset"] for each in found if each["asset"]["name"] == name)
+    return f"#/dataset/{quote(asset['namespace'], safe=':')}/{name}"
+
+
+def drawn(page: Page) -> None:
+    """Wait until a picture is drawn."""
+    page.locator('#canvas[data-drawn]:not([data-drawn="0"])').wait_for(state="attached")
+
+
+def fit(page: Page) -> None:
+    """Bring the whole drawing into view."""
+    page.get_by_role("button", name="Fit", exact=True).click()
+    page.wait_for_timeout(500)
 
 
 def save(page: Page, name: str) -> None:
-    """Fit the whole drawing into view, and save a PNG."""
-    page.get_by_role("button", name="Fit").click()
-    page.wait_for_timeout(500)
+    """Save a PNG of the page."""
     page.screenshot(path=IMAGES / name)
     print(IMAGES / name)
 

@@ -37,10 +37,10 @@ def test_a_person_logs_in_and_out(
         with client_with_login(graph, **login) as client, open_page(chromium) as page:
             own = str(client.base_url).rstrip("/")
             provider.control(redirects=[own])
-            page.goto(f"{own}/#asset=dwh&columns=1")
+            page.goto(f"{own}/#/search?q=dwh")
             # There, it is asked for nothing, and back.
             expect(page.locator("#who")).to_contain_text("ann")
-            assert page.url == f"{own}/#asset=dwh&columns=1"
+            assert page.url == f"{own}/#/search?q=dwh"
             (cookie,) = [each for each in page.context.cookies(own) if each["name"] == "headwater_session"]
             assert (cookie["httpOnly"], cookie["sameSite"], cookie["path"]) == (True, "Lax", "/")
             assert "headwater" not in page.evaluate("document.cookie")

@@ -313,7 +313,7 @@ def test_what_breaks_the_rules(chromium: str, served: str, demo_graph: Driver) -
         # The owners of a dataset are the same in its panel and in the table.
         page.goto(f"{served}/{DEPARTED}")
         expect(page.locator("#panel")).to_contain_text("team:departures")
-        expect(page.locator("#panel")).to_contain_text("PII")
+        expect(page.locator("#panel")).to_contain_text("pii")
         page.get_by_role("button", name="Table", exact=True).click()
         expect(page.locator(".table-place tr", has_text="flights.departed")).to_contain_text("team:departures")
 

@@ -105,9 +105,9 @@ def test_never_more_boxes_than_a_person_overlooks(page: Page) -> None:
         before = len(titles(page))
         page.locator("#panel").get_by_role("button", name="Downstream +").click()
         page.wait_for_function("before => window.headwater.picture.boxes.length !== before", arg=before)
-        if len(titles(page)) >= MOST_BOXES:
+        if len(titles(page)) >= MOST_BOXES - 1:
             break
-    assert len(titles(page)) <= MOST_BOXES + 1
+    assert len(titles(page)) <= MOST_BOXES
     go(page, dataset(LAKE, HUB, view="table", depth="all", direction="DOWNSTREAM"))
     expect(page.locator(".table-place")).to_contain_text("401 datasets")
     drawn_rows = page.locator(".table-place tbody tr:not([aria-hidden])").count()
@@ -143,7 +143,7 @@ def test_a_number_at_a_corner_is_exact_and_undone_by_the_same_click(page: Page) 
 def test_impact_counts_the_hits_that_are_not_drawn(page: Page) -> None:
     go(page, dataset(LAKE, HUB, change="REMOVED", changedcol="amount_net"))
     expect(page.locator("#impact")).to_contain_text("If amount_net of")
-    expect(page.locator("#undrawn")).to_contain_text("isn't drawn" if READERS < 0 else "aren't drawn")
+    expect(page.locator("#undrawn")).to_contain_text("aren't drawn")
     page.locator("#undrawn").get_by_role("link").click()
     expect(page.locator("h1")).to_contain_text(HUB_TITLE)
     table = page.get_by_role("region", name="Owners of what is hit")
@@ -230,7 +230,7 @@ def test_opening_a_hub_asks_little_and_nothing_twice(chromium: str, served: str,
 
 def test_what_was_chosen_meanwhile_is_not_replaced_by_a_late_answer(page: Page) -> None:
     held: list[Any] = []
-    page.route("**/api/v1/checks?*", held.append)
+    page.route("**/api/v1/checks?*", lambda route: held.append(route))  # noqa: PLW0108  a function that Playwright can wrap
     go(page, "#/checks")
     expect(page.locator("h1")).to_have_text("Checks")
     go(page, HUB_ADDRESS)

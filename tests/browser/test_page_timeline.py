@@ -30,6 +30,7 @@ from headwater_schemas.events import (
     RunRef,
     build,
 )
+from support.page import dataset, drawn
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -87,45 +88,48 @@ def long_stream(clean_database: Driver, monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.fixture
 def page(chromium: str, served: str, long_stream: None) -> Iterator[Page]:
     with open_page(chromium) as opened:
-        opened.goto(f"{served}/#asset=kafka%3A%2F%2Fb%3A9092%2Forders")
-        opened.locator('#canvas[data-drawn="2"]').wait_for(state="attached")
+        opened.goto(f"{served}/{dataset(TOPIC.namespace, TOPIC.name)}")
+        drawn(opened, 2)
         yield opened
 
 
 def address(page: Page) -> dict[str, str]:
-    return {name: value for name, [value] in parse_qs(urlsplit(page.url).fragment).items()}
+    return {name: value for name, [value] in parse_qs(page.url.rpartition("?")[2]).items() if "#" not in name}
 
 
 def blocks(page: Page) -> list[str]:
-    found: list[str] = page.locator("#drawer rect.batch").evaluate_all("all => all.map(r => r.ariaLabel)")
-    return found
+    found: list[str] = page.locator("#drawer [role=option]").evaluate_all("all => all.map(mark => mark.ariaLabel)")
+    return [label for label in found if label.startswith("batch")]
 
 
 @pytest.mark.nightly
-def test_out_to_all_of_it_and_in_to_micro_batches(page: Page, served: str) -> None:
+def test_out_to_all_of_it_and_in_to_micro_batches(page: Page) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(urlsplit(request.url).path))
-    drawer = page.locator("#drawer")
-    page.get_by_role("button", name="Timeline").click()
-    expect(drawer).to_contain_text("200 micro-batches, no gaps")
+    drawer, marks = page.locator("#drawer"), page.get_by_role("listbox")
+    page.locator("#canvas").focus()
+    page.keyboard.press("t")
+    expect(drawer).to_contain_text("the latest 200 of 1,999 micro-batches, no gaps")
     assert blocks(page) == [f"batch {number}" for number in range(BATCHES - 200, BATCHES)]
-    assert address(page).keys() == {"asset", "timeline"}
+    assert address(page).keys() == {"timeline"}
 
     # Bars of segments, for which no micro-batch is loaded.
-    asked.clear()
+    marks.focus()
     page.keyboard.press("-")
     expect(drawer).to_contain_text("micro-batches in 14 bars, no gaps")
-    assert address(page).keys() == {"asset", "timeline", "from", "to"}
+    assert address(page).keys() == {"timeline", "from", "until"}
+    asked.clear()
     drawer.get_by_role("button", name="All of it").click()
     expect(drawer).to_contain_text("1,999 micro-batches in 32 bars, 1 batch missing")
     assert {path.rpartition("/")[2] for path in asked if "/api/" in path} == {"overview"}
-    assert blocks(page)[10] == "batches 640 to 703"
-    expect(drawer.locator("rect.mark.gap")).to_have_count(1)
+    assert blocks(page)[10].startswith("batches 640 to 703")
 
     # Into the bar: its micro-batches, exactly.
-    bar = drawer.get_by_role("button", name="batches 640 to 703")
+    bar = drawer.get_by_role("option", name="batches 640 to 703")
+    before = drawer.bounding_box()
     bar.hover(position={"x": 2, "y": 2})
-    expect(drawer.locator(".details")).to_contain_text("missing1 batch")
+    expect(drawer.get_by_role("region", name="Details")).to_contain_text("1 batch")
+    assert drawer.bounding_box() == before, "nothing moves under the pointer"
     bar.click(position={"x": 2, "y": 2})
     expect(drawer).to_contain_text("63 micro-batches, 1 batch missing")
     inside = [f"batch {number}" for number in range(640, 704) if number != LOST]
@@ -138,49 +142,39 @@ def test_out_to_all_of_it_and_in_to_micro_batches(page: Page, served: str) -> No
     assert blocks(page) == inside
 
     # The same by keyboard and by wheel.
+    marks.focus()
     page.keyboard.press("0")
     expect(drawer).to_contain_text("32 bars")
-    drawer.get_by_role("button", name="batches 1920 to 1983").focus()
-    page.keyboard.press("Enter")
-    expect(drawer).to_contain_text("64 micro-batches, no gaps")
-    page.keyboard.press("ArrowLeft")
-    expect(drawer.get_by_label("batch 1889", exact=True)).to_be_visible()
+    page.keyboard.press("l")
+    expect(drawer).to_contain_text("the latest 200 of 1,999 micro-batches, no gaps")
     drawer.locator("svg").hover()
     for _ in range(3):
         page.mouse.wheel(0, 100)
-    expect(drawer).to_contain_text("bars, no gaps")
-
-    # Steps that are faster than their answers add up.
-    bar = drawer.get_by_role("button", name="batches 1920 to 1983")
-    page.keyboard.press("0")
-    expect(drawer).to_contain_text("32 bars")
-    bar.focus()
-    page.keyboard.press("Enter")
-    expect(drawer).to_contain_text("64 micro-batches, no gaps")
-    # Until then nothing is answered.
-    page.route("**/timeline**", lambda _: None)
-    for _ in range(3):
-        page.keyboard.press("-")
-    page.unroute("**/timeline**")
-    expect(drawer).to_contain_text("1,999 micro-batches in 32 bars")
-    page.keyboard.press("l")
-    expect(drawer).to_contain_text("200 micro-batches, no gaps")
-    page.keyboard.press("Escape")
-    expect(drawer).to_be_hidden()
-    assert address(page).keys() == {"asset"}
+    expect(drawer).to_contain_text("bars, ")
+    drawer.get_by_role("button", name="Close the timeline").click()
+    expect(drawer).to_have_count(0)
+    assert address(page) == {}
 
 
-def test_what_is_empty_fails_or_makes_no_sense_is_stated(page: Page, served: str) -> None:
-    drawer, alert = page.locator("#drawer"), page.get_by_role("alert")
-    page.evaluate("() => { location.hash += '&timeline=clean&from=2001-01-01&to=2001-01-02' }")
+def test_a_span_without_micro_batches_says_so(page: Page, served: str) -> None:
+    drawer = page.locator("#drawer")
+    span = {"timeline": "clean", "from": "2001-01-01T00:00:00Z", "until": "2001-01-02T00:00:00Z"}
+    page.goto(f"{served}/{dataset(TOPIC.namespace, TOPIC.name, **span)}")
     expect(drawer).to_contain_text("No micro-batch is known in this span of time")
-    page.keyboard.press("0")
+    drawer.get_by_role("button", name="All of it").click()
     expect(drawer).to_contain_text("32 bars")
     page.route("**/timeline/overview?*", lambda route: route.abort())
-    page.keyboard.press("+")
-    expect(alert).to_contain_text("The server does not answer")
-    expect(drawer).to_contain_text("32 bars")
-    page.unroute("**/timeline/overview?*")
-    page.evaluate("() => { location.hash = 'asset=orders&timeline=clean&from=2002-01-01&to=2001-01-01' }")
-    expect(alert).to_contain_text("The address has no span of time")
-    expect(drawer).to_contain_text("200 micro-batches, no gaps")
+    page.route("**/timeline?*", lambda route: route.abort())
+    drawer.get_by_role("button", name="Zoom in").click()
+    expect(page.get_by_role("alert")).to_contain_text("The server does not answer")
+
+
+def test_a_micro_batch_leads_to_its_run_and_to_what_came_of_it(page: Page) -> None:
+    page.locator("#canvas").focus()
+    page.keyboard.press("t")
+    page.get_by_role("option", name="batch 1999", exact=True).click()
+    details = page.get_by_role("region", name="Details")
+    expect(details).to_contain_text("Batch 1999")
+    details.get_by_role("link", name="Where did it go").click()
+    expect(page.locator("h1")).to_have_text("Bad records")
+    assert "first=1999" in page.url

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
-from urllib.parse import urlencode
 
 import httpx
 import pytest
@@ -14,6 +13,7 @@ from headwater_openlineage.intake.receiving import Received, receive
 from headwater_schemas.events import LineageEvent
 from support.graph.writing import store
 from support.openlineage import run_event
+from support.page import dataset, drawn
 from support.planted import Shape, document, leaks, shapes
 
 if TYPE_CHECKING:
@@ -45,9 +45,9 @@ def test_pictures_of_the_page_have_none(chromium: str, served: str, clean_databa
     with open_page(chromium) as page:
         for number in range((len(planted) - 1) // ON_A_PAGE + 1):
             job = jobs[number]["asset"]["key"]
-            address = {"asset": f"{NAMESPACE}/shop.inputs{number}", "columns": "1", "timeline": job}
-            page.goto(f"{served}/?{number}#{urlencode(address)}")
-            page.locator('#canvas:not([data-drawn="0"])[data-drawn]').wait_for(state="attached")
+            address = dataset(NAMESPACE, f"shop.inputs{number}", columns="1", timeline=job)
+            page.goto(f"{served}/?{number}{address}")
+            drawn(page)
             page.locator("#drawer svg").first.wait_for(state="attached")
             elements = page.evaluate("() => JSON.stringify(window.headwater.canvas.cy.json().elements)")
             labels += elements.count('"label"')

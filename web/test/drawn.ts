@@ -27,7 +27,7 @@ export const drawing = (nodes: DrawnNode[], edges: DrawnEdge[] = []): Drawing =>
 });
 
 export const options = (more: Partial<Options> = {}): Options => ({
-  columns: false, jobs: true, group: "", filters: { namespace: [], owner: [], type: [], tag: [] }, open: [], column: null, severities: new Map(), changes: new Map(), ...more,
+  columns: false, jobs: true, group: "", filters: { namespace: [], owner: [], type: [], tag: [] }, open: [], rest: ["up", "down"], column: null, severities: new Map(), changes: new Map(), ...more,
 });
 
 export const column = (dataset: string, name: string) => asset(dataset, { kind: "COLUMN", key: `${dataset}.${name}`, column: name, type: "string" });

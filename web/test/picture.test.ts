@@ -31,9 +31,11 @@ describe("a picture", () => {
   });
 
   it("has no more than 60 boxes", () => {
-    const graph = drawing(Array.from({ length: 75 }, (_, index) => node(`n${index}`, index === 0 ? 0 : 1)));
+    const more = { more_upstream: 9, more_downstream: 9 };
+    const graph = drawing(Array.from({ length: 75 }, (_, index) => node(`n${index}`, index === 0 ? 0 : 1, more)));
     const { picture, hidden, drawn } = pictureOf(graph, options());
-    expect([picture.boxes.length, hidden, drawn.size]).toEqual([60, 0, 60]);
+    // Those of what isn't drawn are among them.
+    expect([picture.boxes.length, hidden, drawn.size]).toEqual([60, 0, 58]);
   });
 
   it("counts neighbours of the start that aren't drawn in boxes of their own, others' at their corners", () => {
@@ -43,6 +45,9 @@ describe("a picture", () => {
     expect(picture.boxes.map(({ up, down }) => [up, down])).toEqual([[0, 0], [0, 2], [0, 0], [0, 0]]);
     expect(picture.boxes[3]?.title).toContain("603");
     expect(picture.arrows.map(({ key }) => key)).toEqual(["a>b", "rest:up:a>a", "a>rest:down:a"]);
+    // A side that isn't asked for has a number at the corner.
+    const [a, ...others] = pictureOf(graph, options({ rest: ["down"] })).picture.boxes;
+    expect([a?.up, a?.down, others.map(({ key }) => key)]).toEqual([5, 0, ["b", "rest:down:a"]]);
   });
 
   it("groups two and more datasets of one side, and an opened group is none", () => {

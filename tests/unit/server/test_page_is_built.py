@@ -9,8 +9,10 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import page_types
 import pytest
 
+from headwater_server.app import openapi_document
 from support.node import npm, npm_ci
 
 ROOT = Path(__file__).parents[3]
@@ -56,10 +58,17 @@ def test_what_is_vendored_has_its_notices() -> None:
     versions = json.loads((WEB / "package.json").read_text(encoding="utf-8"))["dependencies"]
     assert f"Cytoscape.js {versions['cytoscape']}" in notices
     assert f"elkjs {versions['elkjs']}" in notices
+    assert f"Preact {versions['preact']}" in notices
+    assert f"@preact/signals {versions['@preact/signals']}" in notices
     assert "Permission is hereby granted" in notices
     assert "Eclipse Public License - v 2.0" in notices
     assert f"Swagger UI {versions['swagger-ui-dist']}" in notices
     assert "Apache License" in notices
+
+
+def test_the_types_of_answers_are_those_of_the_api() -> None:
+    committed = page_types.FILE.read_text(encoding="utf-8")
+    assert committed == page_types.typescript(openapi_document()), "answers have changed: uv run scripts/page_types.py"
 
 
 def test_the_lock_names_no_registry() -> None:
@@ -67,7 +76,7 @@ def test_the_lock_names_no_registry() -> None:
 
 
 def test_it_is_small() -> None:
-    assert sum(path.stat().st_size for path in PAGE.iterdir()) < 4_300_000
+    assert sum(path.stat().st_size for path in PAGE.iterdir()) < 4_500_000
 
 
 @pytest.mark.timeout(600)

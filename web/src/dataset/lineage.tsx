@@ -55,15 +55,16 @@ export function LineageTab({ place: at, details }: { place: At; details: Dataset
     }
     return graph && pictureOf(graph, {
       columns: query.columns, jobs: !query.nojobs, group: query.group, open: query.open, severities,
-      filters: query, column: query.col ? { key: query.sel || start.key, name: query.col } : null, changes: changed?.map ?? NO_CHANGES,
+      filters: query, rest: query.to ? [] : query.direction === "BOTH" ? ["up", "down"] : query.direction === "UPSTREAM" ? ["up"] : ["down"], column: query.col ? { key: query.sel || start.key, name: query.col } : null, changes: changed?.map ?? NO_CHANGES,
     });
-  }, [graph, path.value, onlyPath, severities, changed, query.columns, query.nojobs, query.group, query.open.join(), query.col, query.sel, [query.namespace, query.owner, query.type, query.tag].join("|")]);
+  }, [graph, path.value, onlyPath, severities, changed, query.columns, query.nojobs, query.group, query.open.join(), query.col, query.col && query.sel, query.to, query.direction, [query.namespace, query.owner, query.type, query.tag].join("|")]);
 
   const hit = datasetsOf(severities);
   const undrawn = shown ? hit.filter((address) => !shown.drawn.has(address)).length : 0;
+  const boxes = shown?.picture.boxes.map(({ key }) => key).join() ?? "";
   useEffect(() => {
     if (shown) say(t.drawn(shown.picture.boxes.length, parted(start).last));
-  }, [shown]);
+  }, [boxes]);
 
   const problem = (onlyPath ? path : query.since && earlier.problem ? earlier : view === "table" ? whole : drawing).problem;
   const choose = (to: Chosen): void => {
@@ -98,8 +99,10 @@ export function LineageTab({ place: at, details }: { place: At; details: Dataset
     return () => document.removeEventListener("keydown", back);
   }, [view]);
   const openTimeline = (): void => {
-    const edge = graph?.edges.find(({ key, target }) => key === query.sel || target === (query.sel || start.key));
-    const job = edge?.via[0]?.job ?? details.producers[0]?.job;
+    const of = query.sel || start.key;
+    const edges = graph?.edges ?? [];
+    const edge = edges.find(({ key }) => key === of) ?? edges.find(({ target }) => target === of) ?? edges.find(({ source }) => source === of);
+    const job = edge?.via[0]?.job ?? details.producers[0]?.job ?? details.consumers[0]?.job;
     if (job) tweak("dataset", { timeline: job.key, from: "", until: "" });
   };
   const name = parted(start).last;

@@ -8,6 +8,8 @@ import { arrow, box, type Arrow, type Box, type Change, type Picture, type Side 
 
 /** Never more boxes than a person can overlook. */
 export const MOST_BOXES = 60;
+/** Datasets that are drawn one by one: two boxes may be of the neighbours that aren't. */
+export const MOST_DATASETS = MOST_BOXES - 2;
 /** Neighbours on one side that are drawn at first. */
 export const WIDTH_OF_SIDE = 12;
 const ROWS_OF_START = 40;
@@ -29,6 +31,8 @@ export interface Options {
   filters: Filters;
   /** Opened sides and groups, as the address has them. */
   open: readonly string[];
+  /** Sides on which neighbours of the start that aren't drawn have a box of their own. */
+  rest: readonly Side[];
   /** Selected column, which is drawn whatever the number of rows. */
   column: { key: string; name: string } | null;
   /** Worst severity by `address` of a dataset or column. */
@@ -78,7 +82,7 @@ function statusOf({ status }: DrawnNode): Pick<Box, "lastRun" | "quality"> {
 /** The picture of an answer: filtered, grouped, with what isn't drawn counted at each box. */
 export function pictureOf(graph: Drawing, options: Options): Shown {
   const start = graph.start.key;
-  const shown = graph.nodes.filter((node) => node.asset.key === start || passes(node, options.filters)).slice(0, MOST_BOXES);
+  const shown = graph.nodes.filter((node) => node.asset.key === start || passes(node, options.filters)).slice(0, MOST_DATASETS);
   const hidden = graph.nodes.length - graph.nodes.filter((node) => node.asset.key === start || passes(node, options.filters)).length;
   const inGroup = groupsOf(shown, start, options);
   const rows = options.columns ? mappedRows(graph.edges) : new Map<string, Set<string>>();
@@ -91,7 +95,7 @@ export function pictureOf(graph: Drawing, options: Options): Shown {
   }
   for (const [key, nodes] of groups) boxes.push(groupBox(key, nodes, options));
   const picture: Picture = { boxes, arrows: arrowsOf(graph.edges, shown, inGroup, options) };
-  addRest(picture, start);
+  addRest(picture, start, options.rest);
   return { picture, hidden, drawn: new Set(shown.map((node) => addressOf(node.asset))) };
 }
 
@@ -199,10 +203,10 @@ function lineOf({ via }: DrawnEdge): Arrow["line"] {
 }
 
 /** Neighbours of the start that aren't drawn become a box of their own, which opens their list. */
-function addRest({ boxes, arrows }: Picture, start: string): void {
+function addRest({ boxes, arrows }: Picture, start: string, sides: readonly Side[]): void {
   const middle = boxes.find(({ key }) => key === start);
   if (!middle) return;
-  for (const side of ["up", "down"] as const) {
+  for (const side of sides) {
     const many = middle[side];
     if (many === 0) continue;
     const key = restKey(side, start);

@@ -4,7 +4,7 @@ import type { ChangeBody, ChangeType, DatasetDetails, Drawing, Impact, Lineage, 
 import type { Place } from "../app/address";
 import { get, part, post, spelled, type Query } from "../app/api";
 import { useAsked, type Asked } from "../app/asked";
-import { MOST_BOXES, WIDTH_OF_SIDE } from "./picture";
+import { MOST_DATASETS, WIDTH_OF_SIDE } from "./picture";
 
 export type At = Place<"dataset">;
 
@@ -20,9 +20,9 @@ const asked = ({ path, query, asOf }: At): Query => ({
   to: query.to, open: opened(query.open), as_of: asOf,
 });
 
-/** What is drawn: at most 60 datasets, each with its most important neighbours. */
+/** What is drawn: at most 58 datasets, each with its most important neighbours. */
 export function useDrawing(at: At, wanted: boolean): Asked<Drawing> {
-  const query = { ...asked(at), width: WIDTH_OF_SIDE, limit: MOST_BOXES, columns: at.query.columns ? "ALL" : null };
+  const query = { ...asked(at), width: WIDTH_OF_SIDE, limit: MOST_DATASETS, columns: at.query.columns ? "ALL" : null };
   return useAsked(wanted ? JSON.stringify(query) : null, () => get<Drawing>("graph", query), { keep: true });
 }
 

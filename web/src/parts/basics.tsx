@@ -68,6 +68,8 @@ export const Section = ({ title, children, id, actions }: { title: ComponentChil
 
 /** What failed, with what may help. */
 export function Trouble({ problem, again, close }: { problem: Problem; again?: () => void; close?: () => void }) {
+  // Every question fails alike until the reader is logged in: the frame says so, once.
+  if (problem.login !== null && !close) return null;
   return (
     <div class="trouble" role="alert">
       <strong>{problem.title}</strong>
