@@ -38,16 +38,19 @@ class Opened:
         Raises:
             QuestionError: it isn't one.
         """
-        side, _, keys = text.partition(":")
-        key, _, neighbour = keys.partition(":")
+        side, *keys = text.split(":")
         signs = {"UPSTREAM": -1, "DOWNSTREAM": 1}
-        if side.upper() not in signs or not key:
-            raise QuestionError("`open` is `UPSTREAM:` or `DOWNSTREAM:` and the key of a dataset.", field="open")
-        return cls(signs[side.upper()], key, neighbour or None)
+        if side.upper() not in signs or len(keys) not in (1, 2) or not all(keys):
+            raise QuestionError(
+                "`open` is `UPSTREAM:` or `DOWNSTREAM:`, the key of a dataset, and, after another `:`, the key of its "
+                "neighbour if only one is meant.",
+                field="open",
+            )
+        return cls(signs[side.upper()], *keys)
 
 
 def nearest(tx: Transaction, hops: Mapping[int, int], most: int, as_of: datetime | None) -> dict[int, int]:
-    """Nodes that are drawn with their hops, the nearest first, then in order of key.
+    """Nodes that are drawn with their hops: the nearest.
 
     Of the distance at which not all nodes fit, those of the worst criticality are drawn, then those with the most
     datasets downstream, then the first by key. Only nodes of this distance are compared.
@@ -59,8 +62,7 @@ def nearest(tx: Transaction, hops: Mapping[int, int], most: int, as_of: datetime
         near = [node for node in shown if abs(hops[node]) < farthest]
         ranked = _ranked(tx, [node for node in by_distance if abs(hops[node]) == farthest], as_of)
         shown = [*near, *ranked[: most - len(near)]]
-    keys = _keys(tx, shown)
-    return {node: hops[node] for node in sorted(shown, key=lambda node: (abs(hops[node]), keys[node]))}
+    return {node: hops[node] for node in shown}
 
 
 def within_width(
@@ -79,10 +81,9 @@ def within_width(
     while level and len(shown) < most:
         near = near_datasets(tx, level, as_of=as_of)
         sides = [
-            [other for other in around if other not in shown and hops.get(other) == shown[node] + sign]
+            [other for other in around if other not in shown and hops.get(other) == sign * (abs(shown[node]) + 1)]
             for node in level
             for sign, around in ((-1, near[node].upstream), (1, near[node].downstream))
-            if shown[node] * sign >= 0
         ]
         rank = {node: n for n, node in enumerate(_ranked(tx, {node for side in sides for node in side}, as_of))}
         level = []
@@ -95,9 +96,24 @@ def within_width(
 
 
 def opened(
-    tx: Transaction, shown: dict[int, int], sides: Sequence[Opened], *, most: int, as_of: datetime | None
+    tx: Transaction,
+    shown: dict[int, int],
+    sides: Sequence[Opened],
+    *,
+    hops: Mapping[int, int],
+    most: int,
+    as_of: datetime | None,
 ) -> None:
-    """Add the neighbours of sides that were opened to the nodes that are drawn. Sides of other nodes add nothing."""
+    """Add the neighbours of sides that were opened to the nodes that are drawn. Sides of other nodes add nothing.
+
+    Args:
+        shown: nodes that are drawn, with their hops, to which the neighbours are added.
+        sides: sides to open, one after another.
+        hops: hops of the nodes within the depth. Others get those of the node beside them and one more or less: 0 for
+            what feeds a dataset one hop downstream.
+        most: maximum number of nodes.
+        as_of: time of the graph; None: now.
+    """
     for side in sides:
         at = next((node for node, key in _keys(tx, shown).items() if key == side.key), None)
         if at is None or len(shown) >= most:
@@ -110,7 +126,13 @@ def opened(
         else:
             added = _ranked(tx, beyond, as_of)[:MOST_OPENED]
         for node in added[: most - len(shown)]:
-            shown[node] = shown[at] + side.side
+            shown[node] = hops.get(node, shown[at] + side.side)
+
+
+def in_order(tx: Transaction, start: int, shown: Mapping[int, int]) -> dict[int, int]:
+    """Nodes that are drawn with their hops, the start in front, then the nearest first, then in order of key."""
+    keys = _keys(tx, shown)
+    return {node: shown[node] for node in sorted(shown, key=lambda node: (node != start, abs(shown[node]), keys[node]))}
 
 
 def _ranked(tx: Transaction, nodes: Iterable[int], as_of: datetime | None) -> list[int]:

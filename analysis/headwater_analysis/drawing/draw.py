@@ -8,7 +8,7 @@ from typing import Any
 
 from headwater_analysis.dataset_status import status_of
 from headwater_analysis.degrees import near_datasets
-from headwater_analysis.drawing.chosen import Opened, nearest, opened, within_width
+from headwater_analysis.drawing.chosen import Opened, in_order, nearest, opened, within_width
 from headwater_analysis.drawing.drawing import (
     ColumnScope,
     Drawing,
@@ -210,9 +210,12 @@ def draw(
         depth: maximum number of hops from the dataset; None: all.
         columns: datasets whose columns are included; with ALL also the transformations between them.
         as_of: time of the graph: only hops that had been seen by then, and columns of the schemas then; None: now.
-        to: another dataset: only datasets on a path between the two are drawn, whichever way it leads, at any depth.
-        width: maximum number of neighbours of each node on a side, the most important ones; None: no maximum.
-        opening: neighbours of nodes that are drawn besides, in this order.
+        to: another dataset: only datasets on a path from the first to it are drawn, or if none leads there, on a path
+            from it to the first; in either case at any depth and whatever the direction. Without a path, only the
+            first is drawn.
+        width: maximum number of neighbours that are drawn of each node on a side, the most important ones, by the
+            order of `limit`; None: no maximum.
+        opening: sides of drawn nodes whose neighbours are drawn besides, in this order, also beyond the depth.
         limit: maximum number of nodes: the nearest first, among equally near ones the most critical, then those with
             the most datasets downstream, then in order of key.
 
@@ -240,7 +243,8 @@ def draw(
             shown = {start.id: 0} | nearest(tx, hops, limit - 1, as_of)
         else:
             shown = within_width(tx, start.id, hops, width=width, most=limit, as_of=as_of)
-        opened(tx, shown, opening, most=limit, as_of=as_of)
+        opened(tx, shown, opening, hops=hops, most=limit, as_of=as_of)
+        shown = in_order(tx, start.id, shown)
         with_columns = {ColumnScope.NONE: (), ColumnScope.START: (start.id,), ColumnScope.ALL: tuple(shown)}[columns]
         nodes = drawn_nodes(tx, shown, with_columns=with_columns, as_of=as_of)
         edges = drawn_edges(tx, nodes, columns=columns is ColumnScope.ALL, as_of=as_of)

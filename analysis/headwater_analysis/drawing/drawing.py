@@ -49,7 +49,8 @@ class DrawnNode:
     Attributes:
         asset: the dataset.
         hops: signed hops from the start by the shortest path: negative upstream, positive downstream, 0 the start
-            itself.
+            itself. Of a dataset beyond the depth, which an opened side adds, those of the dataset beside it
+            and one more or less, which may be 0, too.
         gone: whether it was dropped.
         owners: owners declared under any of its names, else the owners that events report.
         tags: `key`, or `key=value`: tags of events, then declared ones, also of its columns.
@@ -116,9 +117,10 @@ class DrawingMetadata:
         direction: direction of the question.
         as_of: time of the question: only hops that had been seen by then; None: now.
         columns: datasets whose columns the question asks for.
-        nodes_total: datasets within the depth, the start included.
+        nodes_total: datasets within the depth, drawn or not, or on the paths between two, the start included; and
+            those beyond that are drawn because a side was opened.
         edges_total: number of edges between the answer's nodes.
-        truncated: whether there is more beyond the depth, or beyond the most nodes.
+        truncated: whether there is more beyond the depth, the width or the most nodes.
         max_hops: hops to the farthest node of the answer.
     """
 
@@ -138,7 +140,7 @@ class Drawing:
 
     Attributes:
         start: dataset asked about.
-        nodes: nodes by distance, the start itself in front.
+        nodes: the start itself, then the others by distance, then in order of key.
         edges: all edges between the nodes.
         metadata: parameters of the question and totals of the answer.
     """

@@ -57,7 +57,7 @@ def graph(
         Query(
             min_length=1,
             max_length=LONGEST_NAME,
-            description="Another dataset: only those on a path between the two, at any depth.",
+            description="Another dataset: only those on a path between the two, either way, at any depth.",
         ),
     ] = None,
     width: Annotated[

@@ -131,7 +131,19 @@ def _graph(names: Names, seed: random.Random) -> Question:
 
 def _drawn(names: Names, seed: random.Random) -> tuple[tuple[str, str], ...]:
     columns, limit = seed.choice(["start", "all"]), seed.choice(["1", "2", "3"])
-    return _some(seed, columns=columns, depth="2", as_of=seed.choice(names.times), limit=limit)
+    opened = ":".join(
+        [seed.choice(["UPSTREAM", "DOWNSTREAM"]), *(seed.choice(names.keys) for _ in seed.choice(["1", "12"]))]
+    )
+    return _some(
+        seed,
+        columns=columns,
+        depth="2",
+        as_of=seed.choice(names.times),
+        limit=limit,
+        width=seed.choice(["1", "2"]),
+        open=opened,
+        to=_dataset(names, seed),
+    )
 
 
 def _neighbours(names: Names, seed: random.Random) -> Question:
