@@ -139,10 +139,9 @@ def _frames(chromium: str, url: str, asset: dict[str, Any]) -> Row:
 
 def _whole_upstream(chromium: str, url: str, asset: dict[str, Any]) -> Row:
     def clicked(page: Page) -> tuple[int, int]:
+        before = page.evaluate("() => document.querySelector('.stage-notes').textContent")
         page.get_by_role("button", name="All upstream").click()
-        page.wait_for_function("() => location.hash.includes('UPSTREAM')")
-        page.wait_for_load_state("networkidle")
-        page.get_by_text("drawn").first.wait_for()
+        page.wait_for_function("was => document.querySelector('.stage-notes').textContent !== was", arg=before)
         counted = page.evaluate(
             "() => document.querySelector('.stage-notes').textContent.match(/(?:of )?([0-9,]+) datasets/)[1]"
         )

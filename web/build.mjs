@@ -21,6 +21,8 @@ await build({
   bundle: true,
   minify: true,
   format: "esm",
+  splitting: true,
+  chunkNames: "[name]-[hash]",
   target: ["chrome109", "firefox115", "safari16.4"],
   legalComments: "none",
   charset: "utf8",

@@ -20,9 +20,18 @@ const asked = ({ path, query, asOf }: At): Query => ({
   to: query.to, open: opened(query.open), as_of: asOf,
 });
 
+const drawing = (at: At): Query => ({ ...asked(at), width: WIDTH_OF_SIDE, limit: MOST_DATASETS, columns: at.query.columns ? "ALL" : null });
+
+/** Ask what the place will need before it is drawn: the answers are kept for `useDetails` and `useDrawing`. */
+export function askAhead(at: At, picture: boolean): void {
+  const ignored = (): undefined => undefined;
+  get(`assets/${part(nameOf(at))}`).catch(ignored);
+  if (picture && at.tab === "lineage" && !at.query.since && !at.query.only) get("graph", drawing(at)).catch(ignored);
+}
+
 /** What is drawn: at most 58 datasets, each with its most important neighbours. */
 export function useDrawing(at: At, wanted: boolean): Asked<Drawing> {
-  const query = { ...asked(at), width: WIDTH_OF_SIDE, limit: MOST_DATASETS, columns: at.query.columns ? "ALL" : null };
+  const query = drawing(at);
   return useAsked(wanted ? JSON.stringify(query) : null, () => get<Drawing>("graph", query), { keep: true });
 }
 

@@ -7,7 +7,7 @@ import { narrow } from "../app/state";
 import { t } from "../app/texts";
 import { Copy, Menu } from "../parts/basics";
 import { fileName, save } from "../parts/download";
-import { exportPicture } from "../stage/stage";
+import { exportPicture } from "../stage/lazy";
 import { valuesOf, type Filters, type Grouping } from "./picture";
 import type { At } from "./questions";
 

@@ -8,7 +8,6 @@ import { t } from "../app/texts";
 import { fileName, save } from "../parts/download";
 import { Canvas, type Chosen } from "./canvas";
 import { mermaid, png, svg } from "./export";
-import { prepare } from "./layout";
 import { Minimap } from "./minimap";
 import type { Picture, Side } from "./picture";
 
@@ -34,8 +33,6 @@ declare global {
     headwater?: { canvas: Canvas; picture: Picture };
   }
 }
-
-prepare();
 
 export function Stage(given: Given) {
   const { picture, label, chosen = null } = given;

@@ -15,7 +15,8 @@ import { AssetLink, Link, Time } from "../parts/basics";
 import { fileName, save } from "../parts/download";
 import { csv, Table, type Column } from "../parts/table";
 import { arrow, box, type Box, type Picture } from "../stage/picture";
-import { Stage, type Chosen } from "../stage/stage";
+import { Stage } from "../stage/lazy";
+import type { Chosen } from "../stage/stage";
 
 const r = t.traces;
 const MOST_BOXES = 60;
