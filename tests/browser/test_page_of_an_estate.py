@@ -250,8 +250,17 @@ def test_an_empty_graph_says_what_to_do_next(chromium: str, served: str, clean_d
             expect(content).to_contain_text(part, ignore_case=True)
 
 
-@pytest.mark.parametrize("colors", ["light", "dark"])
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(
+    ("width", "colors"),
+    [
+        (390, "dark"),
+        (820, "light"),
+        (1440, "dark"),
+        pytest.param(390, "light", marks=pytest.mark.nightly),
+        pytest.param(820, "dark", marks=pytest.mark.nightly),
+        pytest.param(1440, "light", marks=pytest.mark.nightly),
+    ],
+)
 def test_axe_finds_nothing(chromium: str, served: str, estate: Driver, width: int, colors: str) -> None:
     axe = Axe()
     with without_errors(chromium, width=width, height=WIDTHS[width], colors=colors) as page:

@@ -242,7 +242,10 @@ def test_calls_are_counted_under_their_operation() -> None:
             'requests_total{route="/api/v1/assets/{id}",status="404"} 1.0',
         )
     requests = re.findall(r"^headwater_serve_requests_total\{(.*)\} ([1-9]\S*)", metrics, re.MULTILINE)
-    assert {tuple(sorted(re.findall(r'"(.*?)"', labels))): float(count) for labels, count in requests} == {
+    counted = {tuple(sorted(re.findall(r'"(.*?)"', labels))): float(count) for labels, count in requests}
+    # A slow machine asks for the metrics more than once.
+    counted.pop(("/metrics", "200"), None)
+    assert counted == {
         ("/api/v1/assets/{id}", "404"): 1.0,
         ("/mcp", "200"): 2.0,
     }
