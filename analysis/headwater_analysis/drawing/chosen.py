@@ -9,6 +9,7 @@ from typing import Final
 
 from headwater_analysis.criticality import criticality_rank
 from headwater_analysis.degrees import near_datasets
+from headwater_analysis.drawing.labels import keys_of
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.identity import Identities
 from headwater_analysis.reader import Transaction
@@ -114,14 +115,17 @@ def opened(
         most: maximum number of nodes.
         as_of: time of the graph; None: now.
     """
+    if not sides:
+        return
+    keys = keys_of(tx, shown)
     for side in sides:
-        at = next((node for node, key in _keys(tx, shown).items() if key == side.key), None)
+        at = next((node for node in shown if keys[node] == side.key), None)
         if at is None or len(shown) >= most:
             continue
         near = near_datasets(tx, [at], as_of=as_of)[at]
         beyond = [node for node in (near.upstream if side.side < 0 else near.downstream) if node not in shown]
+        keys |= keys_of(tx, beyond)
         if side.neighbour is not None:
-            keys = _keys(tx, beyond)
             added = [node for node in beyond if keys[node] == side.neighbour]
         else:
             added = _ranked(tx, beyond, as_of)[:MOST_OPENED]
@@ -131,7 +135,7 @@ def opened(
 
 def in_order(tx: Transaction, start: int, shown: Mapping[int, int]) -> dict[int, int]:
     """Nodes that are drawn with their hops, the start in front, then the nearest first, then in order of key."""
-    keys = _keys(tx, shown)
+    keys = keys_of(tx, shown)
     return {node: shown[node] for node in sorted(shown, key=lambda node: (node != start, abs(shown[node]), keys[node]))}
 
 
@@ -148,8 +152,3 @@ def _ranked(tx: Transaction, nodes: Iterable[int], as_of: datetime | None) -> li
             if node == row["node"]:
                 keys[node] = row["key"]
     return sorted(asked, key=lambda node: (-critical[node], -downstream[node], keys[node]))
-
-
-def _keys(tx: Transaction, nodes: Iterable[int]) -> dict[int, str]:
-    row = tx.one("lineage/dataset_keys", nodes=list(nodes))
-    return dict(zip(row["nodes"], row["keys"], strict=True))

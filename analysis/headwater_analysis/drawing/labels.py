@@ -55,3 +55,9 @@ def labels_of(tx: Transaction, nodes: Iterable[int]) -> dict[int, DatasetLabels]
             sensitivity=stated.sensitivity(),
         )
     return out
+
+
+def keys_of(tx: Transaction, nodes: Iterable[int]) -> dict[int, str]:
+    """Keys of datasets by Neo4j's id."""
+    row = tx.one("lineage/dataset_keys", nodes=list(nodes))
+    return dict(zip(row["nodes"], row["keys"], strict=True))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from headwater_analysis.assets import Asset
 from headwater_analysis.dataset_status import DatasetStatus, status_of
 from headwater_analysis.degrees import near_datasets
-from headwater_analysis.drawing.labels import labels_of
+from headwater_analysis.drawing.labels import keys_of, labels_of
 from headwater_analysis.identity import Identities
 from headwater_analysis.paging import check_limit
 from headwater_analysis.reader import Reader, Transaction
@@ -101,8 +101,7 @@ def most_used(reader: Reader, *, limit: int = 20) -> MostUsed:
             for each in tx.rows("drawing/consumers", nodes=identities.expanded(shown)):
                 consumers.setdefault(identities.shown_node(each["node"]), set()).update(each["consumers"])
         uses = {node: len(near[node].downstream) + len(consumers.get(node, ())) for node in shown}
-        keyed = tx.one("lineage/dataset_keys", nodes=shown)
-        keys |= zip(keyed["nodes"], keyed["keys"], strict=True)
+        keys |= keys_of(tx, shown)
         used = sorted((node for node in shown if uses[node]), key=lambda node: (-uses[node], keys[node]))[:limit]
         labels = labels_of(tx, used)
         statuses = status_of(tx, {node: own.asset for node, own in labels.items()})

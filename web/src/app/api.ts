@@ -42,13 +42,18 @@ const KEPT_MS = 60_000;
 const MOST_KEPT = 200;
 const kept = new Map<string, { at: number; answer: Promise<unknown> }>();
 
-export function get<T>(path: string, query: Query = {}): Promise<T> {
-  const asked = question(path, query);
-  const known = kept.get(asked);
+export const get = <T>(path: string, query: Query = {}): Promise<T> => once(question(path, query));
+
+/** Ask by POST. It is a question all the same, and is kept as those of `get` are. */
+export const post = <T>(path: string, query: Query, body: unknown): Promise<T> => once(question(path, query), JSON.stringify(body));
+
+function once<T>(asked: string, body?: string): Promise<T> {
+  const key = body === undefined ? asked : `${asked} ${body}`;
+  const known = kept.get(key);
   if (known && Date.now() - known.at < KEPT_MS) return known.answer as Promise<T>;
-  const answer = ask<T>(asked);
-  kept.set(asked, { at: Date.now(), answer });
-  answer.catch(() => kept.get(asked)?.answer === answer && kept.delete(asked));
+  const answer = ask<T>(asked, body === undefined ? {} : { method: "POST", headers: { "content-type": "application/json" }, body });
+  kept.set(key, { at: Date.now(), answer });
+  answer.catch(() => kept.get(key)?.answer === answer && kept.delete(key));
   for (const oldest of kept.keys()) {
     if (kept.size <= MOST_KEPT) break;
     kept.delete(oldest);
@@ -58,9 +63,6 @@ export function get<T>(path: string, query: Query = {}): Promise<T> {
 
 /** Ask everything anew. */
 export const forget = (): void => kept.clear();
-
-export const post = <T>(path: string, query: Query, body: unknown): Promise<T> =>
-  ask<T>(question(path, query), { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
 
 async function ask<T>(asked: string, init: RequestInit = {}): Promise<T> {
   let answer: Response;

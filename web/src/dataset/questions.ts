@@ -74,20 +74,12 @@ export function changeOf(at: At): ChangeBody | null {
   };
 }
 
-const answers = new Map<string, Promise<Impact>>();
-
 /** What the supposed change hits, all hops. Asked once for all parts of the page. */
 export function useImpact(at: At): Asked<Impact> {
   const change = changeOf(at);
   const key = change && JSON.stringify(change);
   return useAsked(key, () => {
-    const known = answers.get(key ?? "");
-    if (known) return known;
     const given = Object.fromEntries(Object.entries(change ?? {}).filter(([, value]) => value !== null));
-    const answer = post<Impact>("impact/analyze", { depth: "all", limit: 1_000 }, given);
-    answers.clear();
-    answers.set(key ?? "", answer);
-    answer.catch(() => answers.delete(key ?? ""));
-    return answer;
+    return post<Impact>("impact/analyze", { depth: "all", limit: 1_000 }, given);
   });
 }
