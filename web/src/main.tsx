@@ -15,14 +15,12 @@ import { Shell } from "./app/shell";
 import { applyTheme, askWho } from "./app/state";
 import { askAhead } from "./dataset/questions";
 import { viewOf } from "./dataset/toolbar";
-import { prepare } from "./stage/layout";
 
 // What a dataset needs is asked for before anything is drawn of it.
 effect(() => {
   const at = here.value;
   if (at?.route === "dataset") askAhead(at, viewOf(at) === "graph");
 });
-prepare();
 escapeTexts();
 applyTheme();
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => applyTheme());

@@ -12,7 +12,7 @@ export const via = (name: string, more: Partial<Via> = {}): Via => ({
 });
 
 export const node = (name: string, hops: number, more: Partial<DrawnNode> = {}): DrawnNode => ({
-  asset: asset(name), hops, gone: false, owners: [], tags: [], criticality: null, classification: null, owners_of_jobs: [], more_upstream: 0,
+  asset: asset(name), hops, gone: false, owners: [], tags: [], criticality: null, classification: null, owners_of_jobs: [], contact: null, more_upstream: 0,
   more_downstream: 0, columns: [], columns_total: null, upstream_total: 0, downstream_total: 0, status: null, sensitivity: null, ...more,
 });
 

@@ -1,6 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 
-import { layers, type Line, type Size } from "../src/stage/layout";
+import { layers, layout, type Line, type Size } from "../src/stage/layout";
 
 const sizes = (...keys: string[]): Size[] => keys.map((key) => ({ key, width: 240, height: 46, door: 23 }));
 const lines = (...pairs: string[]): Line[] => pairs.map((key) => ({ key, source: key[0] as string, target: key[2] as string }));
@@ -27,5 +27,32 @@ describe("layers", () => {
     const boxes = Array.from({ length: 5_000 }, (_, index): Size => ({ key: `n${index}`, width: 240, height: 46, door: 23 }));
     const chain = boxes.slice(1).map(({ key }, index): Line => ({ key: `${index}`, source: `n${index}`, target: key }));
     expect(layers(boxes, chain).places.get("n4999")?.x).toBe(4_999 * 410);
+  });
+});
+
+describe("a picture of one hop", () => {
+  // A worker there is none here: whatever needs ELK warns, and has no routes.
+  it("is laid out at once, and its arrows touch both their boxes", async () => {
+    const boxes = sizes("a", "b", "c", "d", "e");
+    const arrows = lines("a>c", "b>c", "c>d", "c>e", "c>c");
+    const { places, routes } = await layout(boxes, arrows);
+    expect([...places.values()].map(({ x }) => x / 410)).toEqual([0, 0, 1, 2, 2]);
+    for (const { key, source, target } of arrows.slice(0, 4)) {
+      const [first, last] = [routes.get(key)?.[0], routes.get(key)?.at(-1)];
+      expect(first).toEqual({ x: (places.get(source)?.x ?? NaN) + 240, y: (places.get(source)?.y ?? NaN) + 23 });
+      expect(last).toEqual({ x: places.get(target)?.x, y: (places.get(target)?.y ?? NaN) + 23 });
+    }
+  });
+
+  it.each([
+    ["arrows beside the centre", ["a>c", "b>c", "a>b"]],
+    ["a box on both sides", ["a>c", "c>a", "b>c"]],
+    ["a box without arrows", ["a>c"]],
+  ])("isn't one with %s", async (_name, pairs) => {
+    const warned = vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    const { routes } = await layout(sizes("a", "b", "c"), lines(...pairs));
+    expect(routes.size).toBe(0);
+    expect(warned).toHaveBeenCalledOnce();
+    warned.mockRestore();
   });
 });

@@ -3,25 +3,24 @@ CALL db.index.fulltext.queryNodes('headwater_alias_words', $given.query, {limit:
 WHERE a.tenant = $given.tenant
 MATCH (a)<-[:KNOWN_AS]-(n:HwDataset) WHERE $given.namespace IS NULL OR n.namespace = $given.namespace
   AND ($given.types IS NULL OR toUpper(n.type) IN $given.types)
-WITH n, max(score) AS score, collect(a.name) AS aliases
-RETURN id(n) AS id, score, n {.key, .namespace, .name, .owners, .tags, .tag_values, .tag_fields, .title, .type, .symlinks, .symlink_types, .dropped, aliases: aliases} AS properties
-ORDER BY score DESC, n.key LIMIT $given.limit
+WITH n, max(score) AS score, collect(a.name) AS aliases ORDER BY score DESC, n.key LIMIT $given.limit
+RETURN collect({id: id(n), score: score, properties: n {.key, .namespace, .name, .owners, .tags, .tag_values, .tag_fields, .title, .type, .symlinks, .symlink_types, .dropped, aliases: aliases}}) AS rows
 
 // columns: Columns by words, best first, with their datasets
 CALL db.index.fulltext.queryNodes('headwater_column_words', $given.query, {limit: $given.looked_at}) YIELD node AS n, score
 MATCH (d:HwDataset)-[r:HAS_COLUMN]->(n)
 WHERE n.tenant = $given.tenant AND ($given.namespace IS NULL OR d.namespace = $given.namespace)
   AND ($given.types IS NULL OR toUpper(d.type) IN $given.types)
-RETURN id(n) AS id, score, n {.key, .name, .data_type, left: r.last_seen IS NOT NULL} AS properties,
-  d {.key, .namespace, .name, .title, .type, .symlinks, .symlink_types, .owners, .tags, .tag_values, .tag_fields, .dropped} AS dataset
-ORDER BY score DESC, n.key LIMIT $given.limit
+WITH n, r, d, score ORDER BY score DESC, n.key LIMIT $given.limit
+RETURN collect({id: id(n), score: score, properties: n {.key, .name, .data_type, left: r.last_seen IS NOT NULL},
+  dataset: d {.key, .namespace, .name, .title, .type, .symlinks, .symlink_types, .owners, .tags, .tag_values, .tag_fields, .dropped}}) AS rows
 
 // columns_of: Columns of some datasets that have for each of some words one that begins with it
 MATCH (d:HwDataset)-[r:HAS_COLUMN]->(n:HwColumn)
 WHERE d.key IN $given.keys AND d.tenant = $given.tenant AND all(word IN $given.words WHERE ' ' + n._words CONTAINS ' ' + word)
-RETURN id(n) AS id, 0.0 AS score, n {.key, .name, .data_type, left: r.last_seen IS NOT NULL} AS properties,
-  d {.key, .namespace, .name, .title, .type, .symlinks, .symlink_types, .owners, .tags, .tag_values, .tag_fields, .dropped} AS dataset
-ORDER BY n.key LIMIT $given.limit
+WITH n, r, d ORDER BY n.key LIMIT $given.limit
+RETURN collect({id: id(n), score: 0.0, properties: n {.key, .name, .data_type, left: r.last_seen IS NOT NULL},
+  dataset: d {.key, .namespace, .name, .title, .type, .symlinks, .symlink_types, .owners, .tags, .tag_values, .tag_fields, .dropped}}) AS rows
 
 // consumers: Consumers that are declared now, by key and name
 MATCH (c:HwConsumer)
@@ -33,8 +32,8 @@ RETURN c.key AS key, c.name AS name ORDER BY c.key LIMIT $given.limit
 CALL db.index.fulltext.queryNodes('headwater_dataset_words', $given.query, {limit: $given.looked_at}) YIELD node AS n, score
 WHERE n.tenant = $given.tenant AND ($given.namespace IS NULL OR n.namespace = $given.namespace)
   AND ($given.types IS NULL OR toUpper(n.type) IN $given.types)
-RETURN id(n) AS id, score, n {.key, .namespace, .name, .owners, .tags, .tag_values, .tag_fields, .title, .type, .symlinks, .symlink_types, .dropped} AS properties
-ORDER BY score DESC, n.key LIMIT $given.limit
+WITH n, score ORDER BY score DESC, n.key LIMIT $given.limit
+RETURN collect({id: id(n), score: score, properties: n {.key, .namespace, .name, .owners, .tags, .tag_values, .tag_fields, .title, .type, .symlinks, .symlink_types, .dropped}}) AS rows
 
 // declared_columns: Columns for which one of some tags, or for which or whose dataset a sensitivity, is declared, with their datasets
 MATCH (x:HwDeclaration)
@@ -52,10 +51,9 @@ CALL (x) {
 MATCH (d:HwDataset)-[r:HAS_COLUMN]->(n)
 WHERE $given.namespace IS NULL OR d.namespace = $given.namespace
   AND ($given.types IS NULL OR toUpper(d.type) IN $given.types)
-WITH DISTINCT n, r, d
-RETURN id(n) AS id, 0.0 AS score, n {.key, .name, .data_type, left: r.last_seen IS NOT NULL} AS properties,
-  d {.key, .namespace, .name, .title, .type, .symlinks, .symlink_types, .owners, .tags, .tag_values, .tag_fields, .dropped} AS dataset
-ORDER BY n.key LIMIT $given.limit
+WITH DISTINCT n, r, d ORDER BY n.key LIMIT $given.limit
+RETURN collect({id: id(n), score: 0.0, properties: n {.key, .name, .data_type, left: r.last_seen IS NOT NULL},
+  dataset: d {.key, .namespace, .name, .title, .type, .symlinks, .symlink_types, .owners, .tags, .tag_values, .tag_fields, .dropped}}) AS rows
 
 // declared_datasets: Datasets for which one of some owners, or one of some tags, or a sensitivity, is declared
 MATCH (x:HwDeclaration)
@@ -68,9 +66,8 @@ WHERE any(owner IN x.owners WHERE owner IN $given.owners) OR x.sensitivity = $gi
 MATCH (x)-[:DECLARES]->(n:HwDataset)
 WHERE $given.namespace IS NULL OR n.namespace = $given.namespace
   AND ($given.types IS NULL OR toUpper(n.type) IN $given.types)
-WITH DISTINCT n
-RETURN id(n) AS id, 0.0 AS score, n {.key, .namespace, .name, .owners, .tags, .tag_values, .tag_fields, .title, .type, .symlinks, .symlink_types, .dropped} AS properties
-ORDER BY n.key LIMIT $given.limit
+WITH DISTINCT n ORDER BY n.key LIMIT $given.limit
+RETURN collect({id: id(n), score: 0.0, properties: n {.key, .namespace, .name, .owners, .tags, .tag_values, .tag_fields, .title, .type, .symlinks, .symlink_types, .dropped}}) AS rows
 
 // declared_jobs: Jobs for which one of some owners, or one of some tags, or a sensitivity, is declared
 MATCH (x:HwDeclaration)
@@ -83,9 +80,8 @@ WHERE any(owner IN x.owners WHERE owner IN $given.owners) OR x.sensitivity = $gi
 MATCH (x)-[:DECLARES]->(n:HwJob)
 WHERE $given.namespace IS NULL OR n.namespace = $given.namespace
   AND ($given.types IS NULL OR toUpper(n.processing_type) IN $given.types)
-WITH DISTINCT n
-RETURN id(n) AS id, 0.0 AS score, n {.key, .namespace, .name, .owners, .tags, .tag_values, .tag_fields, type: n.processing_type} AS properties
-ORDER BY n.key LIMIT $given.limit
+WITH DISTINCT n ORDER BY n.key LIMIT $given.limit
+RETURN collect({id: id(n), score: 0.0, properties: n {.key, .namespace, .name, .owners, .tags, .tag_values, .tag_fields, type: n.processing_type}}) AS rows
 
 // declared_owners: Owners that are declared of datasets or jobs
 MATCH (x:HwDeclaration)
@@ -107,13 +103,13 @@ RETURN DISTINCT tags[n] AS key, tag_values[n] AS value
 CALL db.index.fulltext.queryNodes('headwater_job_words', $given.query, {limit: $given.looked_at}) YIELD node AS n, score
 WHERE n.tenant = $given.tenant AND ($given.namespace IS NULL OR n.namespace = $given.namespace)
   AND ($given.types IS NULL OR toUpper(n.processing_type) IN $given.types)
-RETURN id(n) AS id, score, n {.key, .namespace, .name, .owners, .tags, .tag_values, .tag_fields, type: n.processing_type} AS properties
-ORDER BY score DESC, n.key LIMIT $given.limit
+WITH n, score ORDER BY score DESC, n.key LIMIT $given.limit
+RETURN collect({id: id(n), score: score, properties: n {.key, .namespace, .name, .owners, .tags, .tag_values, .tag_fields, type: n.processing_type}}) AS rows
 
 // uses: Number of datasets that each of these feeds
 UNWIND $given.nodes AS node
 MATCH (n:HwDataset) WHERE id(n) = node
-RETURN node, COUNT {
+RETURN collect(node) AS nodes, collect(COUNT {
   MATCH (n)-[:GOES_INTO*0..1]->()-[:FEEDS]->(m:HwDataset) WHERE m <> n
   RETURN DISTINCT m
-} AS uses
+}) AS uses

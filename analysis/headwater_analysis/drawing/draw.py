@@ -68,6 +68,7 @@ def drawn_nodes(
             downstream_total=len(its.downstream),
             status=statuses.get(node),
             sensitivity=own.sensitivity,
+            contact=own.contact,
         )
     return out
 

@@ -65,6 +65,7 @@ class DrawnNode:
         downstream_total: number of datasets that it feeds, itself left out.
         status: its last run and the results of its latest checks now; None with `as_of`.
         sensitivity: greatest sensitivity that is declared for it or one of its columns.
+        contact: declared person or channel for messages, else the declared channel of the people on call.
     """
 
     asset: Asset
@@ -83,6 +84,7 @@ class DrawnNode:
     downstream_total: int
     status: DatasetStatus | None
     sensitivity: str | None = None
+    contact: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

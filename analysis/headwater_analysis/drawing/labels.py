@@ -22,6 +22,7 @@ class DatasetLabels:
         criticality, classification: reported by events, else declared.
         owners_of_jobs: owners of the jobs that write it; at most 20.
         sensitivity: greatest sensitivity that is declared for it or one of its columns.
+        contact: declared person or channel for messages, else the declared channel of the people on call.
     """
 
     asset: Asset
@@ -32,6 +33,7 @@ class DatasetLabels:
     classification: str | None
     owners_of_jobs: tuple[str, ...]
     sensitivity: str | None
+    contact: str | None
 
 
 def labels_of(tx: Transaction, nodes: Iterable[int]) -> dict[int, DatasetLabels]:
@@ -53,6 +55,7 @@ def labels_of(tx: Transaction, nodes: Iterable[int]) -> dict[int, DatasetLabels]
             classification=row["classification"] or stated.values.get("classification"),
             owners_of_jobs=tuple(row["owners_of_jobs"]),
             sensitivity=stated.sensitivity(),
+            contact=stated.values.get("contact") or stated.values.get("on_call"),
         )
     return out
 

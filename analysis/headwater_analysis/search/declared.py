@@ -58,7 +58,7 @@ def declared_rows(
     given["types"] = list(types) or None
     if kind is not AssetKind.COLUMN:
         given["owners"] = owners
-    return rows_of(kind, tx.rows(_STATEMENTS[kind], **given))
+    return rows_of(kind, tx.one(_STATEMENTS[kind], **given))
 
 
 def with_declared(tx: Transaction, rows: Sequence[Row]) -> list[Row]:

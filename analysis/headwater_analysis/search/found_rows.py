@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -67,13 +67,12 @@ def read_rows(
         types: types of the dataset or job, in capitals; none: any.
     """
     given = {"namespace": namespace, "types": list(types) or None}
-    found = tx.rows(_STATEMENTS[kind], query=query, looked_at=looked_at, limit=limit, **given)
-    return rows_of(kind, found)
+    return rows_of(kind, tx.one(_STATEMENTS[kind], query=query, looked_at=looked_at, limit=limit, **given))
 
 
-def rows_of(kind: AssetKind, records: Iterable[Mapping[str, Any]]) -> list[Row]:
-    """Build rows from records with the columns of the index's statements."""
-    return [_row(kind, record) for record in records]
+def rows_of(kind: AssetKind, found: Mapping[str, Any]) -> list[Row]:
+    """Build rows from the record of a statement of this folder that finds assets."""
+    return [_row(kind, each) for each in found["rows"]]
 
 
 def read_aliases(
@@ -87,26 +86,29 @@ def read_aliases(
 ) -> list[Row]:
     """Datasets by their other names, which are in the rows' `names`; for the arguments see `read_rows`."""
     given = {"namespace": namespace, "types": list(types) or None}
-    found = tx.rows("search/aliases", query=query, looked_at=looked_at, limit=limit, **given)
-    rows = ((_row(AssetKind.DATASET, record), record["properties"]["aliases"]) for record in found)
+    found = tx.one("search/aliases", query=query, looked_at=looked_at, limit=limit, **given)["rows"]
+    rows = ((_row(AssetKind.DATASET, each), each["properties"]["aliases"]) for each in found)
     return [replace(row, names=(*row.names, *aliases)) for row, aliases in rows]
 
 
 def with_uses(tx: Transaction, rows: Sequence[Row]) -> list[Row]:
     """Add the number of datasets that each dataset feeds, by its own name, to the rows."""
     nodes = [row.id for row in rows if row.asset.kind is AssetKind.DATASET]
-    found = {row["node"]: row["uses"] for row in (tx.rows("search/uses", nodes=nodes) if len(rows) > 1 else ())}
+    if len(nodes) < 2:
+        return list(rows)
+    answer = tx.one("search/uses", nodes=nodes)
+    found = dict(zip(answer["nodes"], answer["uses"], strict=True))
     return [replace(row, uses=found[row.id]) if found.get(row.id) else row for row in rows]
 
 
 def columns_of(tx: Transaction, datasets: list[str], words: list[str], *, limit: int) -> list[Row]:
     """Columns of datasets (keys) whose names have a word beginning with each of these prefixes. Their scores are 0."""
-    return rows_of(AssetKind.COLUMN, tx.rows("search/columns_of", keys=datasets, words=words, limit=limit))
+    return rows_of(AssetKind.COLUMN, tx.one("search/columns_of", keys=datasets, words=words, limit=limit))
 
 
-def _row(kind: AssetKind, record: Mapping[str, Any]) -> Row:
-    own: Mapping[str, Any] = record["properties"]
-    owner: Mapping[str, Any] = record["dataset"] if kind is AssetKind.COLUMN else own
+def _row(kind: AssetKind, found: Mapping[str, Any]) -> Row:
+    own: Mapping[str, Any] = found["properties"]
+    owner: Mapping[str, Any] = found["dataset"] if kind is AssetKind.COLUMN else own
     tags = zip(owner["tags"] or (), owner["tag_values"] or (), owner["tag_fields"] or (), strict=True)
     names: tuple[str, ...]
     if kind is AssetKind.COLUMN:
@@ -116,4 +118,4 @@ def _row(kind: AssetKind, record: Mapping[str, Any]) -> Row:
     else:
         asset, names, gone = job_asset({**own, "processing_type": own["type"]}), (own["name"],), False
     owners = tuple(owner["owners"] or ())
-    return Row(record["id"], asset, record["score"], names, owners, tuple(tags), gone, type=owner["type"])
+    return Row(found["id"], asset, found["score"], names, owners, tuple(tags), gone, type=owner["type"])

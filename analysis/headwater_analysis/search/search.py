@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from headwater_analysis import paging
@@ -378,13 +378,19 @@ def _match(row: Row, text: str) -> Match:
         return Match.FILTERS
     if text in row.names or text == row.asset.spelling:
         return Match.EXACT
-    of_text = words(text)
-    of_names = {word for name in (row.asset.namespace, *row.names) for word in words(name)}
+    of_text = _words(text)
+    of_names = {word for name in (row.asset.namespace, *row.names) for word in _words(name)}
     if of_text and of_names.issuperset(of_text):
         return Match.WORDS
     if of_text and _begins(of_names, of_text):
         return Match.BEGINNINGS
     return Match.OWNER_OR_TAG if row.labelled else Match.ALIKE
+
+
+@lru_cache(maxsize=4_096)
+def _words(text: str) -> tuple[str, ...]:
+    """Words of a text or a name; thousands of rows share a text and a few namespaces."""
+    return tuple(words(text))
 
 
 def _rank(row: Row, match: Match, text: str) -> tuple[int, bool, bool, int, int, float, str]:
@@ -411,7 +417,7 @@ def _starts(row: Row, text: str) -> bool:
 _LAST_PART = re.compile(r"[./]")
 
 
-def _begins(of_names: Sequence[str] | set[str], of_text: Sequence[str]) -> bool:
+def _begins(of_names: set[str], of_text: Sequence[str]) -> bool:
     return all(any(name.startswith(word) for name in of_names) for word in of_text)
 
 

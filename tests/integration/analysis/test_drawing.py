@@ -26,6 +26,7 @@ from headwater_schemas.events import (
     TransformationKind,
     TransformationType,
 )
+from support.analysis.declared_graph import declare
 from support.graph.estate import DAY, LOAD, ORDERS, OTHER, READ, REPORT, Estate, lineage
 from support.graph.writing import store
 
@@ -335,3 +336,12 @@ def test_a_former_name_that_another_dataset_has_now(estate: Estate) -> None:
         "orders": (2, 0),
         "report": (1, 1),
     }
+
+
+def test_whom_to_tell(clean_database: Driver, estate: Estate) -> None:
+    estate.ran(LOAD, reads=[OTHER], writes=[ORDERS])
+    reader = written(estate)
+    said = "contact: '#orders', on_call: 'pager:orders'"
+    declare(clean_database, f"datasets: [{{name: orders, {said}}}, {{name: other, on_call: 'pager:others'}}]")
+    found = draw(reader, "orders")
+    assert {node.asset.name: node.contact for node in found.nodes} == {"orders": "#orders", "other": "pager:others"}

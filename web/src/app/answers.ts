@@ -421,6 +421,7 @@ export interface DrawnNode {
   downstream_total: number;
   status: DatasetStatus | null;
   sensitivity: string | null;
+  contact: string | null;
 }
 
 export interface DroppedBy {

@@ -33,6 +33,7 @@ export function columnsOf(severities: ReadonlyMap<string, string>, supposed: boo
     { name: "side", title: t.columnSide, value: ({ hops }) => hops, cell: sideOf },
     ...(supposed ? [{ name: "severity", title: t.columnSeverity, value: (node: DrawnNode) => (severity(node) === null ? null : rank(severity(node) ?? "")), cell: (node: DrawnNode) => { const found = severity(node); return found ? <Tone severity={found} /> : t.notHit; } }] : []),
     { name: "owners", title: t.columnOwners, value: (node) => ownersOf(node).join(", "), cell: (node) => ownersOf(node).join(", ") || t.noOwner },
+    { name: "contact", title: t.columnContact, value: ({ contact }) => contact, cell: ({ contact }) => contact ?? "–", wide: true },
     { name: "criticality", title: t.columnCriticality, value: ({ criticality }) => criticality, cell: ({ criticality }) => criticality ?? "–", wide: true },
     { name: "inputs", title: t.columnInputs, number: true, wide: true, value: ({ upstream_total }) => upstream_total, cell: ({ upstream_total }) => upstream_total.toLocaleString("en") },
     { name: "outputs", title: t.columnOutputs, number: true, wide: true, value: ({ downstream_total }) => downstream_total, cell: ({ downstream_total }) => downstream_total.toLocaleString("en") },

@@ -45,9 +45,8 @@ function arrowPath(one: Arrow, boxes: Map<string, Box>, placed: Placed): string 
     ? [{ x: from.x + 60, y: from.y }, { x: from.x + 60, y: from.y - 24 }, { x: from.x + 150, y: from.y - 24 }, { x: from.x + 150, y: from.y }]
     : [{ x: from.x + WIDTH, y: from.y + HEAD / 2 }, { x: to.x, y: to.y + HEAD / 2 }]);
   const dash = one.line === "observed" ? "" : ` stroke-dasharray="${one.line === "declared" ? "6 4" : "2 4"}"`;
-  const middle = route[Math.floor((route.length - 1) / 2)] as Point;
-  const next = route[Math.floor((route.length - 1) / 2) + 1] ?? middle;
-  const label = one.label && `<text x="${(middle.x + next.x) / 2}" y="${(middle.y + next.y) / 2 - 5}" font-size="10" text-anchor="middle" fill="${css("muted")}" stroke="${css("canvas")}" stroke-width="3" paint-order="stroke">${xml(fitted(one.label, `10px ${FONT}`, 130))}</text>`;
+  const along = labelled(route);
+  const label = one.label && `<text x="${along.x}" y="${along.y - 5}" font-size="10" text-anchor="middle" fill="${css("muted")}" stroke="${css("canvas")}" stroke-width="3" paint-order="stroke">${xml(fitted(one.label, `10px ${FONT}`, 130))}</text>`;
   const columns = one.mappings.flatMap(({ source: input, target: output, direct }) => {
     const [i, o] = [source.rows.findIndex(({ name }) => name === input), target.rows.findIndex(({ name }) => name === output)];
     if (i < 0 || o < 0) return [];
@@ -60,6 +59,15 @@ function arrowPath(one: Arrow, boxes: Map<string, Box>, placed: Placed): string 
     label,
     ...columns,
   ].join("");
+}
+
+/** Middle of an arrow's longest level part, or of its longest part: the label stands there. */
+function labelled(route: Point[]): Point {
+  const parts = route.slice(1).map((to, index) => [route[index] as Point, to] as const);
+  const level = parts.filter(([from, to]) => from.y === to.y);
+  const length = ([from, to]: readonly [Point, Point]): number => Math.hypot(to.x - from.x, to.y - from.y);
+  const [from, to] = (level.length ? level : parts).reduce((longest, part) => (length(part) > length(longest) ? part : longest));
+  return { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 };
 }
 
 function boxShape(one: Box, corner: Point | undefined): string {
