@@ -1,17 +1,22 @@
 """The page at `/`, and that of the API at `/docs`: built from `web/`, shipped beside this module in `page/`.
 
-Each file has a separate route, so that no other file is ever read; other paths are answered as unknown paths.
+Each file has a separate route, so that no other file is ever read; other paths are answered as unknown paths. A file is
+read and compressed once, at its first request.
 """
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
+from mimetypes import guess_type
 from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.staticfiles import StaticFiles
 
 from headwater_server.scoped import Access, ScopedRoute
 
@@ -21,17 +26,37 @@ _PAGES = {"/": "index.html", "/docs": "docs.html"}
 def page_routes(folder: Path | None = None) -> list[Route]:
     """A route for each file below `folder`, and for `/` and `/docs`, of those that were built."""
     folder = folder or Path(str(files("headwater_server").joinpath("page")))
-    static = StaticFiles(directory=folder)
     names = sorted(file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file())
     named = {path: name for path, name in _PAGES.items() if name in names} | {f"/{name}": name for name in names}
-    return [_route(static, path, name) for path, name in named.items()]
+    return [_route(path, folder / name) for path, name in named.items()]
 
 
-def _route(static: StaticFiles, path: str, name: str) -> Route:
+@dataclass(frozen=True, slots=True)
+class _Content:
+    plain: bytes
+    compressed: bytes
+    tag: str
+    type: str | None
+
+
+@cache
+def _content(file: Path) -> _Content:
+    plain = file.read_bytes()
+    tag = hashlib.blake2b(plain, digest_size=16).hexdigest()
+    # Weak, since the same file is sent with and without gzip.
+    return _Content(plain, gzip.compress(plain, mtime=0), f'W/"{tag}"', guess_type(file.name)[0])
+
+
+def _route(path: str, file: Path) -> Route:
     async def serve(request: Request) -> Response:
-        response = await static.get_response(name, request.scope)
+        content = _content(file)
         # Ask every time whether it still holds: a newer release's page and API belong together.
-        response.headers["Cache-Control"] = "no-cache"
-        return response
+        headers = {"Cache-Control": "no-cache", "ETag": content.tag, "Vary": "Accept-Encoding"}
+        if content.tag in request.headers.get("if-none-match", ""):
+            return Response(status_code=304, headers=headers)
+        if "gzip" not in request.headers.get("accept-encoding", ""):
+            return Response(content.plain, headers=headers, media_type=content.type)
+        headers["Content-Encoding"] = "gzip"
+        return Response(content.compressed, headers=headers, media_type=content.type)
 
     return ScopedRoute(path, serve, needs=Access.OPEN, recorded=False)

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 
-import { layers, layout, type Line, type Size } from "../src/stage/layout";
+import { layers, layout, type Line, type Point, type Size } from "../src/stage/layout";
 
 const sizes = (...keys: string[]): Size[] => keys.map((key) => ({ key, width: 240, height: 46, door: 23 }));
 const lines = (...pairs: string[]): Line[] => pairs.map((key) => ({ key, source: key[0] as string, target: key[2] as string }));
@@ -36,7 +36,7 @@ describe("a picture of one hop", () => {
     const boxes = sizes("a", "b", "c", "d", "e");
     const arrows = lines("a>c", "b>c", "c>d", "c>e", "c>c");
     const { places, routes } = await layout(boxes, arrows);
-    expect([...places.values()].map(({ x }) => x / 410)).toEqual([0, 0, 1, 2, 2]);
+    expect(boxes.map(({ key }) => (places.get(key)?.x ?? NaN) / 410)).toEqual([-1, -1, 0, 1, 1]);
     for (const { key, source, target } of arrows.slice(0, 4)) {
       const [first, last] = [routes.get(key)?.[0], routes.get(key)?.at(-1)];
       expect(first).toEqual({ x: (places.get(source)?.x ?? NaN) + 240, y: (places.get(source)?.y ?? NaN) + 23 });
@@ -44,13 +44,33 @@ describe("a picture of one hop", () => {
     }
   });
 
+  it("has arrows that pass the centre by, and arrows within a side", async () => {
+    const { places, routes, unlabelled } = await layout(sizes("a", "b", "c", "d", "e"), lines("a>c", "b>c", "c>d", "c>e", "a>d", "a>b", "d>e"));
+    const centre = { x: places.get("c")?.x ?? NaN, y: places.get("c")?.y ?? NaN };
+    const inside = ({ x, y }: Point): boolean => x >= centre.x && x <= centre.x + 240 && y >= centre.y && y <= centre.y + 46;
+    expect([...(unlabelled ?? [])]).toEqual(["a>d", "a>b", "d>e"]);
+    for (const key of ["a>d", "a>b", "d>e"]) {
+      const route = routes.get(key) as Point[];
+      // Each part is level or upright, so its ends and its middle say whether it crosses the centre.
+      route.slice(1).forEach((to, index) => {
+        const from = route[index] as Point;
+        expect(from.x === to.x || from.y === to.y).toBe(true);
+        for (const share of [0, 0.25, 0.5, 0.75, 1]) expect(inside({ x: from.x + share * (to.x - from.x), y: from.y + share * (to.y - from.y) })).toBe(false);
+      });
+    }
+    expect((routes.get("a>b") ?? []).every(({ x }) => x <= (places.get("a")?.x ?? NaN))).toBe(true);
+    expect((routes.get("d>e") ?? []).every(({ x }) => x >= (places.get("d")?.x ?? NaN) + 240)).toBe(true);
+  });
+
   it.each([
-    ["arrows beside the centre", ["a>c", "b>c", "a>b"]],
     ["a box on both sides", ["a>c", "c>a", "b>c"]],
     ["a box without arrows", ["a>c"]],
+    ["a second hop", ["a>b", "b>c", "c>d"]],
+    ["an arrow back", ["a>c", "c>b", "b>a"]],
   ])("isn't one with %s", async (_name, pairs) => {
+    const boxes = sizes(...new Set(["a", "b", "c", ...pairs.flatMap((pair) => pair.split(">"))]));
     const warned = vi.spyOn(console, "warn").mockImplementation(() => undefined);
-    const { routes } = await layout(sizes("a", "b", "c"), lines(...pairs));
+    const { routes } = await layout(boxes, lines(...pairs));
     expect(routes.size).toBe(0);
     expect(warned).toHaveBeenCalledOnce();
     warned.mockRestore();

@@ -151,7 +151,11 @@ def test_the_page_is_its_files_and_nothing_else(tmp_path: Path) -> None:
         assert "script-src 'self'" in index.headers["content-security-policy"]
         again = client.get("/", headers={"If-None-Match": index.headers["etag"]})
         assert (again.status_code, again.content) == (304, b"")
-        assert client.get("/parts/a.js").headers["content-type"].startswith("text/javascript")
+        script = client.get("/parts/a.js", headers={"Accept-Encoding": "gzip"})
+        assert script.headers["content-type"].startswith("text/javascript")
+        assert (script.headers["content-encoding"], script.headers["vary"]) == ("gzip", "Accept-Encoding")
+        plain = client.get("/parts/a.js", headers={"Accept-Encoding": "identity"})
+        assert (plain.text, "content-encoding" in plain.headers) == (script.text, False)
         for path in (
             "/parts",
             "/parts/",

@@ -9,17 +9,18 @@ import { step, tweak } from "../app/navigation";
 import { narrow, say } from "../app/state";
 import { t } from "../app/texts";
 import { Trouble, Waiting } from "../parts/basics";
-import type { Change, Side } from "../stage/picture";
+import type { Change, Picture, Side } from "../stage/picture";
 import { Stage } from "../stage/lazy";
 import type { Chosen } from "../stage/stage";
 import { Timeline } from "../timeline/timeline";
 import { LineageTable } from "./lineage-table";
 import { Panel } from "./panel";
 import { changesBetween, columnPath, passes, pictureOf, withRemoved, type Shown } from "./picture";
-import { useDrawing, useImpact, usePath, useWhole, type At } from "./questions";
+import { nameOf, useDrawing, useImpact, usePath, useWhole, type At } from "./questions";
 import { datasetsOf, severitiesOf } from "./severities";
 import { Toolbar, startAt, viewOf } from "./toolbar";
 
+const NOTHING: Picture = { boxes: [], arrows: [] };
 const NO_CHANGES: ReadonlyMap<string, Change> = new Map();
 
 /** What is selected, as the address has it. */
@@ -30,7 +31,7 @@ function chosenOf({ query }: At, start: string): Chosen {
   return { kind: key.includes(">") ? "arrow" : /^(group|rest):/.test(key) ? "group" : "dataset", key };
 }
 
-export function LineageTab({ place: at, details }: { place: At; details: DatasetDetails }) {
+export function LineageTab({ place: at, details }: { place: At; details: DatasetDetails | null }) {
   const { query } = at;
   const view = viewOf(at);
   const onlyPath = query.only && query.col !== "";
@@ -38,9 +39,9 @@ export function LineageTab({ place: at, details }: { place: At; details: Dataset
   const whole = useWhole(at, view === "table" || query.since !== "");
   const earlier = useWhole(at, query.since !== "", query.since);
   const impact = useImpact(at).value;
-  const start = details.dataset;
-  const chosen = chosenOf(at, start.key);
-  const path = usePath(at, query.sel || start.key, onlyPath ? query.col : null);
+  const start = details?.dataset ?? (view === "graph" ? drawing.value : whole.value)?.start ?? null;
+  const chosen = chosenOf(at, start?.key ?? "");
+  const path = usePath(at, query.sel || nameOf(at), onlyPath ? query.col : null);
 
   const severities = useMemo(() => severitiesOf(impact, query.severity), [impact, query.severity.join()]);
   const changed = useMemo(
@@ -50,13 +51,14 @@ export function LineageTab({ place: at, details }: { place: At; details: Dataset
   const graph: Drawing | null = query.since ? mostChanged(changed) : view === "table" ? whole.value : drawing.value;
   const shown: Shown | null = useMemo(() => {
     if (onlyPath) {
-      if (!path.value) return null;
-      const found = columnPath(path.value[0]?.start ?? start, path.value, !query.nojobs);
+      const from = path.value?.[0]?.start ?? start;
+      if (!path.value || !from) return null;
+      const found = columnPath(from, path.value, !query.nojobs);
       return { picture: found, hidden: 0, drawn: new Set(found.boxes.map(({ key }) => key)) };
     }
     return graph && pictureOf(graph, {
       columns: query.columns, jobs: !query.nojobs, group: query.group, open: query.open, severities,
-      filters: query, rest: query.to ? [] : query.direction === "BOTH" ? ["up", "down"] : query.direction === "UPSTREAM" ? ["up"] : ["down"], column: query.col ? { key: query.sel || start.key, name: query.col } : null, changes: changed?.map ?? NO_CHANGES,
+      filters: query, rest: query.to ? [] : query.direction === "BOTH" ? ["up", "down"] : query.direction === "UPSTREAM" ? ["up"] : ["down"], column: query.col ? { key: query.sel || graph.start.key, name: query.col } : null, changes: changed?.map ?? NO_CHANGES,
     });
   }, [graph, path.value, onlyPath, severities, changed, query.columns, query.nojobs, query.group, query.open.join(), query.col, query.col && query.sel, query.to, query.direction, [query.namespace, query.owner, query.type, query.tag].join("|")]);
 
@@ -64,13 +66,13 @@ export function LineageTab({ place: at, details }: { place: At; details: Dataset
   const undrawn = shown ? hit.filter((address) => !shown.drawn.has(address)).length : 0;
   const boxes = shown?.picture.boxes.map(({ key }) => key).join() ?? "";
   useEffect(() => {
-    if (shown) say(t.drawn(shown.picture.boxes.length, parted(start).last));
+    if (shown && start) say(t.drawn(shown.picture.boxes.length, parted(start).last));
   }, [boxes]);
 
   const problem = (onlyPath ? path : query.since && earlier.problem ? earlier : view === "table" ? whole : drawing).problem;
   const choose = (to: Chosen): void => {
     if (!to) tweak("dataset", { sel: "", col: "", only: false });
-    else tweak("dataset", { sel: to.key === start.key ? "" : to.key, col: to.column ?? "", nopanel: false });
+    else tweak("dataset", { sel: to.key === start?.key ? "" : to.key, col: to.column ?? "", nopanel: false });
     const edge = to?.kind === "arrow" ? graph?.edges.find(({ key }) => key === to.key) : null;
     if (edge) say(t.arrowBy(edge.via.map(({ job }) => job.name).join(", ")));
   };
@@ -100,13 +102,13 @@ export function LineageTab({ place: at, details }: { place: At; details: Dataset
     return () => document.removeEventListener("keydown", back);
   }, [view]);
   const openTimeline = (): void => {
-    const of = query.sel || start.key;
+    const of = query.sel || start?.key;
     const edges = graph?.edges ?? [];
     const edge = edges.find(({ key }) => key === of) ?? edges.find(({ target }) => target === of) ?? edges.find(({ source }) => source === of);
-    const job = edge?.via[0]?.job ?? details.producers[0]?.job ?? details.consumers[0]?.job;
+    const job = edge?.via[0]?.job ?? details?.producers[0]?.job ?? details?.consumers[0]?.job;
     if (job) tweak("dataset", { timeline: job.key, from: "", until: "" });
   };
-  const name = parted(start).last;
+  const name = parted(start ?? { ...at.path, title: null, type: null }).last;
   const table = view === "table" && graph && !onlyPath;
   // Beside a table, and on a phone, only of what was chosen: else it would take the room of the answer.
   const panel = !query.nopanel && ((!narrow.value && view === "graph") || query.sel !== "" || query.col !== "" || query.change !== "");
@@ -118,17 +120,18 @@ export function LineageTab({ place: at, details }: { place: At; details: Dataset
         {problem ? <div class="stage-place"><Trouble problem={problem} again={drawing.again} /></div>
           : table ? (
             <div class="table-place">
-              <LineageTable graph={graph} rows={graph.nodes.filter((node) => node.asset.key === start.key || passes(node, query))} hidden={shown?.hidden ?? 0}
+              <LineageTable graph={graph} rows={graph.nodes.filter((node) => node.asset.key === start?.key || passes(node, query))} hidden={shown?.hidden ?? 0}
                 severities={severities} supposed={impact !== null} sort={query.sort} onSort={(sort) => tweak("dataset", { sort })} find={query.find} onFind={(find) => tweak("dataset", { find })}
-                chosen={query.sel || null} onChoose={(key) => tweak("dataset", { sel: key === start.key ? "" : key, nopanel: false })} />
+                chosen={query.sel || null} onChoose={(key) => tweak("dataset", { sel: key === start?.key ? "" : key, nopanel: false })} />
             </div>
-          ) : shown && shown.picture.boxes.length > 0 ? (
+          ) : view === "graph" || onlyPath ? (
             <div class="stage-place">
-              <Stage picture={shown.picture} label={t.stageLabel(name)} name={name} chosen={chosen && onlyPath ? pathChosen(chosen, shown) : chosen} onChoose={choose} onExpand={expand} onOpen={open} onKey={keys} />
-              <Legend />
+              {/* There before the answer is: the drawing library takes a tenth of a second to start. */}
+              <Stage picture={shown?.picture ?? NOTHING} label={t.stageLabel(name)} name={name} chosen={chosen && shown && onlyPath ? pathChosen(chosen, shown) : chosen} onChoose={choose} onExpand={expand} onOpen={open} onKey={keys} />
+              {shown ? <Legend /> : <Waiting />}
             </div>
           ) : <div class="stage-place"><Waiting /></div>}
-        {panel && <Panel at={at} chosen={chosen} graph={graph} start={details} impact={impact} severities={severities} undrawn={undrawn} drawn={(key) => !!graph?.nodes.some(({ asset }) => asset.key === key)} />}
+        {panel && start && <Panel at={at} chosen={chosen} graph={graph} start={start} impact={impact} severities={severities} undrawn={undrawn} drawn={(key) => !!graph?.nodes.some(({ asset }) => asset.key === key)} />}
       </div>
       {query.timeline && (
         <section class="drawer" id="drawer" aria-label={t.timelineWord}>

@@ -19,7 +19,7 @@ import { About } from "./about";
 import { Verdict } from "./impact";
 import { Neighbours } from "./neighbours";
 import { addressOf } from "./picture";
-import { useDetails, type At } from "./questions";
+import { nameOf, useDetails, type At } from "./questions";
 import { startAt } from "./toolbar";
 import { WhatIf } from "./what-if";
 
@@ -27,7 +27,7 @@ interface Given {
   at: At;
   chosen: Chosen;
   graph: Drawing | null;
-  start: DatasetDetails;
+  start: Asset;
   impact: Impact | null;
   severities: ReadonlyMap<string, string>;
   undrawn: number;
@@ -48,7 +48,7 @@ export function Panel(given: Given) {
   };
   const edge = chosen?.kind === "arrow" ? graph?.edges.find(({ key }) => key === chosen.key) : undefined;
   const rest = chosen?.kind === "group" && chosen.key.startsWith("rest:") ? (chosen.key.split(":")[1] as Side) : null;
-  const key = chosen?.kind === "dataset" || chosen?.kind === "column" ? chosen.key : start.dataset.key;
+  const key = chosen?.kind === "dataset" || chosen?.kind === "column" ? chosen.key : start.key;
   return (
     <aside id="panel" aria-label={t.details} style={narrow.value ? undefined : { width: `${width}px` }}>
       <div class="panel-edge" role="separator" aria-orientation="vertical" aria-label={t.resizePanel} tabIndex={0} aria-valuenow={width} aria-valuemin={LEAST} aria-valuemax={MOST}
@@ -82,9 +82,9 @@ function Head({ chip, title, under, children }: { chip: string | null; title: Co
 type TabName = "about" | "columns" | "jobs" | "impact";
 
 function DatasetPanel({ at, dataset, column, start, graph, impact, severities, undrawn }: Given & { dataset: string; column: string }) {
-  const isStart = dataset === start.dataset.key;
-  const asked = useDetails(isStart ? null : dataset);
-  const details = isStart ? start : asked.value;
+  const isStart = dataset === start.key;
+  const asked = useDetails(isStart ? nameOf(at) : dataset);
+  const details = asked.value;
   const [tab, setTab] = useState<TabName>(column ? "columns" : at.query.change ? "impact" : "about");
   useEffect(() => {
     if (column) setTab("columns");
@@ -178,8 +178,8 @@ function Jobs({ at, details }: { at: At; details: DatasetDetails }) {
 function RestPanel({ at, side, start, drawn }: Given & { side: Side }) {
   return (
     <>
-      <Head chip={null} title={side === "up" ? t.allInputs : t.allReaders} under={t.neighboursOf(parted(start.dataset).last)} />
-      <div class="panel-body"><Neighbours at={at} dataset={start.dataset.key} side={side} drawn={drawn} /></div>
+      <Head chip={null} title={side === "up" ? t.allInputs : t.allReaders} under={t.neighboursOf(parted(start).last)} />
+      <div class="panel-body"><Neighbours at={at} dataset={start.key} side={side} drawn={drawn} /></div>
     </>
   );
 }

@@ -48,16 +48,17 @@ export function DatasetView({ place: at }: { place: Place<"dataset"> }) {
         <Copy class="link" text={details ? spelling(details.dataset) : nameOf(at)}>{t.copyName}</Copy>
         <Tabs label={t.datasetTabs} now={at.tab} to={to} tabs={DATASET_TABS.map((tab) => ({ tab, title: t.datasetTab[tab], count: counts[tab] ?? null }))} />
       </header>
-      <Answer asked={asked}>{(found) => {
+      {/* The picture doesn't wait for the details: it has an answer of its own. */}
+      {at.tab === "lineage" && !asked.problem ? <LineageTab place={at} details={details} /> : <Answer asked={asked}>{(found) => {
         switch (at.tab) {
           case "columns": return <Columns place={at} details={found} />;
           case "runs": return <Runs place={at} details={found} />;
           case "quality": return <Quality place={at} details={found} />;
           case "impact": return <ImpactTab place={at} details={found} />;
           case "versions": return <Versions place={at} details={found} />;
-          default: return <LineageTab place={at} details={found} />;
+          default: return null;
         }
-      }}</Answer>
+      }}</Answer>}
     </div>
   );
 }

@@ -123,8 +123,8 @@ function rowOf(dataset: string, { name, severity }: Row, position: Point): Eleme
 
 function arrowOf(one: Arrow, source: Box, target: Box, placed: Placed, at: string): ElementDefinition[] {
   const mapped = mappings(one, source, target, placed);
-  const classes = ["flow", one.label ? at : "", mapped.length ? "faded" : "", one.line, one.change ? `change-${one.change.toLowerCase()}` : ""].join(" ");
-  const label = one.label && fitted(one.label, `10px ${FONT}`, 130);
+  const label = placed.unlabelled?.has(one.key) ? "" : one.label && fitted(one.label, `10px ${FONT}`, 130);
+  const classes = ["flow", label ? at : "", mapped.length ? "faded" : "", one.line, one.change ? `change-${one.change.toLowerCase()}` : ""].join(" ");
   const base = { id: one.key, kind: "arrow", source: one.source, target: one.target, label, along: width(label, `10px ${FONT}`) / 2 + 14, whole: one.label };
   if (one.source === one.target) return [{ data: { ...base, reach: heightOf(source) / 2 + 32 }, classes: `${classes} loop` }, ...mapped];
   const route = placed.routes.get(one.key);

@@ -27,12 +27,16 @@ export interface Placed {
   places: Map<string, Point>;
   /** Each arrow's corners, from where it leaves its source to where it meets its target. */
   routes: Map<string, Point[]>;
+  /** Arrows without room for a label. */
+  unlabelled?: Set<string>;
 }
 
 const GAP = { across: 170, down: 30 };
 const SWEEPS = 8;
-/** From the centre of a star to where the arrows of a side meet: labels have the room beyond. */
+/** From the centre to where the arrows of a side meet: labels have the room beyond. */
 const SHARED = 24;
+/** Between ways of arrows that don't touch the centre. */
+const LANE = 9;
 /** The worker's start takes a processor for a second: not from the first picture. */
 const AFTER_FIRST_PICTURE_MS = 1_000;
 
@@ -51,10 +55,10 @@ function prepare(): void {
 }
 
 export async function layout(boxes: Size[], arrows: Line[]): Promise<Placed> {
-  const centre = centreOf(boxes, arrows);
-  if (centre) {
+  const hop = oneHop(boxes, arrows);
+  if (hop) {
     setTimeout(prepare, AFTER_FIRST_PICTURE_MS);
-    return star(boxes, arrows, centre);
+    return besideCentre(boxes, arrows, hop);
   }
   try {
     elk ??= new ELK({ workerUrl: "elk-worker.min.js" });
@@ -66,34 +70,85 @@ export async function layout(boxes: Size[], arrows: Line[]): Promise<Placed> {
   }
 }
 
-/** Box that is at one end of every arrow, where every other box is at one side of it only; null if there is none. */
-function centreOf(boxes: Size[], arrows: Line[]): Size | null {
-  const between = arrows.filter(({ source, target }) => source !== target);
-  const ends = new Set(between.flatMap(({ source, target }) => [source, target]));
-  if (boxes.length !== Math.max(ends.size, 1)) return null;
-  return boxes.find(({ key }) => {
-    const before = new Set(between.filter(({ target }) => target === key).map(({ source }) => source));
-    const after = new Set(between.filter(({ source }) => source === key).map(({ target }) => target));
-    return between.every(({ source, target }) => source === key || target === key) && [...before].every((one) => !after.has(one));
-  }) ?? null;
+/** Sides of a picture of one hop: of each box but the centre, whether it is before or behind it. */
+interface OneHop {
+  centre: Size;
+  before: Set<string>;
+  behind: Set<string>;
 }
 
-/** Three layers around the centre; arrows of a side share the way along it. */
-export function star(boxes: Size[], arrows: Line[], centre: Size): Placed {
-  const { places } = layers(boxes, arrows);
-  const sizes = new Map(boxes.map((one) => [one.key, one]));
-  const routes = new Map<string, Point[]>();
-  const middle = places.get(centre.key);
-  for (const { key, source, target } of arrows) {
-    const [from, to] = [places.get(source), places.get(target)];
-    const [start, end] = [sizes.get(source), sizes.get(target)];
-    if (source === target || !middle || !from || !to || !start || !end) continue;
-    const [first, last] = [{ x: from.x + start.width, y: from.y + start.door }, { x: to.x, y: to.y + end.door }];
-    const x = target === centre.key ? middle.x - SHARED : middle.x + centre.width + SHARED;
-    routes.set(key, first.y === last.y ? [first, last] : [first, { x, y: first.y }, { x, y: last.y }, last]);
+/** Centre that every other box is beside, on one side of it; null if there is none, or an arrow leads back past it. */
+export function oneHop(boxes: Size[], arrows: Line[]): OneHop | null {
+  for (const centre of boxes) {
+    const [before, behind] = [new Set<string>(), new Set<string>()];
+    for (const { source, target } of arrows) {
+      if (source === target) continue;
+      if (target === centre.key) before.add(source);
+      if (source === centre.key) behind.add(target);
+    }
+    const beside = before.size + behind.size === boxes.length - 1 && boxes.every(({ key }) => key === centre.key || before.has(key) !== behind.has(key));
+    if (beside && !arrows.some(({ source, target }) => behind.has(source) && before.has(target))) return { centre, before, behind };
   }
-  return { places, routes };
+  return null;
 }
+
+/**
+ * Three layers in the order of the boxes. Arrows of the centre share the way along each side of it; those from side to
+ * side pass it by; those within a side run outside it, each on a way of its own, and have no room for a label.
+ */
+export function besideCentre(boxes: Size[], arrows: Line[], { centre, before, behind }: OneHop): Placed {
+  const sizes = new Map(boxes.map((one) => [one.key, one]));
+  const places = new Map<string, Point>();
+  const layer = (column: Size[], x: number): void => {
+    let y = -column.reduce((sum, { height }) => sum + height + GAP.down, -GAP.down) / 2;
+    for (const { key, height } of column) {
+      places.set(key, { x, y });
+      y += height + GAP.down;
+    }
+  };
+  const left = boxes.filter(({ key }) => before.has(key));
+  const across = Math.max(0, ...left.map(({ width }) => width)) + GAP.across;
+  layer(left, -across);
+  layer([centre], 0);
+  layer(boxes.filter(({ key }) => behind.has(key)), centre.width + GAP.across);
+
+  const place = (key: string): Point => places.get(key) as Point;
+  const out = (key: string): Point => ({ x: place(key).x + (sizes.get(key)?.width ?? 0), y: place(key).y + (sizes.get(key)?.door ?? 0) });
+  const into = (key: string): Point => ({ x: place(key).x, y: place(key).y + (sizes.get(key)?.door ?? 0) });
+  const [near, far] = [-SHARED, centre.width + SHARED];
+  const top = place(centre.key).y - GAP.down;
+  const bottom = top + centre.height + 2 * GAP.down;
+  const routes = new Map<string, Point[]>();
+  const unlabelled = new Set<string>();
+  let [outLeft, outRight] = [0, 0];
+  for (const { key, source, target } of arrows) {
+    if (source === target) continue;
+    if (source === centre.key || target === centre.key) {
+      const [from, to, x] = [out(source), into(target), target === centre.key ? near : far];
+      routes.set(key, level(from, to) ? [from, to] : [from, { x, y: from.y }, { x, y: to.y }, to]);
+      continue;
+    }
+    unlabelled.add(key);
+    if (before.has(source) && behind.has(target)) {
+      const [from, to] = [out(source), into(target)];
+      // At the height of its target, or above the centre where that is in the way.
+      const y = to.y > top && to.y < bottom ? top : to.y;
+      const [first, last] = [near - LANE, far + LANE];
+      routes.set(key, [from, { x: first, y: from.y }, { x: first, y }, ...(y === to.y ? [] : [{ x: last, y }, { x: last, y: to.y }]), to]);
+    } else if (behind.has(source)) {
+      const [from, to] = [out(source), out(target)];
+      const x = Math.max(from.x, to.x) + SHARED + LANE * outRight++;
+      routes.set(key, [from, { x, y: from.y }, { x, y: to.y }, to]);
+    } else {
+      const [from, to] = [into(source), into(target)];
+      const x = Math.min(from.x, to.x) - SHARED - LANE * outLeft++;
+      routes.set(key, [from, { x, y: from.y }, { x, y: to.y }, to]);
+    }
+  }
+  return { places, routes, unlabelled };
+}
+
+const level = (from: Point, to: Point): boolean => Math.abs(from.y - to.y) < 1;
 
 function graph(boxes: Size[], arrows: Line[]): ElkNode {
   const tall = new Set(boxes.filter(({ height, door }) => height > 2 * door).map(({ key }) => key));
