@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from playwright.sync_api import sync_playwright
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 INSTALL_CHROMIUM = "apt install chromium"
@@ -39,6 +39,45 @@ def find_chromium() -> str | None:
 
 
 @contextmanager
+def running_chromium(chromium: str) -> Iterator[Browser]:
+    """A fresh Chromium, which ends with the `with` block.
+
+    Args:
+        chromium: Path of the program.
+    """
+    with sync_playwright() as playwright:
+        process = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
+        try:
+            yield process
+        finally:
+            process.close()
+
+
+@contextmanager
+def new_page(
+    chromium: Browser,
+    *,
+    width: int = 1600,
+    height: int = 900,
+    colors: Literal["light", "dark"] = "light",
+) -> Iterator[Page]:
+    """An empty page that shares nothing with others of the same Chromium: no cache, no cookies.
+
+    Args:
+        chromium: Running Chromium.
+        width: Of the page, in CSS pixels.
+        height: Of the page, in CSS pixels.
+        colors: Which the person prefers, by their system's settings.
+    """
+    page = chromium.new_page(viewport={"width": width, "height": height}, color_scheme=colors)
+    page.set_default_timeout(STEP_SECONDS * 1000)
+    try:
+        yield page
+    finally:
+        page.close()
+
+
+@contextmanager
 def open_page(
     chromium: str,
     *,
@@ -46,19 +85,6 @@ def open_page(
     height: int = 900,
     colors: Literal["light", "dark"] = "light",
 ) -> Iterator[Page]:
-    """An empty page in a fresh Chromium, which ends with the `with` block.
-
-    Args:
-        chromium: Path of the program.
-        width: Of the page, in CSS pixels.
-        height: Of the page, in CSS pixels.
-        colors: Which the person prefers, by their system's settings.
-    """
-    with sync_playwright() as playwright:
-        process = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
-        try:
-            page = process.new_page(viewport={"width": width, "height": height}, color_scheme=colors)
-            page.set_default_timeout(STEP_SECONDS * 1000)
-            yield page
-        finally:
-            process.close()
+    """An empty page in a Chromium of its own; the arguments are those of `running_chromium` and `new_page`."""
+    with running_chromium(chromium) as process, new_page(process, width=width, height=height, colors=colors) as page:
+        yield page

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import headless_chromium
 import pytest
-from headless_chromium import INSTALL_CHROMIUM, find_chromium
-from playwright.sync_api import expect
+from headless_chromium import INSTALL_CHROMIUM, find_chromium, running_chromium
+from playwright.sync_api import Browser, expect
 
 from headwater_analysis.reader import reading_driver
 from headwater_analysis.settings import AnalysisSettings
@@ -24,11 +24,18 @@ headless_chromium.STEP_SECONDS = patience(headless_chromium.STEP_SECONDS)
 
 
 @pytest.fixture(scope="session")
-def chromium() -> str:
+def chromium_path() -> str:
     found = find_chromium()
     if found is None:
         pytest.skip(f"Chromium is not installed: {INSTALL_CHROMIUM}")
     return found
+
+
+@pytest.fixture(scope="module")
+def chromium(chromium_path: str) -> Iterator[Browser]:
+    """Chromium of a file of tests: a start takes two seconds, and pages share nothing."""
+    with running_chromium(chromium_path) as running:
+        yield running
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from headless_chromium import open_page
+from headless_chromium import new_page
 from playwright.sync_api import expect
 
 from headwater_analysis.reader import reading_driver
@@ -19,6 +19,7 @@ from support.oidc_provider import PAGE, running_provider
 
 if TYPE_CHECKING:
     from neo4j import Driver
+    from playwright.sync_api import Browser
 
     from support.stack import StackUnderTest
 
@@ -26,7 +27,7 @@ pytestmark = [pytest.mark.stack, pytest.mark.nightly, pytest.mark.timeout(180)]
 
 
 def test_a_person_logs_in_and_out(
-    chromium: str, stack: StackUnderTest, read_demo: Driver, monkeypatch: pytest.MonkeyPatch
+    chromium: Browser, stack: StackUnderTest, read_demo: Driver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     be_patient(monkeypatch)
     target = Neo4jTarget(stack.neo4j_uri, stack.neo4j_user, stack.neo4j_password, "neo4j")
@@ -34,7 +35,7 @@ def test_a_person_logs_in_and_out(
     with running_provider() as provider:
         client_id, secret = PAGE
         login = {"oidc_issuer": provider.issuer, "oidc_client_id": client_id, "oidc_client_secret": secret}
-        with client_with_login(graph, **login) as client, open_page(chromium) as page:
+        with client_with_login(graph, **login) as client, new_page(chromium) as page:
             own = str(client.base_url).rstrip("/")
             provider.control(redirects=[own])
             page.goto(f"{own}/#/search?q=dwh")

@@ -29,10 +29,10 @@ pytestmark = [pytest.mark.nightly, pytest.mark.stack, pytest.mark.timeout(180)]
 
 
 def test_a_lineage_graph_is_drawn_from_left_to_right(
-    chromium: str, stack: StackUnderTest, clean_database: Driver, tmp_path: Path
+    chromium_path: str, stack: StackUnderTest, clean_database: Driver, tmp_path: Path
 ) -> None:
     clean_database.execute_query(SEED, database_="neo4j")
-    with open_browser(chromium) as browser:
+    with open_browser(chromium_path) as browser:
         browser.sign_in(
             stack.browser_url, bolt_uri=stack.neo4j_uri, user=stack.neo4j_user, password=stack.neo4j_password
         )
@@ -57,7 +57,7 @@ def test_a_lineage_graph_is_drawn_from_left_to_right(
     assert picture.read_bytes().startswith(PNG_SIGNATURE)
 
 
-def test_a_wrong_password_is_an_error_that_does_not_show_it(chromium: str, stack: StackUnderTest) -> None:
-    with open_browser(chromium) as browser, pytest.raises(NeoBrowserError, match="Unauthorized") as refused:
+def test_a_wrong_password_is_an_error_that_does_not_show_it(chromium_path: str, stack: StackUnderTest) -> None:
+    with open_browser(chromium_path) as browser, pytest.raises(NeoBrowserError, match="Unauthorized") as refused:
         browser.sign_in(stack.browser_url, bolt_uri=stack.neo4j_uri, user=stack.neo4j_user, password="not-the-password")
     assert "not-the-password" not in str(refused.value)

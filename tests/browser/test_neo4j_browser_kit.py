@@ -23,8 +23,8 @@ pytestmark = [pytest.mark.nightly, pytest.mark.stack, pytest.mark.timeout(240)]
 
 
 @pytest.fixture
-def browser(chromium: str, stack: StackUnderTest, demo_graph: Driver) -> Iterator[NeoBrowser]:
-    with open_browser(chromium, styled=False) as opened:
+def browser(chromium_path: str, stack: StackUnderTest, demo_graph: Driver) -> Iterator[NeoBrowser]:
+    with open_browser(chromium_path, styled=False) as opened:
         opened.sign_in(
             stack.browser_url, bolt_uri=stack.neo4j_uri, user=stack.neo4j_user, password=stack.neo4j_password
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from headless_chromium import open_page
+from headless_chromium import new_page
 from playwright.sync_api import expect
 
 from headwater_graph.fold import fold
@@ -21,7 +21,7 @@ from support.waiting import patience
 
 if TYPE_CHECKING:
     from neo4j import Driver
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 FAULTS = Path(__file__).parents[1] / "recordings" / "neo4j_browser" / "faults.yaml"
 KAFKA = "kafka://embedded"
@@ -35,7 +35,7 @@ pytestmark = [pytest.mark.stack, pytest.mark.timeout(180)]
 
 
 @pytest.fixture
-def page(chromium: str, served: str, read_demo: Driver) -> Iterator[Page]:
+def page(chromium: Browser, served: str, read_demo: Driver) -> Iterator[Page]:
     with without_errors(chromium) as opened:
         opened.goto(served)
         yield opened
@@ -243,8 +243,8 @@ def test_files_have_every_arrow_of_the_answer(page: Page, served: str) -> None:
     assert Path(saved.value.path()).read_bytes().startswith(b"\x89PNG")
 
 
-def test_an_unknown_name_offers_the_nearest(chromium: str, served: str, read_demo: Driver) -> None:
-    with open_page(chromium) as page:
+def test_an_unknown_name_offers_the_nearest(chromium: Browser, served: str, read_demo: Driver) -> None:
+    with new_page(chromium) as page:
         page.goto(f"{served}/{dataset(KAFKA, 'flights.enrichd')}")
         expect(page.get_by_role("alert")).to_contain_text("flights.enrichd")
         page.get_by_role("alert").get_by_role("link", name="flights.enriched").click()
@@ -299,7 +299,7 @@ def test_light_and_dark(page: Page) -> None:
     expect(html).to_have_class("dark")
 
 
-def test_what_breaks_the_rules(chromium: str, served: str, demo_graph: Driver) -> None:
+def test_what_breaks_the_rules(chromium: Browser, served: str, demo_graph: Driver) -> None:
     declared = (
         "datasets: [{name: flights.departed, namespace: 'kafka://embedded', owners: ['team:departures'], "
         "columns: {value.tailnum: {sensitivity: PII}}}]\nconsumers: [{name: board, reads: [x]}]"
@@ -324,7 +324,7 @@ def test_owners_of_the_job_are_named_where_a_dataset_has_none(page: Page) -> Non
     expect(page.locator("#panel")).to_contain_text("of the jobs that write it")
 
 
-def test_gaps_are_red(chromium: str, served: str, clean_database: Driver) -> None:
+def test_gaps_are_red(chromium: Browser, served: str, clean_database: Driver) -> None:
     case = load_case(FAULTS)
     writer = GraphWriter(clean_database, "neo4j")
     writer.ensure_schema()
@@ -336,7 +336,7 @@ def test_gaps_are_red(chromium: str, served: str, clean_database: Driver) -> Non
         expect(page.locator("#content")).to_contain_text("missing")
 
 
-def test_a_name_is_shown_as_it_is_written(chromium: str, served: str, read_demo: Driver) -> None:
+def test_a_name_is_shown_as_it_is_written(chromium: Browser, served: str, read_demo: Driver) -> None:
     """Characters that would turn a name around, or hide a part of it, are escapes wherever the name stands."""
     with without_errors(chromium) as page:
         page.goto(served)

@@ -28,7 +28,7 @@ from support.page import click_box, click_more, dataset, drawn, places, titles, 
 
 if TYPE_CHECKING:
     from neo4j import Driver
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
 
@@ -60,7 +60,7 @@ def estate(neo4j_driver: Driver) -> Driver:
 
 
 @pytest.fixture
-def page(chromium: str, served: str, estate: Driver) -> Iterator[Page]:
+def page(chromium: Browser, served: str, estate: Driver) -> Iterator[Page]:
     with without_errors(chromium, width=1440) as opened:
         opened.goto(f"{served}/{HUB_ADDRESS}")
         drawn(opened)
@@ -178,7 +178,7 @@ def test_a_search_finds_the_hub_first_and_shows_names_in_full_width(page: Page) 
     expect(page.locator("#content table").first).to_contain_text("team:logistics")
 
 
-def test_long_names_are_never_stacked_letters(chromium: str, served: str, estate: Driver) -> None:
+def test_long_names_are_never_stacked_letters(chromium: Browser, served: str, estate: Driver) -> None:
     narrow = """() => [...document.querySelectorAll('main *')].filter(element =>
         [...element.childNodes].some(node => node.nodeType === 3 && node.textContent.trim().length > 12)
         && element.getClientRects().length && element.clientWidth > 0 && element.clientWidth < 56
@@ -193,7 +193,9 @@ def test_long_names_are_never_stacked_letters(chromium: str, served: str, estate
             assert page.evaluate(wider) <= 0, name
 
 
-def test_on_a_phone_the_table_comes_first_and_the_panel_is_a_sheet(chromium: str, served: str, estate: Driver) -> None:
+def test_on_a_phone_the_table_comes_first_and_the_panel_is_a_sheet(
+    chromium: Browser, served: str, estate: Driver
+) -> None:
     with without_errors(chromium, width=390, height=844) as page:
         page.goto(f"{served}/{HUB_ADDRESS}")
         expect(page.locator(".table-place")).to_contain_text("402 datasets")
@@ -210,7 +212,7 @@ def test_on_a_phone_the_table_comes_first_and_the_panel_is_a_sheet(chromium: str
         assert field["width"] > 330
 
 
-def test_opening_a_hub_asks_little_and_nothing_twice(chromium: str, served: str, estate: Driver) -> None:
+def test_opening_a_hub_asks_little_and_nothing_twice(chromium: Browser, served: str, estate: Driver) -> None:
     with without_errors(chromium, width=1440) as page:
         asked: list[str] = []
         sizes: list[int] = []
@@ -240,7 +242,7 @@ def test_what_was_chosen_meanwhile_is_not_replaced_by_a_late_answer(page: Page) 
     expect(page.locator("h1")).to_contain_text(HUB_TITLE)
 
 
-def test_an_empty_graph_says_what_to_do_next(chromium: str, served: str, clean_database: Driver) -> None:
+def test_an_empty_graph_says_what_to_do_next(chromium: Browser, served: str, clean_database: Driver) -> None:
     with without_errors(chromium, width=1440) as page:
         page.goto(served)
         content = page.locator("#content")
@@ -261,7 +263,7 @@ def test_an_empty_graph_says_what_to_do_next(chromium: str, served: str, clean_d
         pytest.param(1440, "light", marks=pytest.mark.nightly),
     ],
 )
-def test_axe_finds_nothing(chromium: str, served: str, estate: Driver, width: int, colors: str) -> None:
+def test_axe_finds_nothing(chromium: Browser, served: str, estate: Driver, width: int, colors: str) -> None:
     axe = Axe()
     with without_errors(chromium, width=width, height=WIDTHS[width], colors=colors) as page:
         for name, address in ROUTES.items():

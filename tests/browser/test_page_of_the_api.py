@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from headless_chromium import open_page
-from playwright.sync_api import expect
+from headless_chromium import new_page
+from playwright.sync_api import Browser, expect
 
 from support.api import client_of, fake_graph
 
 pytestmark = pytest.mark.timeout(180)
 
 
-def test_an_operation_is_shown_and_nothing_is_loaded_from_elsewhere(chromium: str) -> None:
-    with client_of(fake_graph()) as client, open_page(chromium) as page:
+def test_an_operation_is_shown_and_nothing_is_loaded_from_elsewhere(chromium: Browser) -> None:
+    with client_of(fake_graph()) as client, new_page(chromium) as page:
         errors: list[str] = []
         asked: list[str] = []
         page.on("pageerror", lambda error: errors.append(str(error)))

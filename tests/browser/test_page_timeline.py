@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
 
 import pytest
-from headless_chromium import open_page
+from headless_chromium import new_page
 from playwright.sync_api import expect
 
 from headwater_graph.fold import fold
@@ -34,7 +34,7 @@ from support.page import dataset, drawn
 
 if TYPE_CHECKING:
     from neo4j import Driver
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(180)]
 
@@ -86,8 +86,8 @@ def long_stream(clean_database: Driver, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.fixture
-def page(chromium: str, served: str, long_stream: None) -> Iterator[Page]:
-    with open_page(chromium) as opened:
+def page(chromium: Browser, served: str, long_stream: None) -> Iterator[Page]:
+    with new_page(chromium) as opened:
         opened.goto(f"{served}/{dataset(TOPIC.namespace, TOPIC.name)}")
         drawn(opened, 2)
         yield opened

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import httpx
 import pytest
-from headless_chromium import open_page
+from headless_chromium import new_page
 
 from headwater_openlineage.intake.receiving import Received, receive
 from headwater_schemas.events import LineageEvent
@@ -18,6 +18,7 @@ from support.planted import Shape, document, leaks, shapes
 
 if TYPE_CHECKING:
     from neo4j import Driver
+    from playwright.sync_api import Browser
 
 pytestmark = [pytest.mark.stack, pytest.mark.nightly, pytest.mark.timeout(900)]
 
@@ -36,13 +37,13 @@ def events_of(shape: Shape, number: int) -> list[LineageEvent]:
     return received.events
 
 
-def test_pictures_of_the_page_have_none(chromium: str, served: str, clean_database: Driver) -> None:
+def test_pictures_of_the_page_have_none(chromium: Browser, served: str, clean_database: Driver) -> None:
     planted = shapes()
     store(clean_database, [event for number, shape in enumerate(planted) for event in events_of(shape, number)])
     jobs = httpx.get(f"{served}/api/v1/jobs?limit=100", trust_env=False, timeout=60).json()["items"]
     places: dict[str, str | bytes] = {}
     labels = 0
-    with open_page(chromium) as page:
+    with new_page(chromium) as page:
         for number in range((len(planted) - 1) // ON_A_PAGE + 1):
             job = jobs[number]["asset"]["key"]
             address = dataset(NAMESPACE, f"shop.inputs{number}", columns="1", timeline=job)

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from headless_chromium import open_page
+from headless_chromium import new_page
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 
 def dataset(namespace: str, name: str, tab: str = "", **query: str) -> str:
@@ -21,9 +21,9 @@ def dataset(namespace: str, name: str, tab: str = "", **query: str) -> str:
 
 
 @contextmanager
-def without_errors(chromium: str, **options: Any) -> Iterator[Page]:
+def without_errors(chromium: Browser, **options: Any) -> Iterator[Page]:
     """Page of Chromium that must not report a single error of its own, such as what its security policy refuses."""
-    with open_page(chromium, **options) as page:
+    with new_page(chromium, **options) as page:
         errors: list[str] = []
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)

@@ -5,7 +5,7 @@ import type { Impact } from "../src/app/answers";
 import { asset } from "./recorded";
 
 describe("values", () => {
-  it.each([[null, "–"], [undefined, "–"], [0, "0"], [1234567, "1,234,567"]])("writes the number %s as %s", (value, text) => {
+  it.each([[null, "–"], [undefined, "–"], [0, "0"], [999, "999"], [1234567, "1,234,567"], [-1234.56789, "-1,234.56789"]])("writes the number %s as %s", (value, text) => {
     expect(number(value)).toBe(text);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { corners, pulls } from "../src/stage/geometry";
+import { corners, pulls, viewOf } from "../src/stage/geometry";
 
 describe("corners", () => {
   it("are shares of the way, and distances to its side", () => {
@@ -38,5 +38,29 @@ describe("pulls", () => {
   it("reach 40 pixels at least, backwards too", () => {
     expect(pulls({ x: 0, y: 0 }, { x: 10, y: 0 })).toEqual([{ x: 40, y: 0 }, { x: -30, y: 0 }]);
     expect(pulls({ x: 300, y: 0 }, { x: 0, y: 0 })).toEqual([{ x: 420, y: 0 }, { x: -120, y: 0 }]);
+  });
+});
+
+describe("the view of a picture", () => {
+  const spot = (x: number, y: number, start = false) => ({ x, y, width: 240, height: 46, start });
+  const room = { width: 1_000, height: 600 };
+
+  it("has all of it in the middle, no nearer than is comfortable", () => {
+    expect(viewOf([spot(0, 0, true), spot(300, 0)], [], room, 0.77, 1.15)).toEqual({ zoom: 1.15, pan: { x: 500 - 270 * 1.15, y: 300 - 23 * 1.15 } });
+  });
+
+  it("shows the start where all of it would be too small to read, and no empty half", () => {
+    const far = Array.from({ length: 40 }, (_, index) => spot(430, index * 76));
+    const found = viewOf([spot(0, 1_482, true), ...far], [], room, 0.77, 1.15);
+    expect(found?.zoom).toBe(0.77);
+    expect((found?.pan.y ?? NaN) + (1_482 + 23) * 0.77).toBeCloseTo(300);
+    const top = viewOf([spot(0, 0, true), ...far], [], room, 0.77, 1.15);
+    expect(top?.pan.y).toBe(40);
+    expect(viewOf(far, [], room, 0.05, 1.15)?.zoom).toBeCloseTo(520 / (39 * 76 + 46));
+  });
+
+  it("counts turns of arrows, and is nothing without boxes", () => {
+    expect(viewOf([spot(0, 0, true)], [{ x: 5_000, y: 0 }], room, 0.05, 1.15)?.zoom).toBeCloseTo(920 / 5_000);
+    expect(viewOf([], [], room, 0.05, 1.15)).toBeNull();
   });
 });

@@ -36,7 +36,7 @@ describe("a picture of one hop", () => {
     const boxes = sizes("a", "b", "c", "d", "e");
     const arrows = lines("a>c", "b>c", "c>d", "c>e", "c>c");
     const { places, routes } = await layout(boxes, arrows);
-    expect(boxes.map(({ key }) => (places.get(key)?.x ?? NaN) / 410)).toEqual([-1, -1, 0, 1, 1]);
+    expect(boxes.map(({ key }) => (places.get(key)?.x ?? NaN) / 430)).toEqual([-1, -1, 0, 1, 1]);
     for (const { key, source, target } of arrows.slice(0, 4)) {
       const [first, last] = [routes.get(key)?.[0], routes.get(key)?.at(-1)];
       expect(first).toEqual({ x: (places.get(source)?.x ?? NaN) + 240, y: (places.get(source)?.y ?? NaN) + 23 });
@@ -45,10 +45,11 @@ describe("a picture of one hop", () => {
   });
 
   it("has arrows that pass the centre by, and arrows within a side", async () => {
-    const { places, routes, unlabelled } = await layout(sizes("a", "b", "c", "d", "e"), lines("a>c", "b>c", "c>d", "c>e", "a>d", "a>b", "d>e"));
+    const { places, routes, labels } = await layout(sizes("a", "b", "c", "d", "e"), lines("a>c", "b>c", "c>d", "c>e", "a>d", "a>b", "d>e"));
     const centre = { x: places.get("c")?.x ?? NaN, y: places.get("c")?.y ?? NaN };
     const inside = ({ x, y }: Point): boolean => x >= centre.x && x <= centre.x + 240 && y >= centre.y && y <= centre.y + 46;
-    expect([...(unlabelled ?? [])]).toEqual(["a>d", "a>b", "d>e"]);
+    expect([...(labels ?? [])].filter(([, at]) => at === null).map(([key]) => key)).toEqual(["a>d", "a>b", "d>e"]);
+    expect([labels?.get("a>c"), labels?.get("c>e")]).toEqual(["at-source", "at-target"]);
     for (const key of ["a>d", "a>b", "d>e"]) {
       const route = routes.get(key) as Point[];
       // Each part is level or upright, so its ends and its middle say whether it crosses the centre.

@@ -4,8 +4,9 @@ import type { Asset, Impact, OffsetSpan } from "./answers";
 
 export const title = (asset: Asset): string => visible(asset.title ?? asset.name);
 
+/** With commas between thousands. The browser's own formats are a tenth of a second's work when they are first used. */
 export const number = (value: number | null | undefined): string =>
-  value === null || value === undefined ? "–" : value.toLocaleString("en");
+  value === null || value === undefined ? "–" : String(value).replace(/(?<!\..*)\B(?=(\d{3})+(?!\d))/g, ",");
 
 /** A time in the viewer's zone, to the second. */
 export function time(iso: string | null | undefined): string {

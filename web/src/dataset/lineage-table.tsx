@@ -1,7 +1,7 @@
 // Table of the answer that the picture draws: every dataset within the depth.
 
 import type { Drawing, DrawnNode } from "../app/answers";
-import { parted, spelling } from "../app/format";
+import { number, parted, spelling } from "../app/format";
 import { rank } from "../app/palette";
 import { t } from "../app/texts";
 import { AssetLink, Chip, State, Time, Tone } from "../parts/basics";
@@ -35,8 +35,8 @@ export function columnsOf(severities: ReadonlyMap<string, string>, supposed: boo
     { name: "owners", title: t.columnOwners, value: (node) => ownersOf(node).join(", "), cell: (node) => ownersOf(node).join(", ") || t.noOwner },
     { name: "contact", title: t.columnContact, value: ({ contact }) => contact, cell: ({ contact }) => contact ?? "–", wide: true },
     { name: "criticality", title: t.columnCriticality, value: ({ criticality }) => criticality, cell: ({ criticality }) => criticality ?? "–", wide: true },
-    { name: "inputs", title: t.columnInputs, number: true, wide: true, value: ({ upstream_total }) => upstream_total, cell: ({ upstream_total }) => upstream_total.toLocaleString("en") },
-    { name: "outputs", title: t.columnOutputs, number: true, wide: true, value: ({ downstream_total }) => downstream_total, cell: ({ downstream_total }) => downstream_total.toLocaleString("en") },
+    { name: "inputs", title: t.columnInputs, number: true, wide: true, value: ({ upstream_total }) => upstream_total, cell: ({ upstream_total }) => number(upstream_total) },
+    { name: "outputs", title: t.columnOutputs, number: true, wide: true, value: ({ downstream_total }) => downstream_total, cell: ({ downstream_total }) => number(downstream_total) },
     { name: "run", title: t.columnLastRun, value: ({ status }) => status?.last_run?.at ?? null, cell: ({ status }) => (status?.last_run ? <><State state={status.last_run.state} /> <Time at={status.last_run.at} short /></> : "–"), wide: true },
     { name: "quality", title: t.columnQuality, value: ({ status }) => status?.quality ?? null, cell: ({ status }) => (status?.quality ? <State state={status.quality} /> : "–"), wide: true },
   ];

@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Asset } from "../app/answers";
 import type { Problem } from "../app/api";
 import type { Asked } from "../app/asked";
-import { ago, parted, spelling, time, utc } from "../app/format";
+import { ago, number, parted, spelling, time, utc } from "../app/format";
 import { go, link, placeOf } from "../app/navigation";
 import { tone } from "../app/palette";
 import type { Place } from "../app/address";
@@ -108,7 +108,7 @@ export function Tabs<T extends string>({ tabs, now, to, label }: { tabs: readonl
     <nav class="tabs" aria-label={label}>
       {tabs.map(({ tab, title, count }) => (
         <Link to={to(tab)} aria-current={tab === now ? "page" : undefined}>
-          {title}{count !== undefined && count !== null && <small> {count.toLocaleString("en")}</small>}
+          {title}{count !== undefined && count !== null && <small> {number(count)}</small>}
         </Link>
       ))}
     </nav>

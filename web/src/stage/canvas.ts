@@ -2,7 +2,8 @@
 
 import cytoscape, { type Core, type EventObject } from "cytoscape";
 
-import { columnKey, elements, sizeOf } from "./elements";
+import { columnKey, elements, heightOf, sizeOf, WIDTH } from "./elements";
+import { viewOf } from "./geometry";
 import { layout, type Placed } from "./layout";
 import type { Picture, Side } from "./picture";
 import { style } from "./style";
@@ -22,7 +23,6 @@ const QUIET = matchMedia("(prefers-reduced-motion: reduce)");
 const COMFORTABLE = 1.15;
 /** At this zoom the names of boxes (13 px) are 10 px high: the least that is read with ease. */
 export const READABLE = 10 / 13;
-const MARGIN = 40;
 
 export class Canvas {
   readonly cy: Core;
@@ -113,21 +113,13 @@ export class Canvas {
   /** All that fits at a readable size, around the start; `whole` brings all into view, however small. */
   fit(whole = false): void {
     this.untouched = true;
-    this.cy.fit(undefined, MARGIN);
-    if (this.cy.zoom() > COMFORTABLE) {
-      this.cy.zoom(COMFORTABLE);
-      this.cy.center();
-    }
-    if (whole || this.cy.zoom() >= READABLE) return;
-    this.cy.zoom(READABLE);
-    const start = this.picture.boxes.find((one) => one.start) ?? this.picture.boxes[0];
-    if (!start) return;
-    this.cy.center(this.cy.getElementById(start.key));
-    // No empty half where the picture lies on one side of the start.
-    const box = this.cy.elements().renderedBoundingBox();
-    const shift = (low: number, high: number, room: number): number =>
-      high - low <= room - 2 * MARGIN ? (room - low - high) / 2 : Math.min(0, MARGIN - low) || Math.max(0, room - MARGIN - high);
-    this.cy.panBy({ x: shift(box.x1, box.x2, this.cy.width()), y: shift(box.y1, box.y2, this.cy.height()) });
+    const boxes = this.picture.boxes.flatMap((one) => {
+      const corner = this.placed.places.get(one.key);
+      return corner ? [{ ...corner, width: WIDTH, height: heightOf(one), start: one.start }] : [];
+    });
+    const turns = [...this.placed.routes.values()].flat();
+    const view = viewOf(boxes, turns, { width: this.cy.width(), height: this.cy.height() }, whole ? this.cy.minZoom() : READABLE, COMFORTABLE);
+    if (view) this.cy.viewport(view);
   }
 
   zoom(by: number): void {

@@ -3,7 +3,7 @@
 import type { ElementDefinition } from "cytoscape";
 
 import { accent, tone } from "../app/palette";
-import { visible } from "../app/format";
+import { number, visible } from "../app/format";
 import { t } from "../app/texts";
 import { corners, pulls, width } from "./geometry";
 import type { Placed, Point, Size } from "./layout";
@@ -60,8 +60,9 @@ export function elements(picture: Picture, placed: Placed): ElementDefinition[] 
     const [source, target] = [boxes.get(one.source), boxes.get(one.target)];
     if (!source || !target) continue;
     const [outs, ins] = [leaving.get(one.source) ?? 0, entering.get(one.target) ?? 0];
+    const given = placed.labels?.get(one.key);
     // A label stands where fewer arrows run beside its own.
-    const at = outs === ins ? "middle" : outs > ins ? "at-target" : "at-source";
+    const at = given === undefined ? (outs === ins ? "middle" : outs > ins ? "at-target" : "at-source") : given;
     found.push(...arrowOf(one, source, target, placed, at));
   }
   return found;
@@ -102,7 +103,7 @@ function boxOf(one: Box, corner: Point): ElementDefinition[] {
   for (const [side, many, at] of [["up", one.up, corner.x], ["down", one.down, corner.x + WIDTH]] as const) {
     const opened = one.opened.includes(side);
     if (many === 0 && !opened) continue;
-    const label = many > 0 ? `+${many.toLocaleString("en")}` : "−";
+    const label = many > 0 ? `+${number(many)}` : "−";
     found.push({
       data: { id: `more:${side}:${key}`, kind: many > 0 ? "more" : "less", side, dataset: key, label, wide: Math.max(BADGE, 12 + label.length * 7) },
       classes: "more",
@@ -121,9 +122,9 @@ function rowOf(dataset: string, { name, severity }: Row, position: Point): Eleme
   };
 }
 
-function arrowOf(one: Arrow, source: Box, target: Box, placed: Placed, at: string): ElementDefinition[] {
+function arrowOf(one: Arrow, source: Box, target: Box, placed: Placed, at: string | null): ElementDefinition[] {
   const mapped = mappings(one, source, target, placed);
-  const label = placed.unlabelled?.has(one.key) ? "" : one.label && fitted(one.label, `10px ${FONT}`, 130);
+  const label = at === null ? "" : one.label && fitted(one.label, `10px ${FONT}`, 130);
   const classes = ["flow", label ? at : "", mapped.length ? "faded" : "", one.line, one.change ? `change-${one.change.toLowerCase()}` : ""].join(" ");
   const base = { id: one.key, kind: "arrow", source: one.source, target: one.target, label, along: width(label, `10px ${FONT}`) / 2 + 14, whole: one.label };
   if (one.source === one.target) return [{ data: { ...base, reach: heightOf(source) / 2 + 32 }, classes: `${classes} loop` }, ...mapped];

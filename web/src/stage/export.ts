@@ -46,7 +46,7 @@ function arrowPath(one: Arrow, boxes: Map<string, Box>, placed: Placed): string 
     : [{ x: from.x + WIDTH, y: from.y + HEAD / 2 }, { x: to.x, y: to.y + HEAD / 2 }]);
   const dash = one.line === "observed" ? "" : ` stroke-dasharray="${one.line === "declared" ? "6 4" : "2 4"}"`;
   const along = labelled(route);
-  const label = one.label && !placed.unlabelled?.has(one.key) && `<text x="${along.x}" y="${along.y - 5}" font-size="10" text-anchor="middle" fill="${css("muted")}" stroke="${css("canvas")}" stroke-width="3" paint-order="stroke">${xml(fitted(one.label, `10px ${FONT}`, 130))}</text>`;
+  const label = one.label && placed.labels?.get(one.key) !== null && `<text x="${along.x}" y="${along.y - 5}" font-size="10" text-anchor="middle" fill="${css("muted")}" stroke="${css("canvas")}" stroke-width="3" paint-order="stroke">${xml(fitted(one.label, `10px ${FONT}`, 130))}</text>`;
   const columns = one.mappings.flatMap(({ source: input, target: output, direct }) => {
     const [i, o] = [source.rows.findIndex(({ name }) => name === input), target.rows.findIndex(({ name }) => name === output)];
     if (i < 0 || o < 0) return [];

@@ -27,14 +27,16 @@ export interface Placed {
   places: Map<string, Point>;
   /** Each arrow's corners, from where it leaves its source to where it meets its target. */
   routes: Map<string, Point[]>;
-  /** Arrows without room for a label. */
-  unlabelled?: Set<string>;
+  /** End that an arrow's label is near; null: there is no room for one. Without: where fewer arrows run beside it. */
+  labels?: Map<string, "at-source" | "at-target" | null>;
 }
 
 const GAP = { across: 170, down: 30 };
 const SWEEPS = 8;
 /** From the centre to where the arrows of a side meet: labels have the room beyond. */
 const SHARED = 24;
+/** From the centre to the boxes beside it: a label and the shared way have room. */
+const BESIDE = 190;
 /** Between ways of arrows that don't touch the centre. */
 const LANE = 9;
 /** The worker's start takes a processor for a second: not from the first picture. */
@@ -107,10 +109,10 @@ export function besideCentre(boxes: Size[], arrows: Line[], { centre, before, be
     }
   };
   const left = boxes.filter(({ key }) => before.has(key));
-  const across = Math.max(0, ...left.map(({ width }) => width)) + GAP.across;
+  const across = Math.max(0, ...left.map(({ width }) => width)) + BESIDE;
   layer(left, -across);
   layer([centre], 0);
-  layer(boxes.filter(({ key }) => behind.has(key)), centre.width + GAP.across);
+  layer(boxes.filter(({ key }) => behind.has(key)), centre.width + BESIDE);
 
   const place = (key: string): Point => places.get(key) as Point;
   const out = (key: string): Point => ({ x: place(key).x + (sizes.get(key)?.width ?? 0), y: place(key).y + (sizes.get(key)?.door ?? 0) });
@@ -119,16 +121,17 @@ export function besideCentre(boxes: Size[], arrows: Line[], { centre, before, be
   const top = place(centre.key).y - GAP.down;
   const bottom = top + centre.height + 2 * GAP.down;
   const routes = new Map<string, Point[]>();
-  const unlabelled = new Set<string>();
+  const labels: Placed["labels"] = new Map();
   let [outLeft, outRight] = [0, 0];
   for (const { key, source, target } of arrows) {
     if (source === target) continue;
     if (source === centre.key || target === centre.key) {
       const [from, to, x] = [out(source), into(target), target === centre.key ? near : far];
       routes.set(key, level(from, to) ? [from, to] : [from, { x, y: from.y }, { x, y: to.y }, to]);
+      labels.set(key, target === centre.key ? "at-source" : "at-target");
       continue;
     }
-    unlabelled.add(key);
+    labels.set(key, null);
     if (before.has(source) && behind.has(target)) {
       const [from, to] = [out(source), into(target)];
       // At the height of its target, or above the centre where that is in the way.
@@ -145,7 +148,7 @@ export function besideCentre(boxes: Size[], arrows: Line[], { centre, before, be
       routes.set(key, [from, { x, y: from.y }, { x, y: to.y }, to]);
     }
   }
-  return { places, routes, unlabelled };
+  return { places, routes, labels };
 }
 
 const level = (from: Point, to: Point): boolean => Math.abs(from.y - to.y) < 1;

@@ -1,6 +1,6 @@
 // Texts of the frame around every view, and of small parts.
 
-import { count } from "../app/format";
+import { count, number } from "../app/format";
 
 export const app = {
   product: "Headwater",
@@ -26,9 +26,9 @@ export const app = {
   noneMatch: "None matches the filter.",
   filter: "Filter",
   csv: "CSV",
-  rowsMore: (many: number) => `… ${many.toLocaleString("en")} more`,
-  someOf: (some: number, all: number) => `${some.toLocaleString("en")} of ${count(all, "row")}`,
-  more: (many: number) => `${many.toLocaleString("en")} more`,
+  rowsMore: (many: number) => `… ${number(many)} more`,
+  someOf: (some: number, all: number) => `${number(some)} of ${count(all, "row")}`,
+  more: (many: number) => `${number(many)} more`,
   noPlace: "No such page",
   noPlaceDetail: "This address names nothing of the page.",
   viewFailed: "The view failed.",

@@ -1,6 +1,6 @@
 // Texts of a dataset's tabs: columns, runs, quality, versions, and what is known of it.
 
-import { count } from "../app/format";
+import { count, number } from "../app/format";
 
 export const dataset = {
   columnsTab: {
@@ -13,7 +13,7 @@ export const dataset = {
     left: "left the schema",
     stillThere: "still there",
     none: "No schema of this dataset is known.",
-    first: (total: number) => `the first of ${total.toLocaleString("en")}.`,
+    first: (total: number) => `the first of ${number(total)}.`,
     searchRest: "Search its columns",
   },
   schemaTab: {
@@ -22,7 +22,7 @@ export const dataset = {
     former: "Former schema",
     first: "The first schema that is known.",
     same: "No columns changed.",
-    someOf: (some: number, all: number) => `The last ${some.toLocaleString("en")} of ${count(all, "schema")}. The command line lists all: headwater show.`,
+    someOf: (some: number, all: number) => `The last ${number(some)} of ${count(all, "schema")}. The command line lists all: headwater show.`,
     unlisted: (many: number) => `${count(many, "more change")} of this schema ${many === 1 ? "isn't" : "aren't"} listed.`,
     nullable: (value: boolean | null) => (value === null ? "?" : value ? "nullable" : "not null"),
   },

@@ -1,6 +1,6 @@
 // Texts of pictures.
 
-import { count } from "../app/format";
+import { count, number } from "../app/format";
 import type { Box, Picture } from "../stage/picture";
 
 const ends = (box: Box, picture: Picture): string => {
@@ -18,7 +18,7 @@ export const stage = {
   fitKey: "Bring the picture into view at a readable size (0)",
   showAll: "Show all",
   showAllKey: "Bring all boxes into view, however small (9)",
-  beyond: (some: number, all: number) => `${some.toLocaleString("en")} of ${count(all, "box", "boxes")} out of sight`,
+  beyond: (some: number, all: number) => `${number(some)} of ${count(all, "box", "boxes")} out of sight`,
   stageKeys: "Arrow keys go from dataset to dataset. Press ? for all keys.",
   nothingMore: "Nothing more on this side.",
   chosenBox: (box: Box, picture: Picture) =>

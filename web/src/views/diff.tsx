@@ -9,7 +9,7 @@ import type { Asset, ColumnChange, DatasetChange, Diff, DiffChange, EdgeChange, 
 import { get } from "../app/api";
 import { presets } from "../app/as-of";
 import { useAsked } from "../app/asked";
-import { spelling, time, utc } from "../app/format";
+import { number, spelling, time, utc } from "../app/format";
 import { go } from "../app/navigation";
 import { report } from "../app/state";
 import { t } from "../app/texts";
@@ -139,15 +139,15 @@ function Found({ answer, asks }: { answer: Diff; asks: Record<string, string> })
   return (
     <>
       <Sentence doubtful={open || unknown.length > 0}>{diffSentence(answer)}</Sentence>
-      <Section title={<>{w.datasets} <small>{answer.datasets_total.toLocaleString("en")}</small></>}>
+      <Section title={<>{w.datasets} <small>{number(answer.datasets_total)}</small></>}>
         <Table rows={datasets} columns={DATASETS} of={({ change, job, role, dataset }) => `${change} ${job.key} ${role} ${dataset.key}`} label={w.datasets} noun={["dataset", "datasets"]} beyond={beyond(datasets.length, answer.datasets_total)}
           empty={open ? w.noneListed : w.noDatasets} actions={datasets.length > 0 && <Downloads name="changed-datasets" rows={datasets} columns={DATASETS} answer={answer} />} />
       </Section>
-      <Section title={<>{w.columns} <small>{answer.columns_total.toLocaleString("en")}</small></>}>
+      <Section title={<>{w.columns} <small>{number(answer.columns_total)}</small></>}>
         <Table rows={columns} columns={COLUMNS} of={({ change, column, roles }) => `${change} ${column.key} ${roles.join()}`} label={w.columns} noun={["column", "columns"]} beyond={beyond(columns.length, answer.columns_total)}
           empty={open || unknown.length ? w.noneListed : w.noColumns} actions={columns.length > 0 && <Downloads name="changed-columns" rows={columns} columns={COLUMNS} />} />
       </Section>
-      <Section title={<>{w.edges} <small>{answer.edges_total.toLocaleString("en")}</small></>}>
+      <Section title={<>{w.edges} <small>{number(answer.edges_total)}</small></>}>
         <Table rows={edges} columns={EDGES} of={({ change, job, source, target }) => `${change} ${job.key} ${source?.key} ${target.key}`} label={w.edges} noun={["edge", "edges"]} beyond={beyond(edges.length, answer.edges_total)}
           empty={open ? w.noneListed : w.noEdges}
           actions={<>
@@ -156,7 +156,7 @@ function Found({ answer, asks }: { answer: Diff; asks: Record<string, string> })
           </>} />
       </Section>
       {unknown.length > 0 && (
-        <Section title={<>{w.unknown} <small>{unknown.length.toLocaleString("en")}</small></>}>
+        <Section title={<>{w.unknown} <small>{number(unknown.length)}</small></>}>
           <p class="rec-note">{w.unknownHelp}</p>
           <ul class="rec-list">{unknown.map((asset) => <li><AssetLink asset={asset} under /></li>)}</ul>
         </Section>
