@@ -17,7 +17,6 @@ from openlineage.client.facet_v2 import column_lineage_dataset, parent_run, sche
 from headwater_benchmarks.processes import PROGRAM, serving
 from headwater_server.identity import Scope
 from support.api_tokens import TOKEN, tokens_file
-from support.gate import first_in_gate
 from support.materializer.process import run_until_caught_up
 from support.openlineage import PRODUCER
 from support.stack import StackUnderTest
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
     from support.materializer.worlds import RealWorld
 
-pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.stack, pytest.mark.nightly, pytest.mark.timeout(300)]
 
 RUN, PARENT = "0192f6a0-7c5e-7b1e-9f6e-3f1d2c4b5a69", "0192f6a0-0000-7b1e-9f6e-3f1d2c4b5a69"
 DATABASE = "postgres://db:5432"
@@ -172,7 +171,7 @@ WAYS: dict[str, Callable[[dict[str, str], str, Path], tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("way", first_in_gate(1, WAYS))
+@pytest.mark.parametrize("way", WAYS)
 def test_every_transport_ends_in_the_same_graph(
     way: str,
     stack: StackUnderTest,

@@ -87,6 +87,7 @@ def test_compressed_and_in_parallel_each_document_arrives_once(forwarding: dict[
     assert process.document["refused"] == COUNT - len(bodies) <= 1
 
 
+@pytest.mark.nightly
 def test_to_a_topic_and_from_there_into_the_same_graph(
     forwarding: dict[str, str],
     settings: dict[str, str],

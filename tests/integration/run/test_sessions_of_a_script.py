@@ -45,6 +45,7 @@ WHOLE = [RunEventType.START, RunEventType.COMPLETE]
 
 
 @pytest.mark.timeout(SECONDS)
+@pytest.mark.nightly
 def test_every_session_of_an_unmodified_script(stack: StackUnderTest, topic_prefix: str, tmp_path: Path) -> None:
     (tmp_path / "library.py").write_text(LIBRARY)
     (tmp_path / "job.py").write_text(JOB)

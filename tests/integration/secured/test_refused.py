@@ -16,7 +16,6 @@ from headwater_benchmarks.processes import serving
 from headwater_schemas.record import record_of
 from headwater_schemas.topics import TopicNames
 from support.certificates import certificate
-from support.gate import first_in_gate, named_in_gate
 from support.materializer.events import run_start
 from support.materializer.process import consuming
 from support.openlineage import run_event, run_id
@@ -33,7 +32,7 @@ from support.secured_broker import (
 )
 from support.waiting import eventually, patience
 
-pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.stack, pytest.mark.nightly, pytest.mark.timeout(300)]
 
 Command = Callable[..., Any]
 
@@ -74,7 +73,7 @@ REFUSED: dict[str, tuple[Callable[[SecuredBroker, str], dict[str, str]], str]] =
 }
 
 
-@pytest.mark.parametrize("case", named_in_gate({"wrong_password", "expired_client", "expired_server"}, REFUSED, str))
+@pytest.mark.parametrize("case", REFUSED)
 def test_a_refused_job_keeps_its_events_and_sends_them_after_the_mend(
     broker: SecuredBroker, case: str, tmp_path: Path
 ) -> None:
@@ -92,7 +91,7 @@ def test_a_refused_job_keeps_its_events_and_sends_them_after_the_mend(
     assert on_topic(broker).count(run_of(number)) == 1
 
 
-@pytest.mark.parametrize("case", named_in_gate({"expired_server"}, REFUSED, str))
+@pytest.mark.parametrize("case", REFUSED)
 def test_a_refused_command_ends_with_the_setting(
     broker: SecuredBroker, graph: dict[str, str], headwater: Command, case: str
 ) -> None:
@@ -102,7 +101,6 @@ def test_a_refused_command_ends_with_the_setting(
     assert setting in error["fix"], error
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("case", REFUSED)
 def test_every_command_ends_with_the_setting(
     broker: SecuredBroker, graph: dict[str, str], headwater: Command, case: str
@@ -120,7 +118,6 @@ def test_every_command_ends_with_the_setting(
 DOORS = ("wrong_password", "expired_server", "without_an_acl")
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("case", DOORS)
 def test_a_refused_door_answers_503_and_takes_the_event_after_the_mend(
     broker: SecuredBroker, graph: dict[str, str], case: str
@@ -154,7 +151,7 @@ def acl(user: str, operation: str, resource: str) -> DocumentedAcl:
     return found
 
 
-@pytest.mark.parametrize("topic", first_in_gate(1, [NAMES.events, NAMES.schemas]))
+@pytest.mark.parametrize("topic", [NAMES.events, NAMES.schemas])
 def test_a_job_without_an_acl_keeps_its_events(
     broker: SecuredBroker, topic: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -180,7 +177,7 @@ MISSING = {
 }
 
 
-@pytest.mark.parametrize("missing", first_in_gate(1, MISSING))
+@pytest.mark.parametrize("missing", MISSING)
 def test_a_command_without_an_acl_ends(
     broker: SecuredBroker, graph: dict[str, str], headwater: Command, missing: tuple[str, str]
 ) -> None:
@@ -196,7 +193,6 @@ def test_a_command_without_an_acl_ends(
     headwater(given, *MISSING[missing])
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     "missing",
     [
@@ -238,7 +234,6 @@ def test_a_refused_certificate_of_neo4j_ends_commands_with_the_setting(
     assert "HEADWATER_NEO4J_PASSWORD" in error["fix"], error
 
 
-@pytest.mark.nightly
 def test_a_refused_certificate_of_neo4j_ends_the_consumer(broker: SecuredBroker, graph: dict[str, str]) -> None:
     other = certificate(broker.folder, "another-of-neo4j", authority=True)
     given = {**variables(broker.scram("materializer")), **graph, "SSL_CERT_FILE": str(other.file)}

@@ -142,6 +142,7 @@ def test_tools_of_a_process_answer_as_the_api(demo: httpx.Client, stack: StackUn
     assert records[-1]["kind"] == "CLOSED"
 
 
+@pytest.mark.nightly
 def test_tools_of_a_process_ask_a_server_elsewhere(
     read_demo: Driver, demo: httpx.Client, stack: StackUnderTest, tmp_path: Path
 ) -> None:

@@ -64,6 +64,7 @@ def url(stack: StackUnderTest, neo4j_driver: Driver) -> Iterator[str]:
         yield str(client.base_url)
 
 
+@pytest.mark.nightly
 @schema.parametrize()
 @settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_the_api_is_as_it_is_described(url: str, case: Case[Any]) -> None:
