@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from headwater_graph.keys import dataset_key, job_key
+from headwater_graph.keys import dataset_key, incident_key, job_key
 from headwater_schemas.events import DatasetRef, DatasetUse, LineageEvent, QualityResult
 
 _WORTH_IT = 100
@@ -95,7 +95,7 @@ class _DisjointSets:
 
 
 def _named(event: LineageEvent) -> Iterator[str]:
-    """Keys of jobs and datasets that an event names."""
+    """Keys of jobs, datasets and incidents that an event names."""
     tenant = event.tenant
     if event.job is not None:
         yield job_key(tenant, event.job.namespace, event.job.name)
@@ -103,6 +103,11 @@ def _named(event: LineageEvent) -> Iterator[str]:
         for parent in (run.parent, run.root):
             if parent is not None:
                 yield job_key(tenant, parent.job.namespace, parent.job.name)
+    if (incident := event.incident_event) is not None:
+        yield incident_key(tenant, incident.incident)
+        for part in incident.scope or ():
+            if part.job is not None:
+                yield job_key(tenant, part.job.namespace, part.job.name)
     for dataset in _datasets(event):
         yield dataset_key(tenant, dataset.namespace, dataset.name)
 
@@ -122,6 +127,8 @@ def _datasets(event: LineageEvent) -> Iterator[DatasetRef]:
         yield from plan.lineage.datasets
     elif (job := event.job_event) is not None:
         yield from (*(job.inputs or ()), *(job.outputs or ()))
+    elif (incident := event.incident_event) is not None:
+        yield from (part.dataset for part in incident.scope or () if part.dataset is not None)
 
 
 def _used(
