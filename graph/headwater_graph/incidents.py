@@ -135,7 +135,8 @@ def incident_state(log: Iterable[IncidentEntry]) -> IncidentState:
         time = stamp_time(entry.stamp)
         state.history.append(IncidentRecord(time, entry.event_id, event))
         _state(state, event)
-        _apply(state, event, time)
+        _change_scope(state, event)
+        _change_status(state, event, time)
     if state.opened_at is None:
         state.status = None
     state.scope, state.repaired = dict(sorted(state.scope.items())), dict(sorted(state.repaired.items()))
@@ -154,28 +155,33 @@ def _state(state: IncidentState, event: IncidentEvent) -> None:
             setattr(state, name, value)
 
 
-def _apply(state: IncidentState, event: IncidentEvent, time: datetime) -> None:
+def _change_scope(state: IncidentState, event: IncidentEvent) -> None:
+    parts = {scope_text(part): part for part in event.scope or ()}
+    if event.action is IncidentAction.REPAIRED:
+        state.repaired |= parts
+        return
+    state.scope |= parts
+    for text in parts:
+        state.repaired.pop(text, None)
+    for part in event.removed or ():
+        state.scope.pop(scope_text(part), None)
+
+
+def _change_status(state: IncidentState, event: IncidentEvent, time: datetime) -> None:
     is_resolved = state.status is IncidentStatus.RESOLVED
     match event.action:
         case IncidentAction.OPENED:
             state.opened_at = state.opened_at or time
-            _add(state, event.scope or ())
         case IncidentAction.ACKNOWLEDGED if not is_resolved:
             state.acknowledged_at = state.acknowledged_at or time
             if state.status is IncidentStatus.NEW:
                 state.status = IncidentStatus.ACK
         case IncidentAction.ASSIGNED if not is_resolved:
             state.assignee, state.status = event.assignee, IncidentStatus.ASSIGNED
-        case IncidentAction.SCOPE_CHANGED:
-            _add(state, event.scope or ())
-            for part in event.removed or ():
-                state.scope.pop(scope_text(part), None)
         case IncidentAction.MERGED | IncidentAction.SUPERSEDED:
             setattr(state, "merged_into" if event.action is IncidentAction.MERGED else "superseded_by", event.into)
             if not is_resolved:
                 state.status, state.resolved_at = IncidentStatus.RESOLVED, time
-        case IncidentAction.REPAIRED:
-            state.repaired |= {scope_text(part): part for part in event.scope or ()}
         case IncidentAction.RESOLVED if not is_resolved:
             state.status, state.resolved_at, state.resolution = IncidentStatus.RESOLVED, time, event.resolution
         case IncidentAction.REOPENED if is_resolved:
@@ -184,20 +190,18 @@ def _apply(state: IncidentState, event: IncidentEvent, time: datetime) -> None:
             state.resolved_at = state.resolution = state.merged_into = state.superseded_by = None
 
 
-def _add(state: IncidentState, parts: Iterable[IncidentScope]) -> None:
-    for part in parts:
-        text = scope_text(part)
-        state.scope[text] = part
-        state.repaired.pop(text, None)
+_TEXTS: Final = {"state": "status"} | {
+    name: name for name in (*_STATED, "assignee", "resolution", "merged_into", "superseded_by")
+}
+"""Property with a text, and the attribute that it comes from."""
 
 
 def incident_properties(log: Iterable[IncidentEntry], state: IncidentState) -> dict[str, Any]:
     """Properties of an incident's node besides its identity; None is no property."""
     history = [(record.event, record.time.isoformat().replace("+00:00", "Z")) for record in state.history]
     return {
-        "state": state.status,
         "missing_opened": True if state.status is None else None,
-        **{name: getattr(state, name) for name in (*_STATED, "assignee", "resolution", "merged_into", "superseded_by")},
+        **{name: None if (value := getattr(state, of)) is None else str(value) for name, of in _TEXTS.items()},
         "opened_at": state.opened_at,
         "acknowledged_at": state.acknowledged_at,
         "resolved_at": state.resolved_at,
@@ -245,20 +249,20 @@ _DATAHUB: Final[Mapping[IncidentType, str]] = {
     IncidentType.UNKNOWN: "CUSTOM",
     IncidentType.BAD_RECORDS: "FIELD",
     IncidentType.MISSING_DATA: "VOLUME",
-    IncidentType.DUPLICATES: "VOLUME",
+    IncidentType.DUPLICATES: "FIELD",
     IncidentType.LATE: "FRESHNESS",
     IncidentType.SCHEMA: "DATA_SCHEMA",
     IncidentType.BROKEN_CHAIN: "OPERATIONAL",
     IncidentType.FAILED_RUN: "OPERATIONAL",
-    IncidentType.WRONG_CODE: "SQL",
+    IncidentType.WRONG_CODE: "OPERATIONAL",
     IncidentType.PRIVACY: "CUSTOM",
     IncidentType.CUSTOM: "CUSTOM",
 }
 
 
 def datahub_type(type_: IncidentType | None) -> str:
-    """DataHub's IncidentType: FRESHNESS, VOLUME, FIELD, SQL, DATA_SCHEMA, OPERATIONAL or CUSTOM.
+    """Type of an incident in DataHub (its `com.linkedin.incident.IncidentType`).
 
-    https://docs.datahub.com/docs/graphql/enums#incidenttype
+    FRESHNESS, VOLUME, FIELD, DATA_SCHEMA, OPERATIONAL or CUSTOM. Never SQL, which names a kind of check, not of fault.
     """
     return _DATAHUB[type_ or IncidentType.UNKNOWN]

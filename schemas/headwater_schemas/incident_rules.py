@@ -88,13 +88,22 @@ def _action(event: IncidentEvent) -> Broken | None:
     for field, actions in _OF_ACTIONS.items():
         if action not in actions and getattr(event, field) is not None:
             return field, f"only {_listed(actions)} has it"
+    return _missing(event) or _of_ids(event)
+
+
+def _missing(event: IncidentEvent) -> Broken | None:
+    action = event.action
     for field in _NEEDED.get(action, ()):
         if not getattr(event, field):
             return field, f"{action} needs it"
     if action is IncidentAction.SCOPE_CHANGED and not event.scope and not event.removed:
         return "scope", f"{action} adds or removes a part"
     if action is IncidentAction.NOTED and all(getattr(event, field) is None for field in _STATED):
-        return "reason", f"{action} states something: {', '.join(_STATED)}"
+        return "reason", f"{action} states something: {_listed(_STATED)}"
+    return None
+
+
+def _of_ids(event: IncidentEvent) -> Broken | None:
     for field in ("incident", "into"):
         if len(getattr(event, field) or "") > MOST_CHARACTERS:
             return field, f"longer than {MOST_CHARACTERS} characters"

@@ -32,7 +32,8 @@ class GraphDelta:
 
     Attributes:
         jobs, datasets, aliases, queries, runs, plans, versions, intervals, retentions, consumers: by key of the node.
-        schemas, declarations, declaration_sets, incidents: by key of the node. Plans with the same key have the same content.
+        schemas, declarations, declaration_sets, incidents: by key of the node. Plans with the same key have the same
+            content.
         links: relationships that only have a span.
         events: number of events folded.
         duplicates: number of events that occurred before in the same fold, unchanged.

@@ -98,7 +98,12 @@ def fold_event(into: Builder, event: LineageEvent) -> None:
         if event.job is not None:
             into.job(event.tenant, event.job)
         fold_dataset(into, event.dataset_event, Repeated(event, event.dataset_event, None, mark))
-    elif event.retention_event is not None:
+    else:
+        _fold_of_no_job(into, event, mark)
+
+
+def _fold_of_no_job(into: Builder, event: LineageEvent, mark: str) -> None:
+    if event.retention_event is not None:
         fold_retention(into, event, event.retention_event)
     elif event.declaration_event is not None:
         fold_declaration(into, event, event.declaration_event, mark)

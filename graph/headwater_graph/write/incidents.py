@@ -72,7 +72,7 @@ def _change(changes: IncidentChanges, stored: Mapping[str, Any], incoming: Incid
 
 
 def write_incidents(tx: WriteTransaction, changes: IncidentChanges) -> None:
-    """Write the changes. The nodes that an incident concerns from now on are there: an event of the delta names them."""
+    """Write the changes. All nodes that an incident concerns from now on are there: the delta's events name them."""
     tx.send_rows(
         "update_incidents", [{"key": key, "properties": found} for key, found in sorted(changes.updates.items())]
     )
