@@ -222,10 +222,11 @@ def revisions() -> st.SearchStrategy[DeclarationSetEvent]:
 def scope_parts(draw: st.DrawFn) -> IncidentScope:
     """A part of a scope that the contract allows."""
     since, until = sorted(draw(st.lists(_TIMES, min_size=2, max_size=2, unique=True)))
-    span = draw(st.sampled_from([{}, {"since": since}, {"until": until}, {"since": since, "until": until}]))
+    spans: list[dict[str, Any]] = [{}, {"since": since}, {"until": until}, {"since": since, "until": until}]
+    span = draw(st.sampled_from(spans))
     if span:
         span |= {"clock": draw(st.sampled_from([IncidentClock.EVENT, IncidentClock.PROCESSING]))}
-    last_good = {} if "since" in span else {"since_last_good": draw(st.sampled_from([None, True]))}
+    last_good: dict[str, Any] = {} if "since" in span else {"since_last_good": draw(st.sampled_from([None, True]))}
     match draw(st.sampled_from(["topic", "files", "table", "job", "run", "query", "consumer"])):
         case "topic":
             cuts = sorted(draw(st.sets(_NATURAL, min_size=2, max_size=6)))

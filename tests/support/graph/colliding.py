@@ -516,7 +516,9 @@ class _Maker:
             case 0:
                 return IncidentScope(dataset=self._dataset_ref(), column=self._maybe(self._path()))
             case 1:
-                span = {"since": START, "clock": IncidentClock.EVENT} if self.random.random() < 0.5 else {}
+                span: dict[str, Any] = (
+                    {"since": START, "clock": IncidentClock.EVENT} if self.random.random() < 0.5 else {}
+                )
                 return IncidentScope(dataset=self._dataset_ref(), partition=self._maybe("day=1"), **span)
             case 2:
                 return IncidentScope(job=self._job_ref(), code_version=self._maybe("v1"))
