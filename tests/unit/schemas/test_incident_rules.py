@@ -199,7 +199,7 @@ def body(action: IncidentAction, **fields: Any) -> IncidentEvent:
 def test_the_least_of_each_action_breaks_no_rule(subtests: pytest.Subtests) -> None:
     assert {*LEAST} == {*IncidentAction} - {IncidentAction.UNKNOWN}
     for action, least in LEAST.items():
-        with subtests.test(action):
+        with subtests.test(action=str(action)):
             assert broken_rule(body(action, **least)) is None
             event = build.lineage_event(body(action, **least), producer=PRODUCER, event_time=TIME)
             assert event.kind == "INCIDENT"
