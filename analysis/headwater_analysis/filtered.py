@@ -14,6 +14,8 @@ as if what is hidden weren't there: counts, limits and cursors included. A node 
 - names of datasets (aliases), declaration sets, days of retention, and the graph's own nodes have no asset: they are
   reached from, and lead to, nodes that are checked.
 
+An incident concerns several assets, and isn't among these: no restricted asker sees one.
+
 What a full-text index finds has no score: a word's weight depends on how many names have it, hidden ones included.
 
 A bare name that an earlier pattern of the same scope has checked, such as `(d)`, isn't checked again. Cypher is read as

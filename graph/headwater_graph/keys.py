@@ -18,6 +18,7 @@
 | Consumer     | "consumer", name                                                                          |
 | DeclarationSet | "declaration_set", the set's id                                                         |
 | Declaration  | "declaration", key of its set, digest of its content                                      |
+| Incident     | "incident", the incident's id                                                             |
 | Conflict     | "conflict", query key, batch id, source end digest                                        |
 | CONSUMED, PRODUCED | type, key of the start node, dataset key, number of earlier uses of that dataset |
 | FEEDS        | "FEEDS", job key, key of the dataset fed from, key of the dataset fed                     |
@@ -158,6 +159,11 @@ def declaration_set_key(tenant: str, set_: str) -> str:
 def declaration_key(tenant: str, set_: str, digest: str) -> str:
     """Key of a declaration of the set with that key."""
     return graph_key(tenant, "declaration", set_, digest)
+
+
+def incident_key(tenant: str, incident: str) -> str:
+    """Key of an incident."""
+    return graph_key(tenant, "incident", incident)
 
 
 def use_key(tenant: str, type_: str, owner: str, dataset: str, ordinal: int) -> str:

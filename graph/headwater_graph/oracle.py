@@ -22,6 +22,7 @@ from headwater_graph.facts.owners import without_stamps_of_the_schema
 from headwater_graph.facts.properties import flatten, stamped
 from headwater_graph.facts.registers import Props, Registers
 from headwater_graph.facts.summaries import SummaryFacts, SummaryId, summarize
+from headwater_graph.incidents import concerned, incident_properties, incident_state
 from headwater_graph.keys import column_identity, conflict_identity, feeds_identity, use_properties
 from headwater_graph.summaries import (
     RETIRED,
@@ -174,6 +175,7 @@ class _Graph:
         self._runs(delta)
         self._plans(delta)
         self._intervals(kept)
+        self._incidents(delta)
         self._links(delta, self._declarations(delta))
 
     def _columns(self, dataset: str, identity: Props, delta: GraphDelta) -> None:
@@ -281,6 +283,14 @@ class _Graph:
             for link in declaration_links(declaration.properties) if current else ():
                 links[link].append(key)
         return links
+
+    def _incidents(self, delta: GraphDelta) -> None:
+        for key, incident in delta.incidents.items():
+            log = incident.log
+            state = incident_state(log)
+            self._visitor.node(Label.INCIDENT, incident.identity | incident_properties(log, state))
+            for node in concerned(str(incident.identity["tenant"]), state.scope.values()):
+                self.relationship(RelType.CONCERNS, key, node)
 
     def _links(self, delta: GraphDelta, by_sets: Mapping[Link, list[str]]) -> None:
         observed: dict[Link, TimeSpan] = {}

@@ -10,6 +10,7 @@
 | RETENTION | tenant, namespace, job name, mode, before                                          |
 | DECLARATION | tenant, set, digest of the content                                               |
 | DECLARATION_SET | tenant, set, revision, digest of the content                                 |
+| INCIDENT | tenant, incident id, event time, digest of the content                              |
 
 An interval's tuple contains nothing that a reconstruction from the checkpoint lacks (time, run, row counts, versions,
 certainty), so that observed and reconciled reports of the same micro-batch have the same id.
@@ -33,6 +34,8 @@ from headwater_schemas.events import (
     DatasetUse,
     DeclarationEvent,
     DeclarationSetEvent,
+    IncidentEvent,
+    IncidentScope,
     IntervalEntry,
     JobRef,
     LineageEvent,
@@ -176,6 +179,9 @@ def _identity(event: LineageEvent) -> tuple[Part, ...]:
         case "DECLARATION_SET" if event.declaration_set_event:
             revision = event.declaration_set_event
             return (*head, revision.set, revision.revision, declaration_digest(revision))
+        case "INCIDENT" if event.incident_event:
+            incident = event.incident_event
+            return (*head, incident.incident, micros(event.event_time), _text_digest(incident_content(incident)))
     raise ValueError(f"kind {event.kind!r}: its body, job or run is missing")
 
 
@@ -184,8 +190,35 @@ def declaration_digest(body: DeclarationEvent | DeclarationSetEvent) -> str:
 
     A field that a later version adds is None in older declarations, so their digest doesn't change.
     """
-    content = json.dumps(_given(msgspec.to_builtins(body)), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return _text_digest(_json(_given(msgspec.to_builtins(body))))
+
+
+def incident_content(body: IncidentEvent) -> str:
+    """Content of an action on an incident: canonical JSON of all of its fields that aren't None, parts as sets.
+
+    Equal for equal actions, independent of the order of parts and files. `msgspec.json.decode` reads it back.
+    """
+    content = _given(msgspec.to_builtins(body, builtin_types=(datetime,)))
+    for name in ("scope", "removed"):
+        if (parts := getattr(body, name)) is not None:
+            content[name] = [json.loads(text) for text in sorted(set(map(scope_text, parts)))]
+    return _json(content)
+
+
+def scope_text(part: IncidentScope) -> str:
+    """Canonical JSON of one part of a scope. Two parts are equal if their texts are."""
+    content = _given(msgspec.to_builtins(part, builtin_types=(datetime,)))
+    if part.files is not None:
+        content["files"] = sorted(set(part.files))
+    return _json(content)
+
+
+def _json(content: Any) -> str:
+    return json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def _text_digest(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def _given(value: Any) -> Any:
@@ -193,6 +226,8 @@ def _given(value: Any) -> Any:
         return {name: _given(item) for name, item in value.items() if item is not None}
     if isinstance(value, list | tuple):
         return [_given(item) for item in value]
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
     return value
 
 
@@ -327,7 +362,7 @@ def record_key(event: LineageEvent) -> bytes:
 
     A RetentionEvent's key is the tenant, its namespace and job, with null for those it doesn't name. For declarations
     and revisions it is the tenant and the set, so that a whole set is in one partition, with the revision after its
-    declarations.
+    declarations. For actions on an incident it is the tenant and the incident's id.
 
     One job's events keep their order in one partition; correctness never depends on it.
 
@@ -342,6 +377,8 @@ def record_key(event: LineageEvent) -> bytes:
         parts = [event.tenant, retention.namespace, retention.job]
     elif (declared := event.declaration_event or event.declaration_set_event) is not None:
         parts = [event.tenant, declared.set]
+    elif (incident := event.incident_event) is not None:
+        parts = [event.tenant, incident.incident]
     elif subject is not None:
         parts = [event.tenant, subject.namespace, subject.name]
     else:

@@ -20,6 +20,7 @@ from headwater_schemas.events import (
     RetentionEvent,
     RetentionMode,
 )
+from headwater_schemas.incident_rules import broken_rule
 
 _DIGEST = re.compile("[0-9a-f]{32}")
 # The body that each kind has. A kind that isn't here belongs to a newer version.
@@ -32,9 +33,10 @@ BODY_OF_KIND = {
     "RETENTION": "retention_event",
     "DECLARATION": "declaration_event",
     "DECLARATION_SET": "declaration_set_event",
+    "INCIDENT": "incident_event",
 }
 _BODIES = tuple(BODY_OF_KIND.values())
-_OF_NO_JOB = frozenset({"RETENTION", "DECLARATION", "DECLARATION_SET"})
+_OF_NO_JOB = frozenset({"RETENTION", "DECLARATION", "DECLARATION_SET", "INCIDENT"})
 _OF_ONE_SUBJECT = {
     "dataset": ("keep_days", "reference", "columns", "marks"),
     "job": ("inputs", "outputs", "lineage", "partitions"),
@@ -79,8 +81,12 @@ def _of_no_job(event: LineageEvent) -> Violation | None:
         return _retention(event.retention_event)
     if event.declaration_event is not None:
         return _declaration(event.declaration_event)
-    assert event.declaration_set_event is not None  # noqa: S101 - checked before; for the type checker
-    return _declaration_set(event.declaration_set_event)
+    if event.declaration_set_event is not None:
+        return _declaration_set(event.declaration_set_event)
+    assert event.incident_event is not None  # noqa: S101 - checked before; for the type checker
+    if (broken := broken_rule(event.incident_event)) is not None:
+        return Violation(*broken)
+    return None
 
 
 def _body_violation(wanted: str, present: list[str]) -> Violation:

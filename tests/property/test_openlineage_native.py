@@ -48,7 +48,7 @@ def test_an_event_comes_back_from_its_documents(drawn: LineageEvent) -> None:
     event = in_time(drawn)
     event = msgspec.structs.replace(event, event_id=event_id(event), document=None)
     back = there_and_back(event, coalesced=False)
-    if event.kind in {"RETENTION", "DECLARATION", "DECLARATION_SET"}:
+    if event.kind in {"RETENTION", "DECLARATION", "DECLARATION_SET", "INCIDENT"}:
         # What is kept for how long is no lineage: OpenLineage has no word for it, nor would its readers want it. And
         # a declaration only holds as part of its set, which an OpenLineage event can't be.
         assert back == []

@@ -22,6 +22,13 @@ from headwater_schemas.events import (
     DeclarationSetEvent,
     DeclaredColumn,
     Expression,
+    IncidentAction,
+    IncidentClock,
+    IncidentEvent,
+    IncidentResolution,
+    IncidentScope,
+    IncidentSeverity,
+    IncidentType,
     IntervalEntry,
     IntervalEvent,
     JobEvent,
@@ -211,6 +218,72 @@ def revisions() -> st.SearchStrategy[DeclarationSetEvent]:
     )
 
 
+@st.composite
+def scope_parts(draw: st.DrawFn) -> IncidentScope:
+    """A part of a scope that the contract allows."""
+    since, until = sorted(draw(st.lists(_TIMES, min_size=2, max_size=2, unique=True)))
+    spans: list[dict[str, Any]] = [{}, {"since": since}, {"until": until}, {"since": since, "until": until}]
+    span = draw(st.sampled_from(spans))
+    if span:
+        span |= {"clock": draw(st.sampled_from([IncidentClock.EVENT, IncidentClock.PROCESSING]))}
+    last_good: dict[str, Any] = {} if "since" in span else {"since_last_good": draw(st.sampled_from([None, True]))}
+    match draw(st.sampled_from(["topic", "files", "table", "job", "run", "query", "consumer"])):
+        case "topic":
+            cuts = sorted(draw(st.sets(_NATURAL, min_size=2, max_size=6)))
+            offsets = tuple(OffsetRange(3, low, high) for low, high in zip(cuts[::2], cuts[1::2], strict=False))
+            return IncidentScope(dataset=draw(of_type(DatasetRef)), offsets=offsets, **span)
+        case "files":
+            files = tuple(draw(st.lists(_nonempty(), min_size=1, max_size=3)))
+            return IncidentScope(dataset=draw(of_type(DatasetRef)), files=files, version=draw(_maybe_text()), **span)
+        case "table":
+            column, partition = draw(_maybe_text()), draw(st.sampled_from([None, "a=1", "a=é/b=", "a=1=2"]))
+            dataset = draw(of_type(DatasetRef))
+            return IncidentScope(dataset=dataset, column=column, partition=partition, **span, **last_good)
+        case "job":
+            code = draw(_maybe_text())
+            return IncidentScope(job=draw(of_type(JobRef)), code_version=code, **span, **last_good)
+        case "run":
+            return IncidentScope(run=draw(_nonempty()), **span)
+        case "query":
+            first, last = draw(st.sampled_from([(None, None), (5, None), (None, 5), (5, 5), (0, 2**63 - 1)]))
+            return IncidentScope(query=draw(_nonempty()), from_batch=first, to_batch=last, **span)
+        case _:
+            return IncidentScope(consumer=draw(_nonempty()))
+
+
+def _maybe_text() -> st.SearchStrategy[str | None]:
+    return st.none() | _nonempty()
+
+
+@st.composite
+def incidents(draw: st.DrawFn) -> IncidentEvent:
+    """Good bodies of actions on incidents."""
+    action = draw(st.sampled_from([action for action in IncidentAction if action is not IncidentAction.UNKNOWN]))
+    given: dict[str, Any] = {
+        "incident": draw(st.sampled_from(["a", "b", "é" * 200])),
+        "by": draw(_nonempty()),
+        "reason": draw(_nonempty() if action in {IncidentAction.RESOLVED, IncidentAction.NOTED} else st.none() | _TEXT),
+        "title": draw(_nonempty() if action is IncidentAction.OPENED else _maybe_text()),
+        "description": draw(st.none() | _TEXT),
+        "severity": draw(st.none() | st.sampled_from(list(IncidentSeverity))),
+        "type": draw(st.none() | st.sampled_from(list(IncidentType))),
+        "cause": draw(_maybe_text()),
+    }
+    some = st.lists(scope_parts(), min_size=1, max_size=3).map(tuple)
+    match action:
+        case IncidentAction.OPENED:
+            given |= {"scope": draw(st.none() | some)}
+        case IncidentAction.REPAIRED | IncidentAction.SCOPE_CHANGED:
+            given |= {"scope": draw(some)}
+        case IncidentAction.ASSIGNED:
+            given |= {"assignee": draw(_nonempty())}
+        case IncidentAction.MERGED | IncidentAction.SUPERSEDED:
+            given |= {"into": "another one"}
+        case IncidentAction.RESOLVED:
+            given |= {"resolution": draw(st.sampled_from(list(IncidentResolution)[1:]))}
+    return IncidentEvent(action=action, **given)
+
+
 def events() -> st.SearchStrategy[LineageEvent]:
     """Good events of every kind."""
     common = _common()
@@ -224,4 +297,5 @@ def events() -> st.SearchStrategy[LineageEvent]:
         st.builds(build.lineage_event, retentions(), **common),
         st.builds(build.lineage_event, declarations(), **common),
         st.builds(build.lineage_event, revisions(), **common),
+        st.builds(build.lineage_event, incidents(), **common),
     )

@@ -27,6 +27,13 @@ from headwater_schemas.events import (
     EngineRef,
     Expression,
     FileSet,
+    IncidentAction,
+    IncidentClock,
+    IncidentEvent,
+    IncidentResolution,
+    IncidentScope,
+    IncidentSeverity,
+    IncidentType,
     IntervalEntry,
     IntervalEvent,
     JobEvent,
@@ -371,6 +378,78 @@ def full_declaration_set_event() -> LineageEvent:
     return build.lineage_event(body, producer=PRODUCER, event_time=TIME)
 
 
+DAY = "day=2013-01-01/hour=05"
+
+
+def full_incident_event() -> LineageEvent:
+    """Change of a scope: parts of every sort, with all fields that an action of this sort may have."""
+    topic = IncidentScope(
+        dataset=DEPARTED,
+        column="value.dep_delay",
+        offsets=(OffsetRange(0, 10, 20), OffsetRange(0, 30, 31), OffsetRange(1, 0, 5)),
+        since=TIME,
+        until=LATER,
+        clock=IncidentClock.EVENT,
+    )
+    body = IncidentEvent(
+        incident="delays-2013-01-01",
+        action=IncidentAction.SCOPE_CHANGED,
+        by="jo@example.com",
+        reason="The carrier sent minutes as hours",
+        title="Delays of one carrier are wrong",
+        description="From 05:15 to 05:16",
+        severity=IncidentSeverity.SEV2,
+        type=IncidentType.BAD_RECORDS,
+        cause="carrier:9E/dep_delay",
+        scope=(
+            topic,
+            IncidentScope(dataset=ENRICHED, partition=DAY, since_last_good=True),
+            IncidentScope(dataset=AIRLINES, files=("a.csv", "b.csv"), version="7"),
+            IncidentScope(job=JOB, code_version="4f2c9e1", since_last_good=True),
+            IncidentScope(query=QUERY_ID, from_batch=7, to_batch=9, since=TIME, clock=IncidentClock.PROCESSING),
+            IncidentScope(consumer="delay board"),
+        ),
+        removed=(IncidentScope(run=RUN.run_id),),
+    )
+    return build.lineage_event(body, producer=PRODUCER, event_time=TIME, tenant="acme")
+
+
+def full_incident_of_an_opening() -> LineageEvent:
+    body = IncidentEvent(
+        incident="delays-2013-01-01",
+        action=IncidentAction.OPENED,
+        by="headwater check",
+        title="Delays are wrong",
+        scope=(IncidentScope(run=RUN.run_id),),
+    )
+    return build.lineage_event(body, producer=PRODUCER, event_time=TIME)
+
+
+def full_incident_of_an_assignment() -> LineageEvent:
+    body = IncidentEvent(
+        incident="delays-2013-01-01", action=IncidentAction.ASSIGNED, by="jo@example.com", assignee="team:flights"
+    )
+    return build.lineage_event(body, producer=PRODUCER, event_time=TIME)
+
+
+def full_incident_of_a_merge() -> LineageEvent:
+    body = IncidentEvent(
+        incident="delays-2013-01-01", action=IncidentAction.MERGED, by="jo@example.com", into="delays-2012-12-31"
+    )
+    return build.lineage_event(body, producer=PRODUCER, event_time=TIME)
+
+
+def full_incident_of_a_resolution() -> LineageEvent:
+    body = IncidentEvent(
+        incident="delays-2013-01-01",
+        action=IncidentAction.RESOLVED,
+        by="jo@example.com",
+        reason="Both jobs ran again",
+        resolution=IncidentResolution.REPAIRED,
+    )
+    return build.lineage_event(body, producer=PRODUCER, event_time=TIME)
+
+
 FULL_EVENTS = {
     "run": full_run_event,
     "interval": full_interval_event,
@@ -382,6 +461,11 @@ FULL_EVENTS = {
     "declaration_of_a_job": full_declaration_of_a_job,
     "declaration_of_a_consumer": full_declaration_of_a_consumer,
     "declaration_set": full_declaration_set_event,
+    "incident": full_incident_event,
+    "incident_of_an_opening": full_incident_of_an_opening,
+    "incident_of_an_assignment": full_incident_of_an_assignment,
+    "incident_of_a_merge": full_incident_of_a_merge,
+    "incident_of_a_resolution": full_incident_of_a_resolution,
 }
 
 

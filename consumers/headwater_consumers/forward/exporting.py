@@ -48,7 +48,7 @@ class ExportTotals:
         read: events read.
         exported: events that leave as documents.
         documents: number of documents for these events.
-        without_document: events without a counterpart in OpenLineage: declarations and retention.
+        without_document: events without a counterpart in OpenLineage: declarations, retention and incidents.
         unsendable: events that hold a document or facet that is none of OpenLineage.
     """
 

@@ -26,6 +26,10 @@ FOR (n:HwDeclaration) REQUIRE n.key IS UNIQUE
 CREATE CONSTRAINT headwater_declarationset_key IF NOT EXISTS
 FOR (n:HwDeclarationSet) REQUIRE n.key IS UNIQUE
 
+// incident_key: An incident is there once
+CREATE CONSTRAINT headwater_incident_key IF NOT EXISTS
+FOR (n:HwIncident) REQUIRE n.key IS UNIQUE
+
 // job_key: A job is there once
 CREATE CONSTRAINT headwater_job_key IF NOT EXISTS
 FOR (n:HwJob) REQUIRE n.key IS UNIQUE

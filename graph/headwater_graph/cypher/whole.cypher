@@ -20,7 +20,7 @@ RETURN p.partition AS number, coalesce(p.topic_id, '') AS topic_id, p.next_offse
 
 // wipe: All nodes that Headwater wrote, gone
 MATCH (n:HwJob|HwDataset|HwAlias|HwColumn|HwVersion|HwSchemaVersion|HwQuery|HwRun|HwPlan|HwSegment
-  |HwSummary|HwRetention|HwConsumer|HwDeclaration|HwDeclarationSet|HeadwaterGraph|HwProbe|HwProgress)
+  |HwSummary|HwRetention|HwConsumer|HwDeclaration|HwDeclarationSet|HwIncident|HeadwaterGraph|HwProbe|HwProgress)
 CALL (n) {
   DETACH DELETE n
 } IN TRANSACTIONS OF 2000 ROWS

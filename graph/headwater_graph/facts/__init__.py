@@ -6,6 +6,7 @@ properties    registers as properties of the graph and back
 owners        which registers each label has
 nodes         facts of one node, its uses and spans
 declarations  what declaration sets state
+incidents     logs of incidents
 delta         facts of a set of events by key, and the join of two
 
 The other modules of `graph` derive more facts from these, and write them. Imports neither.

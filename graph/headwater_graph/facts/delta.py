@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from headwater_graph.facts.declarations import DeclarationFacts, SetFacts
+from headwater_graph.facts.incidents import IncidentFacts
 from headwater_graph.facts.nodes import (
     DatasetFacts,
     IntervalFacts,
@@ -31,7 +32,8 @@ class GraphDelta:
 
     Attributes:
         jobs, datasets, aliases, queries, runs, plans, versions, intervals, retentions, consumers: by key of the node.
-        schemas, declarations, declaration_sets: by key of the node. Plans with the same key have the same content.
+        schemas, declarations, declaration_sets, incidents: by key of the node. Plans with the same key have the same
+            content.
         links: relationships that only have a span.
         events: number of events folded.
         duplicates: number of events that occurred before in the same fold, unchanged.
@@ -51,6 +53,7 @@ class GraphDelta:
     consumers: dict[str, NodeFacts] = field(default_factory=dict)
     declarations: dict[str, DeclarationFacts] = field(default_factory=dict)
     declaration_sets: dict[str, SetFacts] = field(default_factory=dict)
+    incidents: dict[str, IncidentFacts] = field(default_factory=dict)
     links: dict[Link, TimeSpan] = field(default_factory=dict)
     events: int = field(default=0, compare=False)
     duplicates: int = field(default=0, compare=False)
@@ -87,6 +90,8 @@ class GraphDelta:
         self.declarations.update(delta.declarations)
         for key, declared in delta.declaration_sets.items():
             self.declaration_sets.setdefault(key, SetFacts(declared.identity)).join(declared)
+        for key, incident in delta.incidents.items():
+            self.incidents.setdefault(key, IncidentFacts(incident.identity)).join(incident)
         for link, span in delta.links.items():
             self.links.setdefault(link, TimeSpan()).see(span.first, span.last)
 

@@ -33,6 +33,7 @@ class Label(StrEnum):
     CONSUMER = "Consumer"
     DECLARATION = "Declaration"
     DECLARATION_SET = "DeclarationSet"
+    INCIDENT = "Incident"
 
 
 IN_SEGMENTS = frozenset({Label.INTERVAL, Label.CONFLICT})
@@ -50,6 +51,7 @@ class RelType(StrEnum):
     """Every relationship type of a dump's lines. `docs/graph.md` describes each."""
 
     CHILD_OF = "CHILD_OF"
+    CONCERNS = "CONCERNS"
     CONFLICTS_WITH = "CONFLICTS_WITH"
     CONSUMED = "CONSUMED"
     CONSUMES = "CONSUMES"

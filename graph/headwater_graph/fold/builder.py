@@ -13,6 +13,7 @@ from typing import Any
 from headwater_graph import keys
 from headwater_graph.facts.declarations import SetFacts
 from headwater_graph.facts.delta import GraphDelta
+from headwater_graph.facts.incidents import IncidentFacts
 from headwater_graph.facts.model import RelType
 from headwater_graph.facts.nodes import (
     DatasetFacts,
@@ -183,6 +184,15 @@ class Builder:
             node = SetFacts({"key": key, "name": set_, "tenant": tenant})
             self.delta.declaration_sets[key] = node
         return key, node
+
+    def incident(self, tenant: str, incident: str) -> IncidentFacts:
+        """An incident by its id."""
+        key = keys.incident_key(tenant, incident)
+        node = self.delta.incidents.get(key)
+        if node is None:
+            node = IncidentFacts({"key": key, "name": incident, "tenant": tenant, "incident": incident})
+            self.delta.incidents[key] = node
+        return node
 
     def _owner(self, dataset: str) -> Props:
         return keys.owner_of(self.delta.datasets[dataset].identity)

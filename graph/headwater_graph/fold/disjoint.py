@@ -9,8 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from headwater_graph.keys import dataset_key, job_key
-from headwater_schemas.events import DatasetRef, DatasetUse, LineageEvent, QualityResult
+from headwater_graph.keys import dataset_key, incident_key, job_key
+from headwater_schemas.events import (
+    DatasetRef,
+    DatasetUse,
+    IncidentEvent,
+    IncidentScope,
+    LineageEvent,
+    QualityResult,
+)
 
 _WORTH_IT = 100
 """A part that costs less isn't worth a transaction: its statements take longer than the parallel write saves."""
@@ -95,7 +102,7 @@ class _DisjointSets:
 
 
 def _named(event: LineageEvent) -> Iterator[str]:
-    """Keys of jobs and datasets that an event names."""
+    """Keys of jobs, datasets and incidents that an event names."""
     tenant = event.tenant
     if event.job is not None:
         yield job_key(tenant, event.job.namespace, event.job.name)
@@ -103,6 +110,11 @@ def _named(event: LineageEvent) -> Iterator[str]:
         for parent in (run.parent, run.root):
             if parent is not None:
                 yield job_key(tenant, parent.job.namespace, parent.job.name)
+    if (incident := event.incident_event) is not None:
+        yield incident_key(tenant, incident.incident)
+        for part in _parts(incident):
+            if part.job is not None:
+                yield job_key(tenant, part.job.namespace, part.job.name)
     for dataset in _datasets(event):
         yield dataset_key(tenant, dataset.namespace, dataset.name)
 
@@ -122,6 +134,15 @@ def _datasets(event: LineageEvent) -> Iterator[DatasetRef]:
         yield from plan.lineage.datasets
     elif (job := event.job_event) is not None:
         yield from (*(job.inputs or ()), *(job.outputs or ()))
+        if job.lineage is not None:
+            yield from job.lineage.datasets
+    elif (incident := event.incident_event) is not None:
+        yield from (part.dataset for part in _parts(incident) if part.dataset is not None)
+
+
+def _parts(incident: IncidentEvent) -> Iterator[IncidentScope]:
+    """Parts that an action names. Relationships to nodes of removed ones are deleted."""
+    yield from (*(incident.scope or ()), *(incident.removed or ()))
 
 
 def _used(

@@ -11,6 +11,7 @@ from headwater_graph.facts.registers import OBSERVED, PROVENANCE_RANKS, stamp
 from headwater_graph.fold.builder import Builder
 from headwater_graph.fold.dataset import fold_dataset
 from headwater_graph.fold.declaration import fold_declaration, fold_declaration_set
+from headwater_graph.fold.incident import fold_incident
 from headwater_graph.fold.interval import fold_interval
 from headwater_graph.fold.job import fold_job
 from headwater_graph.fold.plan import fold_plan
@@ -97,12 +98,19 @@ def fold_event(into: Builder, event: LineageEvent) -> None:
         if event.job is not None:
             into.job(event.tenant, event.job)
         fold_dataset(into, event.dataset_event, Repeated(event, event.dataset_event, None, mark))
-    elif event.retention_event is not None:
+    else:
+        _fold_of_no_job(into, event, mark)
+
+
+def _fold_of_no_job(into: Builder, event: LineageEvent, mark: str) -> None:
+    if event.retention_event is not None:
         fold_retention(into, event, event.retention_event)
     elif event.declaration_event is not None:
         fold_declaration(into, event, event.declaration_event, mark)
     elif event.declaration_set_event is not None:
         fold_declaration_set(into, event, event.declaration_set_event, mark)
+    elif event.incident_event is not None:
+        fold_incident(into, event, event.incident_event, mark)
     else:
         raise ValueError(f"kind {event.kind!r} without its body, job or run")
 

@@ -24,6 +24,7 @@ from headwater_schemas.events import (
     DatasetRef,
     DatasetUse,
     EventKind,
+    IncidentScope,
     KafkaRanges,
     LineageEvent,
     OffsetRange,
@@ -290,6 +291,32 @@ def _declaration_set(event: LineageEvent) -> None:
     _follow_rules(event)
 
 
+def _incident(event: LineageEvent) -> None:
+    body = event.incident_event
+    assert body is not None  # noqa: S101 - checked before; for the type checker
+    for name in ("incident", "by"):
+        need(getattr(body, name), f"incident_event.{name}", "empty")
+    for name in ("title", "cause", "assignee", "into"):
+        need(getattr(body, name) != "", f"incident_event.{name}", "empty")
+    for name in ("scope", "removed"):
+        for index, part in enumerate(getattr(body, name) or ()):
+            _check_part(part, f"incident_event.{name}[{index}]")
+    _follow_rules(event)
+
+
+def _check_part(part: IncidentScope, at: str) -> None:
+    if part.dataset is not None:
+        check_dataset(part.dataset, f"{at}.dataset")
+    need(part.job is None or part.job.name, f"{at}.job.name", "empty")
+    for name in ("run", "query", "consumer", "column", "partition", "version", "code_version"):
+        need(getattr(part, name) != "", f"{at}.{name}", "empty")
+    for index, range_ in enumerate(part.offsets or ()):
+        need(range_.partition >= 0, f"{at}.offsets[{index}].partition", "negative")
+        need(range_.from_ >= 0, f"{at}.offsets[{index}].from", "negative")
+    for name in ("from_batch", "to_batch"):
+        need((getattr(part, name) or 0) >= 0, f"{at}.{name}", "negative")
+
+
 def _follow_rules(event: LineageEvent) -> None:
     broken = first_violation(event)
     if broken is not None:
@@ -322,6 +349,7 @@ CHECKS: Mapping[str, tuple[str, Callable[[LineageEvent], None]]] = {
     EventKind.RETENTION.value: ("retention_event", _retention),
     EventKind.DECLARATION.value: ("declaration_event", _declaration),
     EventKind.DECLARATION_SET.value: ("declaration_set_event", _declaration_set),
+    EventKind.INCIDENT.value: ("incident_event", _incident),
 }
 """Kind to the field of its body and the body's check."""
 

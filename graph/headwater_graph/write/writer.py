@@ -21,6 +21,7 @@ from headwater_graph.facts.delta import GraphDelta
 from headwater_graph.schema import ensure_schema
 from headwater_graph.write.columns import write_columns
 from headwater_graph.write.declarations import lock_declarations, write_consumers, write_declarations
+from headwater_graph.write.incidents import lock_incidents, write_incidents
 from headwater_graph.write.links import LinkRows, write_aliases, write_declared
 from headwater_graph.write.nodes import (
     NodeRows,
@@ -162,6 +163,7 @@ def write(tx: ManagedTransaction, what: GraphDelta | PreparedDelta) -> WriteCoun
 
     # Step 1: anchors that other nodes refer to, with their registers.
     changes = lock_declarations(run, delta)
+    incidents = lock_incidents(run, delta)
     jobs = rows.jobs.write(run, changes.subjects("job"))
     datasets = rows.datasets.write(run)
     write_consumers(run, delta, changes.subjects("consumer"))
@@ -188,4 +190,5 @@ def write(tx: ManagedTransaction, what: GraphDelta | PreparedDelta) -> WriteCoun
     # Step 5: further derived facts.
     write_declared(run, delta, jobs)
     write_declarations(run, delta, changes)
+    write_incidents(run, incidents)
     return run.summary

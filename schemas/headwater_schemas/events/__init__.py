@@ -35,6 +35,15 @@ from headwater_schemas.events.declaration import (
     Sensitivity,
 )
 from headwater_schemas.events.event import Body, EventKind, LineageEvent
+from headwater_schemas.events.incident import (
+    IncidentAction,
+    IncidentClock,
+    IncidentEvent,
+    IncidentResolution,
+    IncidentScope,
+    IncidentSeverity,
+    IncidentType,
+)
 from headwater_schemas.events.interval import (
     EmissionReason,
     IntervalEntry,
@@ -97,6 +106,13 @@ __all__ = [
     "EventKind",
     "Expression",
     "FileSet",
+    "IncidentAction",
+    "IncidentClock",
+    "IncidentEvent",
+    "IncidentResolution",
+    "IncidentScope",
+    "IncidentSeverity",
+    "IncidentType",
     "IntervalEntry",
     "IntervalEvent",
     "JobEvent",

@@ -6,7 +6,8 @@
     )
 
 `event_time` is always given, never taken from a clock here: the same fact emitted twice must be the same event. A RUN,
-DATASET or JOB event's id depends on it; that of an INTERVAL, PLAN, RETENTION, DECLARATION or DECLARATION_SET does not.
+DATASET, JOB or INCIDENT event's id depends on it; that of an INTERVAL, PLAN, RETENTION, DECLARATION or DECLARATION_SET
+does not.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from headwater_schemas.events.common import JobRef, RunRef
 from headwater_schemas.events.dataset import DatasetEvent
 from headwater_schemas.events.declaration import DeclarationEvent, DeclarationSetEvent
 from headwater_schemas.events.event import EventKind, LineageEvent
+from headwater_schemas.events.incident import IncidentEvent
 from headwater_schemas.events.interval import IntervalEvent
 from headwater_schemas.events.job import JobEvent
 from headwater_schemas.events.plan import ColumnLineage, PlanEvent
@@ -39,6 +41,7 @@ _KIND_AND_FIELD: dict[type, tuple[EventKind, str]] = {
     RetentionEvent: (EventKind.RETENTION, "retention_event"),
     DeclarationEvent: (EventKind.DECLARATION, "declaration_event"),
     DeclarationSetEvent: (EventKind.DECLARATION_SET, "declaration_set_event"),
+    IncidentEvent: (EventKind.INCIDENT, "incident_event"),
 }
 
 
@@ -51,7 +54,8 @@ def lineage_event(
     | JobEvent
     | RetentionEvent
     | DeclarationEvent
-    | DeclarationSetEvent,
+    | DeclarationSetEvent
+    | IncidentEvent,
     *,
     producer: str,
     event_time: datetime,
@@ -65,11 +69,12 @@ def lineage_event(
 
     Args:
         body: a run's change of state; micro-batches of a streaming query; facts of a dataset; what is declared of a
-            job; how long micro-batches are kept; a declaration, or a revision of a declaration set. A `ColumnLineage`
-            becomes the body of a PLAN event (`plan_event`), whose digest runs and intervals then carry.
+            job; how long micro-batches are kept; a declaration, or a revision of a declaration set; an action on an
+            incident. A `ColumnLineage` becomes the body of a PLAN event (`plan_event`), whose digest runs and intervals
+            then carry.
         producer: URI of the code that emits it.
         event_time: time at which the fact was observed.
-        job: the event's job; None for a dataset without a known job, for retention and for declarations.
+        job: the event's job; None for a dataset without a known job, for retention, declarations and incidents.
         run: needed by a run's event. For an interval the start of the query, None if a reconciliation found it; for a
             plan and a dataset the run that they were observed in, if there was one.
         tenant: tenant of the graph.

@@ -9,6 +9,7 @@ import msgspec
 from headwater_schemas.events.common import JobRef, RunRef, Text, Time
 from headwater_schemas.events.dataset import DatasetEvent
 from headwater_schemas.events.declaration import DeclarationEvent, DeclarationSetEvent
+from headwater_schemas.events.incident import IncidentEvent
 from headwater_schemas.events.interval import IntervalEvent
 from headwater_schemas.events.job import JobEvent
 from headwater_schemas.events.plan import PlanEvent
@@ -24,6 +25,7 @@ Body = (
     | RetentionEvent
     | DeclarationEvent
     | DeclarationSetEvent
+    | IncidentEvent
 )
 
 
@@ -38,6 +40,7 @@ class EventKind(StrEnum):
     RETENTION = "RETENTION"
     DECLARATION = "DECLARATION"
     DECLARATION_SET = "DECLARATION_SET"
+    INCIDENT = "INCIDENT"
 
 
 class LineageEvent(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,9 +53,9 @@ class LineageEvent(msgspec.Struct, frozen=True, kw_only=True):
         producer: URI of the code that made the event, as in OpenLineage.
         kind: value of `EventKind`, or a newer kind.
         job: the job it is about; None in a DatasetEvent of which no job is known, and in the bodies that aren't
-            a job's: of retention and declarations.
+            a job's: of retention, declarations and incidents.
         run: the run it is about, where there is one.
-        run_event … declaration_set_event: the body.
+        run_event … incident_event: the body.
         document: the OpenLineage document that the event came from, as JSON text with null for each facet that the
             event holds word for word; empty: another event of the same document has it; None: it came from none.
     """
@@ -72,4 +75,5 @@ class LineageEvent(msgspec.Struct, frozen=True, kw_only=True):
     retention_event: RetentionEvent | None = None
     declaration_event: DeclarationEvent | None = None
     declaration_set_event: DeclarationSetEvent | None = None
+    incident_event: IncidentEvent | None = None
     document: str | None = None

@@ -83,7 +83,7 @@ def write_event_by_event(graph: Driver, writer: GraphWriter, case: Case) -> None
 @pytest.mark.parametrize("seed", first_in_gate(1, range(4)))
 def test_one_writer_any_order(graph: Driver, writer: GraphWriter, seed: int) -> None:
     dice = random.Random(seed)
-    events = colliding_events(dice, EVENTS, Pools(declarations=seed % 2 * 15))
+    events = colliding_events(dice, EVENTS, Pools(declarations=seed % 2 * 15, incidents=8))
     expected = list(oracle(fold(events), internal=True))
     dice.shuffle(events)
     apply_in_batches(writer, events, dice)
@@ -107,7 +107,7 @@ def test_late_and_repeated_micro_batches(graph: Driver, writer: GraphWriter) -> 
 @pytest.mark.parametrize("seed", first_in_gate(1, range(100, 106)))
 def test_two_writers_at_once(graph: Driver, writer: GraphWriter, seed: int) -> None:
     dice = random.Random(seed)
-    events = colliding_events(dice, EVENTS, Pools(declarations=seed % 2 * 15))
+    events = colliding_events(dice, EVENTS, Pools(declarations=seed % 2 * 15, incidents=8))
     expected = list(oracle(fold(events), internal=True))
 
     def consume(number: int) -> None:
@@ -127,7 +127,7 @@ def test_batches_in_parts(graph: Driver, writer: GraphWriter, seed: int) -> None
     """Write like the consumer, but for the size: here a part is worth it however small it is."""
     dice = random.Random(seed)
     events = colliding_events(
-        dice, 2 * EVENTS, Pools(jobs=6, datasets=12, retentions=seed % 2, declarations=seed % 2 * 15)
+        dice, 2 * EVENTS, Pools(jobs=6, datasets=12, retentions=seed % 2, declarations=seed % 2 * 15, incidents=8)
     )
     expected = list(oracle(fold(events), internal=True))
     dice.shuffle(events)

@@ -62,6 +62,7 @@ NOT_RACED = {
 # Statements of several parts, by the parameters that make each part do something.
 PARTS = {("links", part) for part in OBSERVED}
 PARTS |= {("declares", part) for part in ("datasets", "jobs", "consumers", "columns")}
+PARTS |= {("concerns", part) for part in ("datasets", "columns", "jobs", "runs", "queries", "consumers")}
 PARTS |= {("plan_edges", part) for part in ("derives", "influences", "generates")}
 
 

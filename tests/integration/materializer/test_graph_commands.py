@@ -21,6 +21,7 @@ from headwater_graph.schema import GRAPH_VERSION
 from headwater_graph.segments.segment import Place, Stored
 from headwater_graph.segments.slots import DatasetName
 from headwater_schemas.codec import encode
+from support.events import FULL_EVENTS
 from support.gate import first_in_gate
 from support.materializer import events
 from support.materializer.process import consuming, run_until_caught_up
@@ -233,13 +234,19 @@ def test_a_block_that_cant_be_read_is_named(filled: None, graph: Command, neo4j_
 
 
 def test_a_rebuilt_graph_is_the_same_byte_for_byte(
-    filled: None, world: RealWorld, graph: Command, neo4j_driver: Driver
+    filled: None, world: RealWorld, settings: dict[str, str], graph: Command, neo4j_driver: Driver
 ) -> None:
+    incidents = [make() for name, make in FULL_EVENTS.items() if name.startswith("incident")]
+    world.put_many([encode(event) for event in incidents])
+    assert run_until_caught_up(settings)["applied"] == len(incidents)
     before = list(dump(neo4j_driver))
+    assert sum('"labels":["Incident"]' in line for line in before) == 2
     neo4j_driver.execute_query("MATCH (r:HwRun) SET r.state = 'ABORT'")
     neo4j_driver.execute_query("CREATE (:Neighbour {of: 'another program'})")
+    neo4j_driver.execute_query("MATCH (i:HwIncident)-[r:CONCERNS]->() SET i.state = 'Ack' DELETE r")
+    assert not graph("verify", status=5)["holds"]
     rebuilt = graph("rebuild", "--yes")
-    assert (rebuilt["applied"], rebuilt["dead_lettered"]) == (30, 1)
+    assert (rebuilt["applied"], rebuilt["dead_lettered"]) == (30 + len(incidents), 1)
     assert list(dump(neo4j_driver)) == before
     assert graph("verify")["holds"]
     assert neo4j_driver.execute_query("MATCH (n:Neighbour) RETURN count(n)").records[0][0] == 1

@@ -34,6 +34,7 @@ POOLS = st.builds(
     days=st.integers(1, 3),
     retentions=st.integers(0, 3),
     declarations=st.sampled_from([0, 0, 8]),
+    incidents=st.sampled_from([0, 0, 8]),
 )
 
 

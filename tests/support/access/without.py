@@ -91,6 +91,7 @@ class _Without:
             consumers=self.seen(whole.consumers),
             declarations=declarations,
             declaration_sets=whole.declaration_sets,
+            incidents={},
             links={link: span for link, span in whole.links.items() if self.is_seen(link, runs, queries, plans)},
             events=whole.events,
         )

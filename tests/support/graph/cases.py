@@ -32,6 +32,7 @@ _BODIES = {
     "retention_event": "RETENTION",
     "declaration_event": "DECLARATION",
     "declaration_set_event": "DECLARATION_SET",
+    "incident_event": "INCIDENT",
 }
 
 
@@ -44,6 +45,7 @@ EACH_KIND = frozenset(
         "declaration_holds_while_listed",
         "declaration_of_a_consumer",
         "declaration_of_a_job",
+        "incident_scope_changes",
         "interval_conflict",
         "interval_of_foreach_batch",
         "job_declares",

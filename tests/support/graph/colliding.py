@@ -27,6 +27,13 @@ from headwater_schemas.events import (
     EngineRef,
     Expression,
     FileSet,
+    IncidentAction,
+    IncidentClock,
+    IncidentEvent,
+    IncidentResolution,
+    IncidentScope,
+    IncidentSeverity,
+    IncidentType,
     IntervalEntry,
     IntervalEvent,
     JobEvent,
@@ -78,7 +85,7 @@ PRODUCER = "https://headwater.example/test"
 class Pools:
     """Number of names of each sort. The smaller, the more collisions.
 
-    Of retentions and declarations, the weight among the other kinds.
+    Of retentions, declarations and incidents, the weight among the other kinds.
     """
 
     tenants: int = 2
@@ -93,6 +100,7 @@ class Pools:
     days: int = 1
     retentions: int = 0
     declarations: int = 0
+    incidents: int = 0
 
 
 def colliding_events(random: random.Random, count: int, pools: Pools | None = None) -> list[LineageEvent]:
@@ -113,9 +121,17 @@ class _Maker:
         self.declarations: list[DeclarationEvent] = []
 
     def event(self) -> LineageEvent:
-        kinds = (self._run, self._interval, self._plan, self._dataset, self._job, self._retention, self._declared)
-        weights = (4, 6, 2, 3, 2, self.pools.retentions, self.pools.declarations)
-        return self.random.choices(kinds, weights=weights)[0]()
+        weights = {
+            self._run: 4,
+            self._interval: 6,
+            self._plan: 2,
+            self._dataset: 3,
+            self._job: 2,
+            self._retention: self.pools.retentions,
+            self._declared: self.pools.declarations,
+            self._incident: self.pools.incidents,
+        }
+        return self.random.choices([*weights], weights=[*weights.values()])[0]()
 
     # What the pools hold.
 
@@ -460,6 +476,58 @@ class _Maker:
                 reads = (DatasetRead(self._dataset_ref(), tuple(self._some(["c0", "c1"]))),)
                 changed = {"consumer": self.random.choice(["x", "y"]), "reads": self._maybe(reads, 0.9)}
         return msgspec.structs.replace(body, **changed)
+
+    def _incident(self) -> LineageEvent:
+        """An action on one of two incidents; parts come from a small pool, so most are added and removed again."""
+        action = self.random.choice([action for action in IncidentAction if action is not IncidentAction.UNKNOWN])
+        title = "t" if action is IncidentAction.OPENED else self._maybe("u", 0.2)
+        changed: dict[str, Any] = {}
+        parts = [self._part(), self._part()]
+        match action:
+            case IncidentAction.OPENED:
+                changed = {"scope": self._maybe(tuple(parts))}
+            case IncidentAction.SCOPE_CHANGED if parts[0] == parts[1]:
+                changed = {"removed": (parts[0],)}
+            case IncidentAction.SCOPE_CHANGED:
+                changed = {"scope": (parts[0],), "removed": self._maybe((parts[1],))}
+            case IncidentAction.REPAIRED:
+                changed = {"scope": tuple(parts)}
+            case IncidentAction.ASSIGNED:
+                changed = {"assignee": self.random.choice(["x", "y"])}
+            case IncidentAction.MERGED | IncidentAction.SUPERSEDED:
+                changed = {"into": self.random.choice(["i2", "i3"])}
+            case IncidentAction.RESOLVED:
+                changed = {"resolution": self.random.choice([*IncidentResolution][1:])}
+        body = IncidentEvent(
+            incident=self.random.choice(["i0", "i1"]),
+            action=action,
+            by=self.random.choice(["me", "a check"]),
+            reason="why",
+            title=title,
+            severity=self._maybe(self.random.choice(list(IncidentSeverity)), 0.2),
+            type=self._maybe(self.random.choice(list(IncidentType)), 0.2),
+            cause=self._maybe("c", 0.2),
+            **changed,
+        )
+        return build.lineage_event(body, producer=PRODUCER, event_time=self._time(), tenant=self._tenant())
+
+    def _part(self) -> IncidentScope:
+        match self.random.randrange(6):
+            case 0:
+                return IncidentScope(dataset=self._dataset_ref(), column=self._maybe(self._path()))
+            case 1:
+                span: dict[str, Any] = (
+                    {"since": START, "clock": IncidentClock.EVENT} if self.random.random() < 0.5 else {}
+                )
+                return IncidentScope(dataset=self._dataset_ref(), partition=self._maybe("day=1"), **span)
+            case 2:
+                return IncidentScope(job=self._job_ref(), code_version=self._maybe("v1"))
+            case 3:
+                return IncidentScope(run=self._run_id())
+            case 4:
+                return IncidentScope(query=self._query_id(), from_batch=self._maybe(1))
+            case _:
+                return IncidentScope(consumer=self.random.choice(["x", "y"]))
 
     def _approval(self) -> Approval:
         covers, sensitivity = (self.random.choice(list(Sensitivity)) for _ in range(2))

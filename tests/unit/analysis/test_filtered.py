@@ -45,6 +45,11 @@ def test_conditions() -> None:
     )
 
 
+def test_an_incident_is_visible_to_no_restricted_asker() -> None:
+    """It concerns several assets, and so has none of which the condition could be true."""
+    assert filtered("MATCH (i:HwIncident) RETURN i") == f"MATCH (i:HwIncident WHERE {condition('i')}) RETURN i"
+
+
 def test_a_name_is_checked_once_in_a_scope() -> None:
     asked = "MATCH (a:HwJob) MATCH (a)-[:READS]->(b) CALL (a) { MATCH (a)-[:WRITES]->(c) RETURN c } RETURN b, c"
     assert filtered(asked).count(condition("a")) == 1

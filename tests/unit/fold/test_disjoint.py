@@ -76,7 +76,7 @@ def test_any_kinds_of_event(subtests: pytest.Subtests) -> None:
         with subtests.test(seed=seed):
             dice = random.Random(seed)
             # Declarations name many things, and may be in any part.
-            events = colliding_events(dice, 12, Pools(declarations=0))
+            events = colliding_events(dice, 12, Pools(declarations=0, incidents=3))
             parts = disjoint(events, 2, least=1)
             for one, other in combinations(parts, 2):
                 assert names(one).isdisjoint(names(other))

@@ -18,6 +18,9 @@ from headwater_schemas.events import (
     DatasetRef,
     DatasetUse,
     FileSet,
+    IncidentClock,
+    IncidentScope,
+    IncidentSeverity,
     IntervalEntry,
     JobRef,
     KafkaRanges,
@@ -40,6 +43,7 @@ from headwater_schemas.lru_cache import IdentityCache
 from support.events import (
     DEPARTED,
     FULL_EVENTS,
+    JOB,
     LATER,
     LINEAGE,
     TIME,
@@ -53,6 +57,7 @@ from support.events import with_body as with_other_body
 
 NO_NAME = DatasetRef("n", "")
 NAMELESS = (DatasetUse(dataset=NO_NAME),)
+ONE_RUN = IncidentScope(run="one")
 
 
 def with_id(event: LineageEvent) -> LineageEvent:
@@ -376,6 +381,54 @@ INVALID: dict[str, tuple[LineageEvent, str, str]] = {
         "declaration_set_event.revision",
         "revisions begin with 1",
     ),
+    **{
+        f"incident with an empty {field}": (with_body(kind, **{field: ""}), f"incident_event.{field}", "empty")
+        for kind, field in (
+            *(("incident", field) for field in ("incident", "by", "title", "cause")),
+            ("incident_of_an_assignment", "assignee"),
+            ("incident_of_a_merge", "into"),
+        )
+    },
+    **{
+        f"part of a scope with {name}": (
+            with_body("incident", scope=(ONE_RUN, part)),
+            f"incident_event.{field}",
+            detail,
+        )
+        for name, (part, field, detail) in {
+            "no name of a dataset": (IncidentScope(dataset=NO_NAME), "scope[1].dataset.name", "empty"),
+            "no name of a job": (IncidentScope(job=JobRef("f", "")), "scope[1].job.name", "empty"),
+            "an empty run": (IncidentScope(run=""), "scope[1].run", "empty"),
+            "an empty query": (IncidentScope(query=""), "scope[1].query", "empty"),
+            "an empty consumer": (IncidentScope(consumer=""), "scope[1].consumer", "empty"),
+            "an empty column": (IncidentScope(dataset=DEPARTED, column=""), "scope[1].column", "empty"),
+            "an empty partition": (IncidentScope(dataset=DEPARTED, partition=""), "scope[1].partition", "empty"),
+            "an empty version": (IncidentScope(dataset=DEPARTED, version=""), "scope[1].version", "empty"),
+            "an empty code version": (IncidentScope(job=JOB, code_version=""), "scope[1].code_version", "empty"),
+            "a negative partition": (
+                IncidentScope(dataset=DEPARTED, offsets=(OffsetRange(-1, 0, 1),)),
+                "scope[1].offsets[0].partition",
+                "negative",
+            ),
+            "a negative offset": (
+                IncidentScope(dataset=DEPARTED, offsets=(OffsetRange(0, -1, 1),)),
+                "scope[1].offsets[0].from",
+                "negative",
+            ),
+            "a negative batch": (IncidentScope(query="q", from_batch=-1), "scope[1].from_batch", "negative"),
+            "a negative last batch": (IncidentScope(query="q", to_batch=-1), "scope[1].to_batch", "negative"),
+            "an empty span": (
+                IncidentScope(query="q", since=TIME, until=TIME, clock=IncidentClock.EVENT),
+                "scope[1].until",
+                "not after since",
+            ),
+        }.items()
+    },
+    "removed part of nothing": (
+        with_body("incident", removed=(IncidentScope(dataset=NO_NAME),)),
+        "incident_event.removed[0].dataset.name",
+        "empty",
+    ),
 }
 
 
@@ -480,6 +533,15 @@ TOLERATED: dict[str, LineageEvent] = {
     ),
     "a consumer that reads nothing": with_body("declaration_of_a_consumer", reads=None),
     "a set of nothing": with_body("declaration_set", items=()),
+    "an incident without a scope": with_body("incident_of_an_opening", scope=None),
+    "the first micro-batch and offset": with_body(
+        "incident",
+        scope=(
+            IncidentScope(query="q", from_batch=0, to_batch=0),
+            IncidentScope(dataset=DEPARTED, offsets=(OffsetRange(0, 0, 1),)),
+        ),
+    ),
+    "a severity of a newer version": with_body("incident", severity=IncidentSeverity.UNKNOWN),
 }
 
 

@@ -74,7 +74,7 @@ def test_column_lineage_statistics_and_versions_are_in_them() -> None:
 def test_the_documents_of_any_events_make_the_same_graph(subtests: pytest.Subtests) -> None:
     for seed in range(5):
         with subtests.test(seed=seed):
-            events = colliding_events(random.Random(seed), 200, Pools(tenants=1))
+            events = colliding_events(random.Random(seed), 200, Pools(tenants=1, incidents=2))
             tenant = events[0].tenant
             documents, totals = exported(events, ExportScope(tenant))
             leaving = [event for event in events if event.kind in LEAVES]

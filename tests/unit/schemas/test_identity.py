@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 import uuid
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 
 import msgspec
 import pytest
@@ -18,6 +18,10 @@ from headwater_schemas.events import (
     DatasetUse,
     DeclarationEvent,
     EventKind,
+    IncidentAction,
+    IncidentClock,
+    IncidentEvent,
+    IncidentScope,
     JobRef,
     KafkaRanges,
     OffsetRange,
@@ -36,6 +40,11 @@ IDS = {
     "declaration_of_a_job": "bba3550c-fef4-5e6e-83b4-17a7b9e1803b",
     "declaration_of_a_consumer": "2449990a-a9fd-53b0-8abb-f17d388faf14",
     "declaration_set": "d241528f-7b59-59a8-86e9-b8752ce50b0f",
+    "incident": "734bfa6a-c761-5c9f-8e6a-38a8ebaa9294",
+    "incident_of_an_opening": "1fbb147a-e7c3-5dcf-9557-ede0fee5c32e",
+    "incident_of_an_assignment": "59752a26-bcf6-5a7f-89dc-68532f071e1f",
+    "incident_of_a_merge": "8dc0741e-a6a4-54e8-8b60-d50fef430cee",
+    "incident_of_a_resolution": "39c44266-48a1-5080-919d-085c5e63c3ea",
 }
 KEYS = {
     "run": '["default","flights","enrich"]',
@@ -48,6 +57,11 @@ KEYS = {
     "declaration_of_a_job": '["default","flights"]',
     "declaration_of_a_consumer": '["default","flights"]',
     "declaration_set": '["default","flights"]',
+    "incident": '["acme","delays-2013-01-01"]',
+    "incident_of_an_opening": '["default","delays-2013-01-01"]',
+    "incident_of_an_assignment": '["default","delays-2013-01-01"]',
+    "incident_of_a_merge": '["default","delays-2013-01-01"]',
+    "incident_of_a_resolution": '["default","delays-2013-01-01"]',
 }
 
 
@@ -84,6 +98,7 @@ def test_an_id_needs_all_of_its_tuple(subtests: pytest.Subtests) -> None:
         ("retention", "retention_event"),
         ("declaration", "declaration_event"),
         ("declaration_set", "declaration_set_event"),
+        ("incident", "incident_event"),
     ]
     for kind, missing in cases:
         with subtests.test(kind=kind, missing=missing):
@@ -129,6 +144,42 @@ def test_a_declaration_s_digest_is_of_its_content_in_utf_8() -> None:
     content = '{"description":"\ud800","set":"flüge"}'.encode("utf-8", "surrogatepass")
     assert identity.declaration_digest(body) == hashlib.blake2b(content, digest_size=16).hexdigest()
     assert identity.declaration_digest(body) == "03af2d60466630c55052465d0521b9c6"
+
+
+def test_content_of_an_action_is_of_its_parts_as_sets_and_its_times_in_utc() -> None:
+    local = TIME.replace(tzinfo=timezone(timedelta(hours=1)))
+    one = IncidentScope(dataset=DatasetRef("k", "t"), files=("b", "a", "b"))
+    other = IncidentScope(run="é", since=local, clock=IncidentClock.EVENT)
+    body = IncidentEvent(incident="i", action=IncidentAction.REPAIRED, by="jo", scope=(other, one, other))
+    content = (
+        '{"action":"REPAIRED","by":"jo","incident":"i","scope":['
+        '{"clock":"EVENT","run":"é","since":"2013-01-01T04:15:00.123456Z"},'
+        '{"dataset":{"name":"t","namespace":"k"},"files":["a","b"]}]}'
+    )
+    assert identity.incident_content(body) == content
+    assert identity.scope_text(one) == '{"dataset":{"name":"t","namespace":"k"},"files":["a","b"]}'
+    again = msgspec.json.decode(content, type=IncidentEvent)
+    assert identity.incident_content(again) == content
+
+
+def test_an_action_s_id_is_of_its_time_and_content() -> None:
+    event = FULL_EVENTS["incident"]()
+    body = event.incident_event
+    assert body is not None
+    others = [
+        msgspec.structs.replace(event, event_time=event.event_time + timedelta(microseconds=1)),
+        msgspec.structs.replace(event, tenant="other"),
+        *(
+            msgspec.structs.replace(event, incident_event=msgspec.structs.replace(body, **{name: "another"}))
+            for name in ("incident", "by", "reason", "title", "description", "cause")
+        ),
+        msgspec.structs.replace(event, incident_event=msgspec.structs.replace(body, removed=None)),
+    ]
+    assert len({event.event_id, *map(identity.event_id, others)}) == len(others) + 1
+    assert body.scope is not None
+    turned = msgspec.structs.replace(body, scope=body.scope[::-1])
+    same = msgspec.structs.replace(event, incident_event=turned, producer="another")
+    assert identity.event_id(same) == event.event_id
 
 
 def test_a_job_s_key_is_that_of_its_events() -> None:

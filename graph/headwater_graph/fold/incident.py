@@ -1,0 +1,33 @@
+"""IncidentEvent: an entry of its incident's log, and the nodes that its parts name."""
+
+from __future__ import annotations
+
+from headwater_graph.facts.incidents import IncidentEntry
+from headwater_graph.facts.nodes import ColumnFacts
+from headwater_graph.fold.builder import Builder
+from headwater_schemas.events import IncidentAction, IncidentEvent, IncidentScope, LineageEvent
+from headwater_schemas.identity import incident_content
+
+
+def fold_incident(into: Builder, event: LineageEvent, body: IncidentEvent, stamp: str) -> None:
+    """Fold an IncidentEvent into `into`. An incident is no observation, so it widens no span."""
+    into.incident(event.tenant, body.incident).add(IncidentEntry(stamp, incident_content(body)))
+    if body.action is not IncidentAction.REPAIRED:
+        # Only parts that were added can be in the scope, and so have relationships.
+        for part in body.scope or ():
+            _mention(into, event.tenant, part)
+
+
+def _mention(into: Builder, tenant: str, part: IncidentScope) -> None:
+    if part.dataset is not None:
+        _, node = into.dataset(tenant, part.dataset)
+        if part.column is not None:
+            node.columns.setdefault(part.column, ColumnFacts())
+    if part.job is not None:
+        into.job(tenant, part.job)
+    if part.run is not None:
+        into.run(tenant, part.run)
+    if part.query is not None:
+        into.query(tenant, part.query)
+    if part.consumer is not None:
+        into.consumer(tenant, part.consumer)

@@ -1,0 +1,268 @@
+"""Rules of incidents: the state that follows from the log of actions, and the nodes that the scope concerns.
+
+The state is never stored apart from its log: `incident_state` makes it anew whenever an entry comes. Its words are
+OpenMetadata's: New, Ack, Assigned, Resolved. Actions take effect in order of their stamps:
+
+| action        | New, Ack, Assigned                               | Resolved                                     |
+|---------------|--------------------------------------------------|----------------------------------------------|
+| OPENED        | adds parts; fills in what isn't stated yet       | the same; it stays Resolved                  |
+| ACKNOWLEDGED  | New becomes Ack; the first is `acknowledged_at`  | nothing                                      |
+| ASSIGNED      | Assigned, to the assignee                        | nothing                                      |
+| SCOPE_CHANGED | adds parts, then removes parts                   | the same                                     |
+| MERGED        | Resolved without a resolution; `merged_into`     | `merged_into`                                |
+| SUPERSEDED    | Resolved without a resolution; `superseded_by`   | `superseded_by`                              |
+| REPAIRED      | its parts are repaired                           | the same                                     |
+| RESOLVED      | Resolved, with the resolution                    | nothing: the first resolution counts         |
+| REOPENED      | nothing                                          | Assigned if there is an assignee, else New;  |
+|               |                                                  | no resolution, `merged_into`, `superseded_by` |
+| NOTED         | nothing                                          | nothing                                      |
+
+Besides, in every state, title, description, severity, type and cause of an action replace the earlier ones; but those
+of OPENED only fill in what isn't stated yet, so that opening an incident again doesn't rename it. A part that is added
+again after it was repaired is no longer repaired. All actions are in the history, those without effect too.
+
+OPENED needn't be the first entry: clocks differ, and events arrive in any order. Until it has arrived, there is no
+state (`missing_opened`); then earlier actions count as if the incident had been New before them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
+
+import msgspec
+
+from headwater_graph import keys
+from headwater_graph.facts.incidents import IncidentEntry
+from headwater_graph.facts.model import Label
+from headwater_graph.facts.registers import stamp_time
+from headwater_schemas.events import (
+    IncidentAction,
+    IncidentEvent,
+    IncidentResolution,
+    IncidentScope,
+    IncidentSeverity,
+    IncidentType,
+)
+from headwater_schemas.identity import scope_text
+
+ENTRIES: Final = "_entries"
+"""Property of an Incident: the texts of its log (`IncidentEntry.text`), in order."""
+
+_read_action: Final = msgspec.json.Decoder(IncidentEvent).decode
+_read_part: Final = msgspec.json.Decoder(IncidentScope).decode
+
+
+class IncidentStatus(StrEnum):
+    """State of an incident, in OpenMetadata's words."""
+
+    NEW = "New"
+    ACK = "Ack"
+    ASSIGNED = "Assigned"
+    RESOLVED = "Resolved"
+
+
+@dataclass(frozen=True, slots=True)
+class IncidentRecord:
+    """One action of an incident's history.
+
+    Attributes:
+        time: time of the event.
+        event_id: id of the event.
+        event: the action.
+    """
+
+    time: datetime
+    event_id: str
+    event: IncidentEvent
+
+
+@dataclass(slots=True)
+class IncidentState:
+    """State of an incident after all actions of its log.
+
+    Attributes:
+        status: state; None if OPENED hasn't arrived.
+        title, description, severity, type, cause: as stated last; None if unknown.
+        assignee: whom it was assigned to last.
+        opened_at: time of the first OPENED.
+        acknowledged_at: time of the first ACKNOWLEDGED that had an effect.
+        resolved_at: since when it is Resolved.
+        reopened: number of REOPENED that had an effect.
+        resolution: result; None if it isn't Resolved, or was merged or superseded.
+        merged_into, superseded_by: id of the incident that goes on in its place.
+        scope: parts of the current scope, by their canonical JSON, ascending.
+        repaired: parts that are repaired, likewise. They needn't be parts of the scope.
+        history: all actions in order.
+    """
+
+    status: IncidentStatus | None = None
+    title: str | None = None
+    description: str | None = None
+    severity: IncidentSeverity | None = None
+    type: IncidentType | None = None
+    cause: str | None = None
+    assignee: str | None = None
+    opened_at: datetime | None = None
+    acknowledged_at: datetime | None = None
+    resolved_at: datetime | None = None
+    reopened: int = 0
+    resolution: IncidentResolution | None = None
+    merged_into: str | None = None
+    superseded_by: str | None = None
+    scope: dict[str, IncidentScope] = field(default_factory=dict)
+    repaired: dict[str, IncidentScope] = field(default_factory=dict)
+    history: list[IncidentRecord] = field(default_factory=list)
+
+    @property
+    def is_open(self) -> bool:
+        """True if it was opened and isn't Resolved."""
+        return self.status is not None and self.status is not IncidentStatus.RESOLVED
+
+
+def incident_state(log: Iterable[IncidentEntry]) -> IncidentState:
+    """Derive the state of an incident from all entries of its log, given in any order. Pure.
+
+    Raises:
+        msgspec.DecodeError: a content that `identity.incident_content` didn't make.
+    """
+    state = IncidentState(IncidentStatus.NEW)
+    for entry in sorted(log):
+        event = _read_action(entry.content)
+        time = stamp_time(entry.stamp)
+        state.history.append(IncidentRecord(time, entry.event_id, event))
+        _state(state, event)
+        _change_scope(state, event)
+        _change_status(state, event, time)
+    if state.opened_at is None:
+        state.status = None
+    state.scope, state.repaired = dict(sorted(state.scope.items())), dict(sorted(state.repaired.items()))
+    return state
+
+
+_STATED = ("title", "description", "severity", "type", "cause")
+
+
+def _state(state: IncidentState, event: IncidentEvent) -> None:
+    for name in _STATED:
+        value = getattr(event, name)
+        if value is None or value == "UNKNOWN":
+            continue
+        if event.action is not IncidentAction.OPENED or getattr(state, name) is None:
+            setattr(state, name, value)
+
+
+def _change_scope(state: IncidentState, event: IncidentEvent) -> None:
+    parts = {scope_text(part): part for part in event.scope or ()}
+    if event.action is IncidentAction.REPAIRED:
+        state.repaired |= parts
+        return
+    state.scope |= parts
+    for text in parts:
+        state.repaired.pop(text, None)
+    for part in event.removed or ():
+        state.scope.pop(scope_text(part), None)
+
+
+def _change_status(state: IncidentState, event: IncidentEvent, time: datetime) -> None:
+    is_resolved = state.status is IncidentStatus.RESOLVED
+    match event.action:
+        case IncidentAction.OPENED:
+            state.opened_at = state.opened_at or time
+        case IncidentAction.ACKNOWLEDGED if not is_resolved:
+            state.acknowledged_at = state.acknowledged_at or time
+            if state.status is IncidentStatus.NEW:
+                state.status = IncidentStatus.ACK
+        case IncidentAction.ASSIGNED if not is_resolved:
+            state.assignee, state.status = event.assignee, IncidentStatus.ASSIGNED
+        case IncidentAction.MERGED | IncidentAction.SUPERSEDED:
+            setattr(state, "merged_into" if event.action is IncidentAction.MERGED else "superseded_by", event.into)
+            if not is_resolved:
+                state.status, state.resolved_at = IncidentStatus.RESOLVED, time
+        case IncidentAction.RESOLVED if not is_resolved:
+            state.status, state.resolved_at, state.resolution = IncidentStatus.RESOLVED, time, event.resolution
+        case IncidentAction.REOPENED if is_resolved:
+            state.status = IncidentStatus.NEW if state.assignee is None else IncidentStatus.ASSIGNED
+            state.reopened += 1
+            state.resolved_at = state.resolution = state.merged_into = state.superseded_by = None
+
+
+_TEXTS: Final = {"state": "status"} | {
+    name: name for name in (*_STATED, "assignee", "resolution", "merged_into", "superseded_by")
+}
+"""Property with a text, and the attribute that it comes from."""
+
+
+def incident_properties(log: Iterable[IncidentEntry], state: IncidentState) -> dict[str, Any]:
+    """Properties of an incident's node besides its identity; None is no property."""
+    history = [(record.event, record.time.isoformat().replace("+00:00", "Z")) for record in state.history]
+    return {
+        "missing_opened": True if state.status is None else None,
+        **{name: None if (value := getattr(state, of)) is None else str(value) for name, of in _TEXTS.items()},
+        "opened_at": state.opened_at,
+        "acknowledged_at": state.acknowledged_at,
+        "resolved_at": state.resolved_at,
+        "reopened": state.reopened,
+        "scope": list(state.scope) or None,
+        "repaired": list(state.repaired) or None,
+        "actions": [str(event.action) for event, _ in history],
+        "action_times": [time for _, time in history],
+        "action_by": [event.by for event, _ in history],
+        "action_reasons": [event.reason or "" for event, _ in history],
+        ENTRIES: sorted(entry.text for entry in log),
+    }
+
+
+def scope_part(text: str) -> IncidentScope:
+    """Read a part of a scope from its canonical JSON, as the properties `scope` and `repaired` have it.
+
+    Raises:
+        msgspec.DecodeError: the text is no part of a scope.
+    """
+    return _read_part(text)
+
+
+def concerned(tenant: str, parts: Iterable[IncidentScope]) -> dict[str, Label]:
+    """Keys of the nodes that parts name, with their labels. A column's dataset is among them."""
+    found: dict[str, Label] = {}
+    for part in parts:
+        if part.dataset is not None:
+            dataset = keys.dataset_key(tenant, part.dataset.namespace, part.dataset.name)
+            found[dataset] = Label.DATASET
+            if part.column is not None:
+                found[keys.column_key(tenant, dataset, part.column)] = Label.COLUMN
+        if part.job is not None:
+            found[keys.job_key(tenant, part.job.namespace, part.job.name)] = Label.JOB
+        if part.run is not None:
+            found[keys.run_key(tenant, part.run)] = Label.RUN
+        if part.query is not None:
+            found[keys.query_key(tenant, part.query)] = Label.QUERY
+        if part.consumer is not None:
+            found[keys.consumer_key(tenant, part.consumer)] = Label.CONSUMER
+    return found
+
+
+_DATAHUB: Final[Mapping[IncidentType, str]] = {
+    IncidentType.UNKNOWN: "CUSTOM",
+    IncidentType.BAD_RECORDS: "FIELD",
+    IncidentType.MISSING_DATA: "VOLUME",
+    IncidentType.DUPLICATES: "FIELD",
+    IncidentType.LATE: "FRESHNESS",
+    IncidentType.SCHEMA: "DATA_SCHEMA",
+    IncidentType.BROKEN_CHAIN: "OPERATIONAL",
+    IncidentType.FAILED_RUN: "OPERATIONAL",
+    IncidentType.WRONG_CODE: "OPERATIONAL",
+    IncidentType.PRIVACY: "CUSTOM",
+    IncidentType.CUSTOM: "CUSTOM",
+}
+
+
+def datahub_type(type_: IncidentType | None) -> str:
+    """Type of an incident in DataHub (its `com.linkedin.incident.IncidentType`).
+
+    FRESHNESS, VOLUME, FIELD, DATA_SCHEMA, OPERATIONAL or CUSTOM. Never SQL, which names a kind of check, not of fault.
+    """
+    return _DATAHUB[type_ or IncidentType.UNKNOWN]

@@ -1,0 +1,81 @@
+"""Incidents: entries are added to the stored log, and the state is derived anew.
+
+Every writer of an incident locks its node first, so the log is known for the whole transaction.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from headwater_graph.facts.delta import GraphDelta
+from headwater_graph.facts.incidents import IncidentEntry, IncidentFacts
+from headwater_graph.facts.model import Label
+from headwater_graph.incidents import ENTRIES, concerned, incident_properties, incident_state
+from headwater_graph.write.bolt import to_bolt
+from headwater_graph.write.transaction import WriteTransaction
+
+_LISTS = {
+    Label.DATASET: "datasets",
+    Label.COLUMN: "columns",
+    Label.JOB: "jobs",
+    Label.RUN: "runs",
+    Label.QUERY: "queries",
+    Label.CONSUMER: "consumers",
+}
+
+
+@dataclass(slots=True)
+class IncidentChanges:
+    """Changes of incidents in one transaction.
+
+    Attributes:
+        updates: properties to be set, by key of the incident.
+        begin: nodes that an incident concerns from now on, by label: rows of the incident's and the node's keys.
+        end: keys of the nodes that an incident no longer concerns, by key of the incident.
+    """
+
+    updates: dict[str, dict[str, Any]] = field(default_factory=dict)
+    begin: dict[Label, list[dict[str, str]]] = field(default_factory=lambda: defaultdict(list))
+    end: dict[str, list[str]] = field(default_factory=dict)
+
+
+def lock_incidents(tx: WriteTransaction, delta: GraphDelta) -> IncidentChanges:
+    """Create or lock the delta's incidents and find their changes."""
+    changes = IncidentChanges()
+    rows = [dict(incident.identity) for _, incident in sorted(delta.incidents.items())]
+    for stored in tx.find_rows("incidents", rows):
+        _change(changes, stored, delta.incidents[stored["key"]])
+    return changes
+
+
+def _change(changes: IncidentChanges, stored: Mapping[str, Any], incoming: IncidentFacts) -> None:
+    key, tenant = str(incoming.identity["key"]), str(incoming.identity["tenant"])
+    facts = IncidentFacts(incoming.identity)
+    for text in stored[ENTRIES] or ():
+        facts.add(IncidentEntry.of(text))
+    before = facts.log
+    facts.join(incoming)
+    log = facts.log
+    if log == before:
+        return
+    state = incident_state(log)
+    changes.updates[key] = to_bolt(incident_properties(log, state))
+    old = concerned(tenant, incident_state(before).scope.values())
+    new = concerned(tenant, state.scope.values())
+    for end in sorted(new.keys() - old.keys()):
+        changes.begin[new[end]].append({"start": key, "end": end})
+    if gone := sorted(old.keys() - new.keys()):
+        changes.end[key] = gone
+
+
+def write_incidents(tx: WriteTransaction, changes: IncidentChanges) -> None:
+    """Write the changes. All nodes that an incident concerns from now on are there: the delta's events name them."""
+    tx.send_rows(
+        "update_incidents", [{"key": key, "properties": found} for key, found in sorted(changes.updates.items())]
+    )
+    tx.send_rows("concerned_before", [{"key": key, "ends": ends} for key, ends in sorted(changes.end.items())])
+    if changes.begin:
+        tx.send("concerns", **{name: changes.begin.get(label, []) for label, name in _LISTS.items()})

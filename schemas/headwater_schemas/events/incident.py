@@ -1,0 +1,155 @@
+"""IncidentEvent: one action on an incident, from its opening to its resolution, with the parts of its scope.
+
+An incident is known by its id. Its events are a log: none of them has the state. The state follows from the actions in
+order of their time, by one function (`headwater_graph.incidents`).
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from headwater_schemas.events.common import DatasetRef, JobRef, Natural, Text, Time
+from headwater_schemas.events.position import OffsetRange
+
+
+class IncidentAction(StrEnum):
+    """Action on an incident."""
+
+    UNKNOWN = "UNKNOWN"
+    OPENED = "OPENED"
+    ACKNOWLEDGED = "ACKNOWLEDGED"
+    ASSIGNED = "ASSIGNED"
+    SCOPE_CHANGED = "SCOPE_CHANGED"
+    MERGED = "MERGED"
+    SUPERSEDED = "SUPERSEDED"
+    REPAIRED = "REPAIRED"
+    RESOLVED = "RESOLVED"
+    REOPENED = "REOPENED"
+    NOTED = "NOTED"
+
+
+class IncidentSeverity(StrEnum):
+    """Severity of an incident: SEV1 is the worst. SEV1 to SEV5 are OpenMetadata's Severity1 to Severity5."""
+
+    UNKNOWN = "UNKNOWN"
+    SEV1 = "SEV1"
+    SEV2 = "SEV2"
+    SEV3 = "SEV3"
+    SEV4 = "SEV4"
+    SEV5 = "SEV5"
+
+
+class IncidentType(StrEnum):
+    """Type of fault."""
+
+    UNKNOWN = "UNKNOWN"
+    BAD_RECORDS = "BAD_RECORDS"
+    MISSING_DATA = "MISSING_DATA"
+    DUPLICATES = "DUPLICATES"
+    LATE = "LATE"
+    SCHEMA = "SCHEMA"
+    BROKEN_CHAIN = "BROKEN_CHAIN"
+    FAILED_RUN = "FAILED_RUN"
+    WRONG_CODE = "WRONG_CODE"
+    PRIVACY = "PRIVACY"
+    CUSTOM = "CUSTOM"
+
+
+class IncidentResolution(StrEnum):
+    """Result of a resolved incident: OpenMetadata's reasons, and REPAIRED."""
+
+    UNKNOWN = "UNKNOWN"
+    FALSE_POSITIVE = "FALSE_POSITIVE"
+    MISSING_DATA = "MISSING_DATA"
+    DUPLICATES = "DUPLICATES"
+    OUT_OF_BOUNDS = "OUT_OF_BOUNDS"
+    REPAIRED = "REPAIRED"
+    OTHER = "OTHER"
+
+
+class IncidentClock(StrEnum):
+    """Clock of a time span: the records' event time, or the time at which they were processed."""
+
+    UNKNOWN = "UNKNOWN"
+    EVENT = "EVENT"
+    PROCESSING = "PROCESSING"
+
+
+class IncidentScope(msgspec.Struct, frozen=True, kw_only=True):
+    """One part of a scope: exactly one of `dataset`, `job`, `run`, `query` and `consumer`, and what narrows it.
+
+    A record is in the part if it fulfils all that is set. A scope is a set of parts, and contains the records of any.
+
+    Attributes:
+        dataset: a dataset.
+        job: all runs of a job.
+        run: id of a run.
+        query: id of a streaming query.
+        consumer: name of a declared consumer.
+        column: of a dataset: field path of a column, see `ColumnEdge`.
+        partition: of a dataset: partitions as a `key=value/…` path.
+        offsets: of a dataset: ranges of a topic, ascending by partition and offset, apart from each other.
+        files: of a dataset: set of paths.
+        version: of a dataset: a version, as a run reports it.
+        code_version: of a job: runs of this version of its code.
+        from_batch, to_batch: of a query: first and last micro-batch, both inclusive; None: no bound.
+        since, until: time span, half-open; None: no bound.
+        clock: clock of the time span.
+        since_last_good: of a dataset, job or query: true: everything since its last good run.
+    """
+
+    dataset: DatasetRef | None = None
+    job: JobRef | None = None
+    run: Text | None = None
+    query: Text | None = None
+    consumer: Text | None = None
+    column: Text | None = None
+    partition: Text | None = None
+    offsets: tuple[OffsetRange, ...] | None = None
+    files: tuple[Text, ...] | None = None
+    version: Text | None = None
+    code_version: Text | None = None
+    from_batch: Natural | None = None
+    to_batch: Natural | None = None
+    since: Time | None = None
+    until: Time | None = None
+    clock: IncidentClock | None = None
+    since_last_good: bool | None = None
+
+
+class IncidentEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """One action on an incident.
+
+    Attributes:
+        incident: id of the incident, at most 200 characters.
+        action: the action.
+        by: person or program.
+        reason: why; RESOLVED needs it.
+        title: one line for people; OPENED needs it.
+        description: text for people.
+        severity: how bad it is.
+        type: type of fault.
+        cause: text that names the cause. There is one open incident for each cause.
+        scope: set of parts. Of OPENED and SCOPE_CHANGED they are added; of REPAIRED they are repaired.
+        removed: of SCOPE_CHANGED: set of parts that are removed, each equal to one that was added.
+        assignee: of ASSIGNED: person or team.
+        into: of MERGED and SUPERSEDED: id of the incident that goes on in its place.
+        resolution: of RESOLVED: the result.
+    """
+
+    incident: Text
+    action: IncidentAction
+    by: Text
+    reason: str | None = None
+    title: Text | None = None
+    description: str | None = None
+    severity: IncidentSeverity | None = None
+    type: IncidentType | None = None
+    cause: Text | None = None
+    scope: tuple[IncidentScope, ...] | None = None
+    removed: tuple[IncidentScope, ...] | None = None
+    assignee: Text | None = None
+    into: Text | None = None
+    resolution: IncidentResolution | None = None

@@ -1,0 +1,183 @@
+"""Rules of actions on incidents and of the parts of their scope (`rules.first_violation` checks them)."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from headwater_schemas.events import (
+    IncidentAction,
+    IncidentClock,
+    IncidentEvent,
+    IncidentResolution,
+    IncidentScope,
+    OffsetRange,
+)
+from headwater_schemas.identity import scope_text
+
+MOST_CHARACTERS: Final = 200
+"""Maximum length of an incident's id."""
+
+_A = IncidentAction
+_OF_ACTIONS: Final[dict[str, tuple[IncidentAction, ...]]] = {
+    "scope": (_A.OPENED, _A.SCOPE_CHANGED, _A.REPAIRED),
+    "removed": (_A.SCOPE_CHANGED,),
+    "assignee": (_A.ASSIGNED,),
+    "into": (_A.MERGED, _A.SUPERSEDED),
+    "resolution": (_A.RESOLVED,),
+}
+"""Fields that only some actions have."""
+_NEEDED: Final[dict[IncidentAction, tuple[str, ...]]] = {
+    _A.OPENED: ("title",),
+    _A.ASSIGNED: ("assignee",),
+    _A.MERGED: ("into",),
+    _A.SUPERSEDED: ("into",),
+    _A.REPAIRED: ("scope",),
+    _A.RESOLVED: ("resolution", "reason"),
+}
+_STATED: Final = ("reason", "title", "description", "severity", "type", "cause")
+"""Fields that every action may have; NOTED needs one of them."""
+_SUBJECTS: Final = ("dataset", "job", "run", "query", "consumer")
+_OF_SUBJECTS: Final[dict[str, tuple[str, ...]]] = {
+    "column": ("dataset",),
+    "partition": ("dataset",),
+    "offsets": ("dataset",),
+    "files": ("dataset",),
+    "version": ("dataset",),
+    "code_version": ("job",),
+    "from_batch": ("query",),
+    "to_batch": ("query",),
+    "since": ("dataset", "job", "run", "query"),
+    "until": ("dataset", "job", "run", "query"),
+    "since_last_good": ("dataset", "job", "query"),
+}
+"""Fields of a part that only parts of some subjects have."""
+_APART: Final = (
+    ("offsets", ("partition", "files", "version")),
+    ("files", ("partition",)),
+    ("since_last_good", ("offsets", "files", "version", "from_batch", "since")),
+)
+"""Fields of a part that don't go together with others: either names the records by itself."""
+_PARTITION: Final = re.compile("[^=/]+=[^/]*(?:/[^=/]+=[^/]*)*")
+
+Broken = tuple[str, str]
+"""Path of a field, and description of the fault."""
+
+
+def broken_rule(event: IncidentEvent) -> Broken | None:
+    """Return the first rule that an action on an incident breaks."""
+    found = _action(event)
+    if found is None:
+        for name in ("scope", "removed"):
+            for index, part in enumerate(getattr(event, name) or ()):
+                if (broken := broken_scope(part)) is not None:
+                    field, message = broken
+                    return f"incident_event.{name}[{index}]{field and '.'}{field}", message
+        found = _contradiction(event)
+    return found and (f"incident_event.{found[0]}", found[1])
+
+
+def _action(event: IncidentEvent) -> Broken | None:
+    action = event.action
+    if action is IncidentAction.UNKNOWN:
+        return "action", "not an action that this version knows"
+    if event.resolution is IncidentResolution.UNKNOWN:
+        return "resolution", "not a resolution that this version knows"
+    for field, actions in _OF_ACTIONS.items():
+        if action not in actions and getattr(event, field) is not None:
+            return field, f"only {_listed(actions)} has it"
+    return _missing(event) or _of_ids(event)
+
+
+def _missing(event: IncidentEvent) -> Broken | None:
+    action = event.action
+    for field in _NEEDED.get(action, ()):
+        if not getattr(event, field):
+            return field, f"{action} needs it"
+    if action is IncidentAction.SCOPE_CHANGED and not event.scope and not event.removed:
+        return "scope", f"{action} adds or removes a part"
+    if action is IncidentAction.NOTED and all(getattr(event, field) is None for field in _STATED):
+        return "reason", f"{action} states something: {_listed(_STATED)}"
+    return None
+
+
+def _of_ids(event: IncidentEvent) -> Broken | None:
+    for field in ("incident", "into"):
+        if len(getattr(event, field) or "") > MOST_CHARACTERS:
+            return field, f"longer than {MOST_CHARACTERS} characters"
+    if event.into == event.incident:
+        return "into", "the incident itself"
+    return None
+
+
+def _contradiction(event: IncidentEvent) -> Broken | None:
+    removed = {scope_text(part) for part in event.removed or ()}
+    for index, part in enumerate(event.scope or ()):
+        if removed and scope_text(part) in removed:
+            return f"scope[{index}]", "added and removed at once"
+    return None
+
+
+def broken_scope(part: IncidentScope) -> Broken | None:
+    """Return the first rule that one part of a scope breaks; the path is within the part, empty for all of it."""
+    subjects = [name for name in _SUBJECTS if getattr(part, name) is not None]
+    if len(subjects) != 1:
+        return "", f"a part is of exactly one of {_listed(_SUBJECTS)}"
+    [subject] = subjects
+    for field, owners in _OF_SUBJECTS.items():
+        if subject not in owners and getattr(part, field) is not None:
+            return field, f"only a part of a {_listed(owners)} has it"
+    for field, others in _APART:
+        for other in others:
+            if getattr(part, field) is not None and getattr(part, other) is not None:
+                return other, f"doesn't go together with {field}"
+    return _narrowing(part) or _time_span(part)
+
+
+def _narrowing(part: IncidentScope) -> Broken | None:
+    if part.partition is not None and not _PARTITION.fullmatch(part.partition):
+        return "partition", "not of the form key=value/…"
+    if part.offsets is not None and (found := _offsets(part.offsets)) is not None:
+        return found
+    if part.files is not None:
+        if not part.files:
+            return "files", "no file"
+        for index, path in enumerate(part.files):
+            if not path:
+                return f"files[{index}]", "empty"
+    if part.from_batch is not None and part.to_batch is not None and part.to_batch < part.from_batch:
+        return "to_batch", "before from_batch"
+    if part.since_last_good is False:
+        return "since_last_good", "true, or not there"
+    return None
+
+
+def _offsets(ranges: tuple[OffsetRange, ...]) -> Broken | None:
+    if not ranges:
+        return "offsets", "no range"
+    for index, range_ in enumerate(ranges):
+        if range_.to_exclusive <= range_.from_:
+            return f"offsets[{index}].to_exclusive", "the range is empty"
+    for index, (one, other) in enumerate(itertools.pairwise(ranges), start=1):
+        if (other.partition, other.from_) < (one.partition, one.to_exclusive):
+            return f"offsets[{index}]", "ranges must be in ascending order and not overlap"
+    return None
+
+
+def _time_span(part: IncidentScope) -> Broken | None:
+    if part.since is None and part.until is None:
+        return None if part.clock is None else ("clock", "without since and until")
+    if part.clock is None:
+        return "clock", "a time span needs it"
+    if part.clock is IncidentClock.UNKNOWN:
+        return "clock", "not a clock that this version knows"
+    if part.since is not None and part.until is not None and part.until <= part.since:
+        return "until", "not after since"
+    return None
+
+
+def _listed(names: Iterable[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last
