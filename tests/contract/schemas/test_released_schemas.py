@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastavro.schema import fingerprint
 
+from headwater_producers.spark.common.settings import CaptureSettings
 from headwater_schemas.avro_schema import AvroSchema, current_schema, released_schemas
 
 if TYPE_CHECKING:
@@ -64,6 +65,14 @@ def crc_64_avro(data: bytes) -> bytes:
 def test_every_enum_has_the_default_unknown_as_its_first_symbol() -> None:
     for enum in enums(json.loads(current_schema().text)):
         assert enum["default"] == enum["symbols"][0] == "UNKNOWN", enum["name"]
+
+
+def test_the_schema_fits_into_the_smallest_topic_that_settings_allow() -> None:
+    [least] = (
+        each.ge for each in CaptureSettings.model_fields["topic_max_message_bytes"].metadata if hasattr(each, "ge")
+    )
+    # Beside it a record has its key, and Kafka's own fields.
+    assert len(current_schema().text.encode()) < least - 1_024
 
 
 def enums(schema: object) -> list[dict[str, Any]]:
