@@ -44,6 +44,13 @@ describe("a picture of one hop", () => {
     }
   });
 
+  it("has the box of those that aren't drawn beside the centre", async () => {
+    const boxes = sizes("a", "b", "c", "d", "e").map((one) => ({ ...one, group: one.key === "e" }));
+    const { places } = await layout(boxes, lines("a>b", "a>c", "a>d", "a>e"));
+    const down = ["b", "c", "d", "e"].sort((one, other) => (places.get(one)?.y ?? NaN) - (places.get(other)?.y ?? NaN));
+    expect(down).toEqual(["b", "c", "e", "d"]);
+  });
+
   it("has arrows that pass the centre by, and arrows within a side", async () => {
     const { places, routes, labels } = await layout(sizes("a", "b", "c", "d", "e"), lines("a>c", "b>c", "c>d", "c>e", "a>d", "a>b", "d>e"));
     const centre = { x: places.get("c")?.x ?? NaN, y: places.get("c")?.y ?? NaN };

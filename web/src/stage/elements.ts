@@ -22,7 +22,7 @@ export const columnKey = (dataset: string, column: string): string => `column:${
 export const heightOf = ({ rows, rowsBeyond }: Box): number =>
   HEAD + (rows.length + (rowsBeyond > 0 ? 1 : 0)) * ROW + (rows.length ? 6 : 0);
 
-export const sizeOf = (one: Box): Size => ({ key: one.key, width: WIDTH, height: heightOf(one), door: HEAD / 2 });
+export const sizeOf = (one: Box): Size => ({ key: one.key, width: WIDTH, height: heightOf(one), door: HEAD / 2, group: one.kind === "group" });
 
 /** A text that fits into so many pixels; its middle is left out, as head and tail distinguish names. */
 export function fitted(text: string, font: string, most: number): string {

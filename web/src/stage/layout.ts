@@ -14,6 +14,8 @@ export interface Size {
   height: number;
   /** Where arrows leave and enter, down from its top: its head's middle, as below are columns' rows. */
   door: number;
+  /** Stands for boxes that aren't drawn: where the eye is, beside the start. */
+  group?: boolean;
 }
 
 export interface Line {
@@ -101,7 +103,10 @@ export function oneHop(boxes: Size[], arrows: Line[]): OneHop | null {
 export function besideCentre(boxes: Size[], arrows: Line[], { centre, before, behind }: OneHop): Placed {
   const sizes = new Map(boxes.map((one) => [one.key, one]));
   const places = new Map<string, Point>();
-  const layer = (column: Size[], x: number): void => {
+  const layer = (boxesOfSide: Size[], x: number): void => {
+    const others = boxesOfSide.filter(({ group }) => !group);
+    const half = Math.ceil(others.length / 2);
+    const column = [...others.slice(0, half), ...boxesOfSide.filter(({ group }) => group), ...others.slice(half)];
     let y = -column.reduce((sum, { height }) => sum + height + GAP.down, -GAP.down) / 2;
     for (const { key, height } of column) {
       places.set(key, { x, y });
