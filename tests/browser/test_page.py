@@ -299,6 +299,7 @@ def test_light_and_dark(page: Page) -> None:
     expect(html).to_have_class("dark")
 
 
+@pytest.mark.nightly
 def test_what_breaks_the_rules(chromium: Browser, served: str, demo_graph: Driver) -> None:
     declared = (
         "datasets: [{name: flights.departed, namespace: 'kafka://embedded', owners: ['team:departures'], "
