@@ -47,7 +47,7 @@ from headwater_schemas.events import (
     IncidentSeverity,
     IncidentType,
 )
-from headwater_schemas.identity import scope_text
+from headwater_schemas.identity import scope_text, utc_text
 
 ENTRIES: Final = "_entries"
 """Property of an Incident: the texts of its log (`IncidentEntry.text`), in order."""
@@ -198,7 +198,7 @@ _TEXTS: Final = {"state": "status"} | {
 
 def incident_properties(log: Iterable[IncidentEntry], state: IncidentState) -> dict[str, Any]:
     """Properties of an incident's node besides its identity; None is no property."""
-    history = [(record.event, record.time.isoformat().replace("+00:00", "Z")) for record in state.history]
+    history = [(record.event, utc_text(record.time)) for record in state.history]
     return {
         "missing_opened": True if state.status is None else None,
         **{name: None if (value := getattr(state, of)) is None else str(value) for name, of in _TEXTS.items()},

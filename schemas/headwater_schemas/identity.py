@@ -72,6 +72,11 @@ def from_micros(microseconds: int) -> datetime:
     return _EPOCH + timedelta(microseconds=microseconds)
 
 
+def utc_text(time: datetime) -> str:
+    """A time in UTC by RFC 3339, with a `Z`."""
+    return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
 def canonical(parts: Iterable[Part]) -> bytes:
     """A tuple as bytes that no other tuple has: each part length-prefixed, null and integer distinct from text.
 
@@ -227,7 +232,7 @@ def _given(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_given(item) for item in value]
     if isinstance(value, datetime):
-        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+        return utc_text(value)
     return value
 
 

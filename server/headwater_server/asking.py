@@ -115,9 +115,9 @@ def answered(
         content = b'%s,"graph":%s}' % (content[:-1], _adapter(GraphState).dump_json(graph))
     if request.method != "GET":
         return _sent(answer, content, status)
-    tag = f'W/"{hashlib.blake2b(tagged, digest_size=16).hexdigest()}"'
+    tag = weak_tag(tagged)
     headers = {**_HEADERS, "ETag": tag}
-    if _names(request.headers.get("if-none-match", ""), tag):
+    if is_named(request, tag):
         return _Counted(answer, status_code=304, headers=headers)
     return _Counted(answer, content=content, media_type="application/json", headers=headers)
 
@@ -173,10 +173,15 @@ def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
-def _names(condition: str, tag: str) -> bool:
-    """Match an `If-None-Match` condition against an ETag by weak comparison (RFC 9110, 8.8.3.2)."""
+def weak_tag(content: bytes) -> str:
+    """ETag of a content that is sent with and without gzip."""
+    return f'W/"{hashlib.blake2b(content, digest_size=16).hexdigest()}"'
+
+
+def is_named(request: Request, tag: str) -> bool:
+    """Match the request's `If-None-Match` against an ETag by weak comparison (RFC 9110, 8.8.3.2)."""
     opaque = tag.removeprefix("W/")
-    tags = [each.strip().removeprefix("W/") for each in condition.split(",")]
+    tags = [each.strip().removeprefix("W/") for each in request.headers.get("if-none-match", "").split(",")]
     return opaque in tags or tags == ["*"]
 
 

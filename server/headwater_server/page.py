@@ -7,7 +7,6 @@ read and compressed once, at its first request.
 from __future__ import annotations
 
 import gzip
-import hashlib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -19,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from headwater_server.asking import is_named, weak_tag
 from headwater_server.scoped import Access, ScopedRoute
 
 _PAGES = {"/": "index.html", "/docs": "docs.html"}
@@ -44,9 +44,7 @@ class _Content:
 @cache
 def _content(file: Path) -> _Content:
     plain = file.read_bytes()
-    tag = hashlib.blake2b(plain, digest_size=16).hexdigest()
-    # Weak, since the same file is sent with and without gzip.
-    return _Content(plain, gzip.compress(plain, _GZIP_LEVEL, mtime=0), f'W/"{tag}"', guess_type(file.name)[0])
+    return _Content(plain, gzip.compress(plain, _GZIP_LEVEL, mtime=0), weak_tag(plain), guess_type(file.name)[0])
 
 
 def _route(path: str, file: Path) -> Route:
@@ -55,7 +53,7 @@ def _route(path: str, file: Path) -> Route:
         content = await to_thread.run_sync(_content, file)
         # Ask every time whether it still holds: a newer release's page and API belong together.
         headers = {"Cache-Control": "no-cache", "ETag": content.tag, "Vary": "Accept-Encoding"}
-        if content.tag in request.headers.get("if-none-match", ""):
+        if is_named(request, content.tag):
             return Response(status_code=304, headers=headers)
         if "gzip" not in request.headers.get("accept-encoding", ""):
             return Response(content.plain, headers=headers, media_type=content.type)

@@ -341,7 +341,7 @@ def test_a_former_name_that_another_dataset_has_now(estate: Estate) -> None:
 def test_whom_to_tell(clean_database: Driver, estate: Estate) -> None:
     estate.ran(LOAD, reads=[OTHER], writes=[ORDERS])
     reader = written(estate)
-    said = "contact: '#orders', on_call: 'pager:orders'"
-    declare(clean_database, f"datasets: [{{name: orders, {said}}}, {{name: other, on_call: 'pager:others'}}]")
+    people = "contact: '#orders', on_call: 'pager:orders'"
+    declare(clean_database, f"datasets: [{{name: orders, {people}}}, {{name: other, on_call: 'pager:others'}}]")
     found = draw(reader, "orders")
     assert {node.asset.name: node.contact for node in found.nodes} == {"orders": "#orders", "other": "pager:others"}

@@ -107,11 +107,7 @@ export function besideCentre(boxes: Size[], arrows: Line[], { centre, before, be
     const others = boxesOfSide.filter(({ group }) => !group);
     const half = Math.ceil(others.length / 2);
     const column = [...others.slice(0, half), ...boxesOfSide.filter(({ group }) => group), ...others.slice(half)];
-    let y = -column.reduce((sum, { height }) => sum + height + GAP.down, -GAP.down) / 2;
-    for (const { key, height } of column) {
-      places.set(key, { x, y });
-      y += height + GAP.down;
-    }
+    for (const [key, y] of stacked(column)) places.set(key, { x, y });
   };
   const left = boxes.filter(({ key }) => before.has(key));
   const across = Math.max(0, ...left.map(({ width }) => width)) + BESIDE;
@@ -154,6 +150,16 @@ export function besideCentre(boxes: Size[], arrows: Line[], { centre, before, be
     }
   }
   return { places, routes, labels };
+}
+
+/** Tops of the boxes of a column, whose middle is at 0. */
+function stacked(column: Size[]): [key: string, y: number][] {
+  let next = -column.reduce((sum, { height }) => sum + height + GAP.down, -GAP.down) / 2;
+  return column.map(({ key, height }) => {
+    const y = next;
+    next += height + GAP.down;
+    return [key, y];
+  });
 }
 
 const level = (from: Point, to: Point): boolean => Math.abs(from.y - to.y) < 1;
@@ -234,11 +240,7 @@ export function layers(boxes: Size[], arrows: Line[]): Placed {
   for (const box of boxes) (columns[depth.get(box.key) ?? 0] ??= []).push(box);
   const height = new Map<string, number>();
   const measure = (column: Size[]): void => {
-    let y = -column.reduce((sum, box) => sum + box.height + GAP.down, 0) / 2;
-    for (const box of column) {
-      height.set(box.key, y);
-      y += box.height + GAP.down;
-    }
+    for (const [key, y] of stacked(column)) height.set(key, y);
   };
   columns.forEach(measure);
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
