@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from typing import TypeAlias
 
 from headwater_analysis.blast.origin import BadBatches, BadRun, batches_origin, run_origin
 from headwater_analysis.blast.superseded import Replacements
@@ -65,20 +66,45 @@ def blast(
             origin = [batches_origin(context, start)]
         else:
             parts = parts_of_start(context, start)
-        found = follow(context, parts, depth=depth, limit=limit, first=origin)
-        tainted = _tainted(context, found.hops, shift=0 if origin else 1)
-        return Blast(
-            start=found.start,
-            tainted=tainted,
-            hops=found.hops,
-            totals=_totals(tainted, found.hops),
-            consumers=consumers_of_datasets(tx, _still_bad(found.start, tainted)),
-            quality=tuple(quality_of(tx, (each.dataset for each in tainted))),
-            notes=tuple(context.notes),
-            truncated=found.truncated,
-        )
+        return blast_in(context, parts, origin, depth=depth, limit=limit)
 
     return reader.read(question)
+
+
+Repairs: TypeAlias = Callable[[Hop, Part], tuple[Part | None, list[Superseded]]]
+"""Splits a part that a step wrote into what is left of it, and what was declared repaired."""
+
+
+def blast_in(
+    context: Context,
+    parts: Sequence[Part],
+    origins: Sequence[Hop],
+    *,
+    depth: int | None = None,
+    limit: int = LIMIT,
+    repairs: Repairs | None = None,
+) -> Blast:
+    """Find everything derived from bad data, as part of another question.
+
+    Args:
+        context: context of the trace, forwards.
+        parts: bad parts of datasets.
+        origins: runs and micro-batches that wrote bad data themselves, numbered from 1.
+        depth, limit: as in `blast`.
+        repairs: takes out parts that were declared repaired; None: none were.
+    """
+    found = follow(context, parts, depth=depth, limit=limit, first=origins)
+    tainted = _tainted(context, found.hops, repairs, shift=0 if origins else 1)
+    return Blast(
+        start=found.start,
+        tainted=tainted,
+        hops=found.hops,
+        totals=_totals(tainted, found.hops),
+        consumers=consumers_of_datasets(context.tx, _still_bad(found.start, tainted)),
+        quality=tuple(quality_of(context.tx, (each.dataset for each in tainted))),
+        notes=tuple(context.notes),
+        truncated=found.truncated,
+    )
 
 
 def _still_bad(start: Iterable[Part], tainted: Iterable[Tainted]) -> set[str]:
@@ -86,7 +112,7 @@ def _still_bad(start: Iterable[Part], tainted: Iterable[Tainted]) -> set[str]:
     return {part.dataset.key for part in start} | {one.dataset.key for one in tainted if one.parts}
 
 
-def _tainted(context: Context, hops: Iterable[Hop], *, shift: int) -> tuple[Tainted, ...]:
+def _tainted(context: Context, hops: Iterable[Hop], repairs: Repairs | None, *, shift: int) -> tuple[Tainted, ...]:
     written = [
         (hop, replace(part, certainty=weakest(hop.overall, part.certainty))) for hop in hops for part in hop.outputs
     ]
@@ -96,6 +122,9 @@ def _tainted(context: Context, hops: Iterable[Hop], *, shift: int) -> tuple[Tain
         if is_empty(part):
             continue
         left, gone = replacements.split(part)
+        if left is not None and repairs is not None:
+            left, repaired = repairs(hop, left)
+            gone = [*gone, *repaired]
         by_dataset[part.dataset.key].append((hop, left, gone))
     out = []
     for key, items in by_dataset.items():

@@ -1,0 +1,63 @@
+// by_key: An incident by its key
+MATCH (n:HwIncident {key: $given.key})
+RETURN n {.*} AS properties
+
+// by_prefix: Incidents by a prefix of their ids
+MATCH (n:HwIncident)
+USING INDEX SEEK n:HwIncident(key)
+WHERE n.key > '' AND n.tenant = $given.tenant AND toLower(n.incident) STARTS WITH toLower($given.prefix)
+RETURN n {.*} AS properties ORDER BY n.incident LIMIT $given.limit
+
+// children: Runs that a run started, the latest first
+MATCH (:HwRun {key: $given.key})<-[:CHILD_OF]-(c:HwRun)
+RETURN c.run_id AS run_id ORDER BY c.started_at DESC, c.key LIMIT $given.limit
+
+// count: Number of incidents that pass the filters
+MATCH (n:HwIncident)
+USING INDEX SEEK n:HwIncident(key)
+WHERE n.key > '' AND n.tenant = $given.tenant AND ($given.states IS NULL OR n.state IN $given.states)
+  AND ($given.severities IS NULL OR n.severity IN $given.severities)
+  AND ($given.datasets IS NULL OR EXISTS { (n)-[:CONCERNS|REACHED]->(d:HwDataset) WHERE d.key IN $given.datasets })
+RETURN count(n) AS total
+
+// job: A job by its key
+MATCH (n:HwJob {key: $given.key})
+RETURN n {.key, .namespace, .name, .processing_type} AS job
+
+// list: Incidents that pass the filters, the latest opened first
+MATCH (n:HwIncident)
+USING INDEX SEEK n:HwIncident(key)
+WHERE n.key > '' AND n.tenant = $given.tenant AND ($given.states IS NULL OR n.state IN $given.states)
+  AND ($given.severities IS NULL OR n.severity IN $given.severities)
+  AND ($given.datasets IS NULL OR EXISTS { (n)-[:CONCERNS|REACHED]->(d:HwDataset) WHERE d.key IN $given.datasets })
+WITH n, coalesce(n.opened_at, $given.epoch) AS opened
+WHERE $given.began IS NULL OR opened < $given.began OR (opened = $given.began AND n.key > $given.key)
+RETURN n {.incident, .state, .title, .severity, .type, .cause, .assignee, .opened_at, .acknowledged_at, .resolved_at,
+  .resolution, .merged_into, .superseded_by, .scope, .reached_datasets, .reached_as_of, .key} AS properties
+ORDER BY opened DESC, n.key LIMIT $given.limit
+
+// marks: Open incidents that reached some datasets, or whose bad data began in them
+UNWIND $given.datasets AS dataset
+MATCH (d:HwDataset {key: dataset})<-[r:CONCERNS|REACHED]-(n:HwIncident)
+WHERE n.state IN $given.states AND NOT coalesce(r.cleared, false)
+RETURN dataset, n.incident AS incident, n.title AS title, n.severity AS severity, type(r) AS type,
+  r.certainty AS certainty, r.since AS since, n.reached_as_of AS as_of
+ORDER BY dataset, incident, type DESC
+
+// of_cause: Ids and states of the incidents of a cause
+MATCH (n:HwIncident)
+USING INDEX SEEK n:HwIncident(cause)
+WHERE n.cause = $given.cause AND n.tenant = $given.tenant
+RETURN n.incident AS incident, n.state AS state ORDER BY n.opened_at, n.key
+
+// open: Open incidents, the latest opened first
+MATCH (n:HwIncident)
+USING INDEX SEEK n:HwIncident(state)
+WHERE n.state IN $given.states AND n.tenant = $given.tenant
+RETURN n {.*} AS properties ORDER BY n.opened_at DESC, n.key LIMIT $given.limit
+
+// runs_of_job: Ids of a job's runs in a time, the latest first
+MATCH (:HwJob {key: $given.key})<-[:OF]-(r:HwRun)
+WHERE ($given.code_version IS NULL OR r.code_version = $given.code_version)
+  AND (r.started_at IS NULL OR r.started_at < $given.until) AND (r.ended_at IS NULL OR r.ended_at >= $given.since)
+RETURN r.run_id AS run_id ORDER BY r.started_at DESC, r.key LIMIT $given.limit

@@ -1,0 +1,306 @@
+"""Actions on incidents: what a person or program gives, checked against the graph, becomes an event to publish."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
+from headwater_analysis.incidents.questions import OPEN, stored_incident
+from headwater_analysis.incidents.scope import part_line
+from headwater_analysis.reader import Reader, Transaction
+from headwater_analysis.resolve import resolve_column, resolve_dataset, resolve_job
+from headwater_analysis.runs.run_names import resolve_run
+from headwater_analysis.trace.traced_parts import OffsetSpan
+from headwater_graph.incidents import IncidentState, IncidentStatus
+from headwater_schemas.events import (
+    DatasetRef,
+    IncidentAction,
+    IncidentClock,
+    IncidentEvent,
+    IncidentResolution,
+    IncidentScope,
+    IncidentSeverity,
+    IncidentType,
+    JobRef,
+    LineageEvent,
+    OffsetRange,
+)
+from headwater_schemas.events.build import lineage_event
+from headwater_schemas.identity import scope_text
+from headwater_schemas.incident_rules import broken_rule, broken_scope
+
+PRODUCER: Final = "https://headwater/incident"
+_DIGITS: Final = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenPart:
+    """One part of a scope as a person gives it, with names that questions accept.
+
+    Attributes:
+        dataset: name of a dataset.
+        job: name of a job.
+        run: id of a run, or the beginning of it.
+        query: id or name of a streaming query.
+        consumer: name of a declared consumer.
+        column: of the dataset: a column.
+        partition: of the dataset: partitions as a `key=value/…` path.
+        offsets: of the dataset: offset ranges.
+        files: of the dataset: paths.
+        version: of the dataset: a version, as a run reports it.
+        code_version: of the job: only runs of this version of its code.
+        from_batch, to_batch: of the query: first and last micro-batch, both included.
+        since, until: time span, half-open.
+        clock: clock of the time span: EVENT or PROCESSING.
+        since_last_good: everything since the last good run.
+    """
+
+    dataset: str | None = None
+    job: str | None = None
+    run: str | None = None
+    query: str | None = None
+    consumer: str | None = None
+    column: str | None = None
+    partition: str | None = None
+    offsets: tuple[OffsetSpan, ...] = ()
+    files: tuple[str, ...] = ()
+    version: str | None = None
+    code_version: str | None = None
+    from_batch: int | None = None
+    to_batch: int | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    clock: IncidentClock | None = None
+    since_last_good: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenOpening:
+    """An incident to be opened.
+
+    Attributes:
+        title: one line for people.
+        scope: parts with bad data; at least one.
+        severity: SEV1, the worst, to SEV5.
+        type: type of fault.
+        cause: text that names the cause; None: the scope is the cause. There is one open incident for each cause.
+        description: text for people.
+        reason: why it is opened.
+    """
+
+    title: str
+    scope: tuple[GivenPart, ...]
+    severity: IncidentSeverity | None = None
+    type: IncidentType | None = None
+    cause: str | None = None
+    description: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenAction:
+    """An action on an incident that is there.
+
+    Attributes:
+        action: ACKNOWLEDGED, ASSIGNED, SCOPE_CHANGED, MERGED, SUPERSEDED, REPAIRED, RESOLVED, REOPENED or NOTED.
+        reason: why; RESOLVED needs it.
+        assignee: of ASSIGNED: person or team.
+        scope: of SCOPE_CHANGED the parts to add; of REPAIRED the repaired parts.
+        removed: of SCOPE_CHANGED: parts to remove, each one of the scope.
+        into: of MERGED and SUPERSEDED: the incident that goes on in its place.
+        resolution: of RESOLVED: the result.
+        title, description, severity, type: replace the earlier ones.
+    """
+
+    action: IncidentAction
+    reason: str | None = None
+    assignee: str | None = None
+    scope: tuple[GivenPart, ...] = ()
+    removed: tuple[GivenPart, ...] = ()
+    into: str | None = None
+    resolution: IncidentResolution | None = None
+    title: str | None = None
+    description: str | None = None
+    severity: IncidentSeverity | None = None
+    type: IncidentType | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """An action that is ready to be published.
+
+    Attributes:
+        incident: id of the incident.
+        event: the event.
+        was_open: of an opening: whether an incident of the same cause is open, to which it adds its parts.
+    """
+
+    incident: str
+    event: LineageEvent
+    was_open: bool
+
+
+def opening(reader: Reader, given: GivenOpening, *, by: str, now: datetime) -> Prepared:
+    """Prepare the opening of an incident, or the addition to the one that is open for the same cause.
+
+    The id follows from the cause and from how many incidents of that cause came before: two who open the same at once
+    open one, and so does one who sends it twice.
+
+    Raises:
+        NotFoundError, AmbiguousError: from resolving names.
+        QuestionError: no part, or a part that breaks a rule; names the field.
+    """
+
+    def question(tx: Transaction) -> Prepared:
+        if not given.scope:
+            raise QuestionError("An incident needs at least one part with bad data.", field="scope")
+        scope = _scope(tx, given.scope, "scope")
+        cause = given.cause or "; ".join(sorted(map(part_line, scope)))
+        rows = tx.rows("incidents/of_cause", cause=cause)
+        open_ = [row["incident"] for row in rows if row["state"] in OPEN]
+        incident = open_[0] if open_ else _id(tx.tenant, cause, len(rows))
+        body = IncidentEvent(
+            incident=incident,
+            action=IncidentAction.OPENED,
+            by=by,
+            reason=given.reason,
+            title=given.title,
+            description=given.description,
+            severity=given.severity,
+            type=given.type,
+            cause=cause,
+            scope=scope,
+        )
+        return Prepared(incident=incident, event=_event(body, tx.tenant, now), was_open=bool(open_))
+
+    return reader.read(question)
+
+
+def _id(tenant: str, cause: str, number: int) -> str:
+    digest = hashlib.sha256(f"{tenant}\0{cause}\0{number}".encode()).hexdigest()
+    return f"INC-{digest[:_DIGITS]}"
+
+
+def action(reader: Reader, incident_id: str, given: GivenAction, *, by: str, now: datetime) -> Prepared:
+    """Prepare an action on an incident that is there.
+
+    Raises:
+        NotFoundError, AmbiguousError: from resolving names.
+        QuestionError: the action has no effect in the incident's state, or breaks a rule; names the field.
+    """
+
+    def question(tx: Transaction) -> Prepared:
+        stored, state = stored_incident(tx, incident_id)
+        incident = str(stored["incident"])
+        _check_state(incident, state, given)
+        removed = _scope(tx, given.removed, "removed")
+        for part in removed:
+            if scope_text(part) not in state.scope:
+                parts = "; ".join(map(part_line, state.scope.values())) or "none"
+                raise QuestionError(f"No part of the scope is {part_line(part)}. It has: {parts}.", field="removed")
+        into = None if given.into is None else str(stored_incident(tx, given.into)[0]["incident"])
+        body = IncidentEvent(
+            incident=incident,
+            action=given.action,
+            by=by,
+            reason=given.reason,
+            title=given.title,
+            description=given.description,
+            severity=given.severity,
+            type=given.type,
+            scope=_scope(tx, given.scope, "scope") or None,
+            removed=removed or None,
+            assignee=given.assignee,
+            into=into,
+            resolution=given.resolution,
+        )
+        return Prepared(incident=incident, event=_event(body, tx.tenant, now), was_open=state.is_open)
+
+    return reader.read(question)
+
+
+_OF_OPEN: Final = (IncidentAction.ACKNOWLEDGED, IncidentAction.ASSIGNED, IncidentAction.RESOLVED)
+"""Actions without effect on a resolved incident."""
+_GIVEN: Final = frozenset(IncidentAction) - {IncidentAction.UNKNOWN, IncidentAction.OPENED, IncidentAction.REACHED}
+
+
+def _check_state(incident: str, state: IncidentState, given: GivenAction) -> None:
+    if given.action not in _GIVEN:
+        raise QuestionError(f"{given.action} isn't an action on an incident that is there.", field="action")
+    if given.action in _OF_OPEN and state.status is IncidentStatus.RESOLVED:
+        raise QuestionError(f"{incident} is Resolved: reopen it first.", field="action")
+    if given.action is IncidentAction.REOPENED and state.is_open:
+        raise QuestionError(f"{incident} is open: {state.status}.", field="action")
+
+
+def _event(body: IncidentEvent, tenant: str, now: datetime) -> LineageEvent:
+    if (broken := broken_rule(body)) is not None:
+        field, message = broken
+        field = field.removeprefix("incident_event.")
+        raise QuestionError(f"{field}: {message}.", field=field)
+    return lineage_event(body, producer=PRODUCER, event_time=now, tenant=tenant)
+
+
+def _scope(tx: Transaction, given: Sequence[GivenPart], field: str) -> tuple[IncidentScope, ...]:
+    parts = []
+    for index, one in enumerate(given):
+        part = resolved(tx, one)
+        if (broken := broken_scope(part)) is not None:
+            name, message = broken
+            raise QuestionError(
+                f"{field}[{index}]{name and '.'}{name}: {message}.", field=f"{field}[{index}]{name and '.'}{name}"
+            )
+        parts.append(part)
+    return tuple({scope_text(part): part for part in parts}.values())
+
+
+def resolved(tx: Transaction, given: GivenPart) -> IncidentScope:
+    """Build a part from the names that a person gives.
+
+    Raises:
+        NotFoundError, AmbiguousError: from resolving names.
+    """
+    dataset = None if given.dataset is None else resolve_dataset(tx, given.dataset).asset
+    column = given.column
+    if dataset is not None and column is not None:
+        column = resolve_column(tx, dataset.key, column).asset.column
+    job = None if given.job is None else resolve_job(tx, given.job).asset
+    return IncidentScope(
+        dataset=None if dataset is None else DatasetRef(dataset.namespace, dataset.name),
+        job=None if job is None else JobRef(job.namespace, job.name),
+        run=None if given.run is None else resolve_run(tx, given.run).run_id,
+        query=None if given.query is None else _query(tx, given.query),
+        consumer=given.consumer,
+        column=column,
+        partition=given.partition,
+        offsets=_offsets(given.offsets),
+        files=given.files or None,
+        version=given.version,
+        code_version=given.code_version,
+        from_batch=given.from_batch,
+        to_batch=given.to_batch,
+        since=given.since,
+        until=given.until,
+        clock=given.clock,
+        since_last_good=given.since_last_good or None,
+    )
+
+
+def _offsets(given: Sequence[OffsetSpan]) -> tuple[OffsetRange, ...] | None:
+    return tuple(OffsetRange(each.partition, each.start, each.end) for each in sorted(given)) or None
+
+
+def _query(tx: Transaction, text: str) -> str:
+    rows = tx.rows("blast/queries_by_name", name=text)
+    if not rows:
+        raise NotFoundError(f"No streaming query has the id or name {text!r}.")
+    if len(rows) > 1:
+        raise AmbiguousError(
+            f"{len(rows)} streaming queries are called {text!r}: name one by its id.",
+            candidates=[row["query_id"] for row in rows],
+        )
+    return str(rows[0]["query_id"])

@@ -1,0 +1,263 @@
+"""Answers about incidents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+
+from headwater_analysis.assets import Asset
+from headwater_analysis.blast.tainted import Blast
+from headwater_analysis.paging import Page
+from headwater_analysis.texts import TEXT
+from headwater_analysis.trace.traced_parts import OffsetSpan, Part
+from headwater_graph.incidents import IncidentStatus
+from headwater_schemas.events import (
+    Certainty,
+    IncidentAction,
+    IncidentClock,
+    IncidentResolution,
+    IncidentSeverity,
+    IncidentType,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopePart:
+    """One part of a scope: a dataset, job, run, query or consumer, and what narrows it.
+
+    A record is in the part if it fulfils all that is set.
+
+    Attributes:
+        text: the part in one line.
+        dataset: a dataset, by a name that questions accept.
+        job: all runs of a job, likewise.
+        run: id of a run.
+        query: id of a streaming query.
+        consumer: name of a declared consumer.
+        column: of a dataset: field path of a column.
+        partition: of a dataset: partitions as a `key=value/…` path.
+        offsets: of a dataset: offset ranges by partition, ascending.
+        files: of a dataset: paths.
+        version: of a dataset: a version, as a run reports it.
+        code_version: of a job: runs of this version of its code.
+        from_batch, to_batch: of a query: first and last micro-batch, both included.
+        since, until: time span, half-open.
+        clock: clock of the time span.
+        since_last_good: whether it is everything since its last good run.
+    """
+
+    text: str
+    dataset: str | None = None
+    job: str | None = None
+    run: str | None = None
+    query: str | None = None
+    consumer: str | None = None
+    column: str | None = None
+    partition: str | None = None
+    offsets: tuple[OffsetSpan, ...] = ()
+    files: Annotated[tuple[str, ...], TEXT] = ()
+    version: str | None = None
+    code_version: str | None = None
+    from_batch: int | None = None
+    to_batch: int | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    clock: IncidentClock | None = None
+    since_last_good: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolvedPart:
+    """A part of a scope, and the bad data that the graph knows of it.
+
+    Attributes:
+        part: the part.
+        parts: bad parts of datasets.
+        hops: numbers of the runs and micro-batches that wrote bad data themselves, among the hops of the reach.
+        certainty: certainty that this is all of it: UPPER_BOUND says that it may be less, UNKNOWN that it may be more.
+        why: the facts behind it, as sentences.
+    """
+
+    part: ScopePart
+    parts: tuple[Part, ...]
+    hops: tuple[int, ...]
+    certainty: Certainty
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spreading:
+    """A streaming query whose state took bad records in, and may still write of them.
+
+    Attributes:
+        query_id, query_name: id and name of the query.
+        job: its job.
+        until: it writes nothing more of them once its watermark passes this event time; None: not known.
+        watermark: its watermark after the last known micro-batch; None: it had none.
+        is_over: whether the watermark has passed `until`.
+        text: the same in a sentence.
+    """
+
+    query_id: str
+    query_name: str | None
+    job: Asset | None
+    until: datetime | None
+    watermark: datetime | None
+    is_over: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """Bad data of an incident, and everything that it reached, as of one transaction.
+
+    Attributes:
+        as_of: time of the answer.
+        scope: parts of the scope with the bad data that is known of them.
+        blast: everything derived from it, and what of that is gone: replaced, dropped, or declared repaired.
+        spreading: queries with state that took bad records in.
+        complete: false: a limit was reached, or bad data of a part can't be known.
+    """
+
+    as_of: datetime
+    scope: tuple[ResolvedPart, ...]
+    blast: Blast
+    spreading: tuple[Spreading, ...]
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReachChange:
+    """Difference between the recorded reach and that of today, for one dataset.
+
+    Attributes:
+        dataset: the dataset, by a name that questions accept.
+        change: REACHED (now), CLEARED (nothing bad is left), CHANGED (other parts of it) or NOT_REACHED (any more:
+            the scope became smaller, or better known).
+    """
+
+    dataset: str
+    change: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedReach:
+    """Latest recorded reach of an incident.
+
+    Attributes:
+        as_of: time at which the graph was asked.
+        complete: as in `Reach`.
+        datasets: number of datasets with bad data.
+        cleared: number of datasets that had bad data, and have none left.
+        changes: differences to the reach of today, by name.
+    """
+
+    as_of: datetime
+    complete: bool
+    datasets: int
+    cleared: int
+    changes: tuple[ReachChange, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionTaken:
+    """One action of an incident's history.
+
+    Attributes:
+        at: time of the action.
+        action: the action.
+        by: person or program.
+        text: what it states: title, reason, assignee, parts.
+    """
+
+    at: datetime
+    action: IncidentAction
+    by: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentBrief:
+    """An incident in a list.
+
+    Attributes:
+        incident: its id.
+        status: New, Ack, Assigned or Resolved; None: its opening hasn't arrived in the graph.
+        title: one line for people.
+        severity, type: how bad it is, and the type of fault, where stated.
+        cause: text that names the cause, where stated.
+        assignee: person or team that it is assigned to.
+        opened_at, acknowledged_at, resolved_at: times of these actions.
+        resolution: result; None if it isn't resolved, or went on in another incident.
+        continued_in: id of the incident that it was merged into, or superseded by.
+        scope: its parts, a line each.
+        reached_datasets: number of datasets with bad data by the latest record; None: nobody has asked yet.
+        reached_as_of: time of this record.
+    """
+
+    incident: str
+    status: IncidentStatus | None
+    title: str | None
+    severity: IncidentSeverity | None
+    type: IncidentType | None
+    cause: str | None
+    assignee: str | None
+    opened_at: datetime | None
+    acknowledged_at: datetime | None
+    resolved_at: datetime | None
+    resolution: IncidentResolution | None
+    continued_in: str | None
+    scope: tuple[str, ...]
+    reached_datasets: int | None
+    reached_as_of: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class IncidentPage(Page):
+    """Page of incidents: the open ones, or all; the latest opened first."""
+
+    items: tuple[IncidentBrief, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incident:
+    """One incident.
+
+    Attributes:
+        brief: as in a list.
+        description: text for people.
+        datahub_type: its type in DataHub's words.
+        repaired: parts that were declared repaired.
+        history: all actions, in order.
+        reach: what it reached, now; None if it wasn't asked for.
+        recorded: what it had reached when that was recorded last; None: never.
+    """
+
+    brief: IncidentBrief
+    description: str | None
+    datahub_type: str
+    repaired: tuple[ScopePart, ...]
+    history: tuple[ActionTaken, ...]
+    reach: Reach | None
+    recorded: RecordedReach | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentMark:
+    """An open incident that reached a dataset.
+
+    Attributes:
+        incident: its id.
+        title, severity: as stated.
+        since: earliest time at which bad data was written there; None: not known.
+        certainty: how certain it is that bad data is there.
+        as_of: time at which that was recorded; None: bad data began in this dataset, as the incident's scope says.
+    """
+
+    incident: str
+    title: str | None
+    severity: IncidentSeverity | None
+    since: datetime | None
+    certainty: Certainty
+    as_of: datetime | None

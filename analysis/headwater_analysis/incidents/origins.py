@@ -1,0 +1,368 @@
+"""Bad data that the graph knows of a scope: parts of datasets, and steps that wrote bad data themselves.
+
+| part of a scope                | bad data                                                                        |
+|--------------------------------|---------------------------------------------------------------------------------|
+| offsets, files, partition, version | these, as `trace` finds them                                                |
+| a dataset in a processing time | what runs and micro-batches wrote then; of a topic that none wrote, what arrived |
+| a dataset in an event time     | what queries read while their watermarks allowed records of that time           |
+| a dataset                      | all of it                                                                       |
+| a run                          | what it wrote, and what the runs that it started wrote                          |
+| a job, a code version          | what its runs wrote                                                             |
+| a query, micro-batches         | what they wrote, and what later ones wrote of their state                       |
+| since the last good run        | what was written since the last run or micro-batch known to be good             |
+| a consumer                     | none: a consumer holds no data that the graph knows                             |
+
+Where a part can't be known exactly, the next larger one that is known counts, and `certainty` and `why` say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from headwater_analysis.assets import Asset, job_asset
+from headwater_analysis.blast.origin import batches_hop, run_origin
+from headwater_analysis.errors import AmbiguousError, ArrivalsUnknownError, NotFoundError, QuestionError
+from headwater_analysis.moments import EVER, moment
+from headwater_analysis.runs.last_good_run import quality_turns
+from headwater_analysis.runs.records import QualityTurn
+from headwater_analysis.trace.batches import Query
+from headwater_analysis.trace.by_time import ends, first_after, running_at
+from headwater_analysis.trace.context import Context
+from headwater_analysis.trace.parts import between, join, joined
+from headwater_analysis.trace.prefetch import prefetch
+from headwater_analysis.trace.search import Row, Search, run_by_time
+from headwater_analysis.trace.starts import Path, Times, VersionOf, parts_at, parts_of_start
+from headwater_analysis.trace.state import reported_horizon, state_of
+from headwater_analysis.trace.traced_parts import Hop, OffsetSpan, Part, PartKind, weakest
+from headwater_graph import keys
+from headwater_schemas.events import Certainty, DatasetRef, IncidentClock, IncidentScope, JobRef
+from headwater_schemas.identity import utc_text
+from headwater_schemas.ranges import MOST_OFFSET, batches_text
+
+MOST_RUNS: Final = 200
+"""Runs of one job, the latest, that one part of a scope leads to."""
+_BEGINNING: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Bad data of one part of a scope.
+
+    Attributes:
+        part: the part.
+        parts: bad parts of datasets.
+        hops: runs and micro-batches that wrote bad data themselves; their numbers don't count yet.
+        certainty: as in `ResolvedPart`.
+        why: the facts behind it, as sentences.
+    """
+
+    part: IncidentScope
+    parts: tuple[Part, ...] = ()
+    hops: tuple[Hop, ...] = ()
+    certainty: Certainty = Certainty.EXACT
+    why: str = ""
+
+
+def origin_of(context: Context, part: IncidentScope, *, now: datetime) -> Origin:
+    """Find the bad data of one part.
+
+    Args:
+        context: context of the trace, forwards.
+        now: end of a time span without one.
+
+    Returns:
+        The bad data; with certainty UNKNOWN and the reason where the graph knows nothing of the part.
+    """
+    try:
+        if part.dataset is not None:
+            found = _of_dataset(context, part, part.dataset, now)
+        elif part.run is not None:
+            found = _of_runs(context, part, [part.run])
+        elif part.job is not None:
+            found = _of_job(context, part, part.job)
+        elif part.query is not None:
+            found = _of_query(context, part, part.query)
+        else:
+            return Origin(part=part, why="A consumer holds no data that the graph knows.")
+    except (NotFoundError, AmbiguousError, QuestionError, ArrivalsUnknownError) as error:
+        return Origin(part=part, certainty=Certainty.UNKNOWN, why=str(error))
+    if not found.parts and not found.hops:
+        why = f"{found.why} Nothing is known to have been written there.".lstrip()
+        return replace(found, certainty=Certainty.UNKNOWN, why=why)
+    return found
+
+
+def _of_dataset(context: Context, part: IncidentScope, ref: DatasetRef, now: datetime) -> Origin:
+    key = keys.dataset_key(context.tx.tenant, ref.namespace, ref.name)
+    if not prefetch(context.tx, datasets=[key]).datasets:
+        return Origin(part=part, certainty=Certainty.UNKNOWN, why="The graph doesn't have this dataset.")
+    asset = context.datasets[context.datasets.shown_key(key)]
+    if part.offsets is not None:
+        spans = tuple(OffsetSpan(each.partition, each.from_, each.to_exclusive) for each in part.offsets)
+        exact = Part(dataset=asset, kind=PartKind.OFFSETS, certainty=Certainty.EXACT, offsets=spans)
+        return _parts(part, [exact])
+    if part.files is not None:
+        return _parts(part, (each for path in part.files for each in parts_of_start(context, Path(path))))
+    if part.version is not None:
+        found = parts_of_start(context, VersionOf(asset.spelling, part.version))
+        if part.partition is None:
+            return _parts(part, found)
+        return _parts(part, (replace(each, partitions=(part.partition,)) for each in found))
+    if part.partition is not None:
+        return _parts(part, parts_of_start(context, Path(f"{asset.spelling}/{part.partition}")))
+    if part.since_last_good:
+        since, why = _last_good(context, asset)
+        return replace(_written(context, part, asset, since, now), why=why)
+    if part.clock is IncidentClock.EVENT:
+        return _in_event_time(context, part, asset)
+    if part.since is not None or part.until is not None:
+        return _written(context, part, asset, part.since, part.until or now)
+    return _whole(context, part, asset)
+
+
+def _parts(part: IncidentScope, found: Iterable[Part], why: str = "") -> Origin:
+    parts = join(found)
+    return Origin(part=part, parts=parts, certainty=weakest(*(each.certainty for each in parts)), why=why)
+
+
+def _whole(context: Context, part: IncidentScope, asset: Asset) -> Origin:
+    partitions = _partitions(context, asset)
+    if partitions:
+        spans = tuple(OffsetSpan(each, 0, MOST_OFFSET) for each in partitions)
+        return _parts(part, [Part(dataset=asset, kind=PartKind.OFFSETS, certainty=Certainty.EXACT, offsets=spans)])
+    whole = Part(dataset=asset, kind=PartKind.UNKNOWN, certainty=Certainty.UPPER_BOUND)
+    return _parts(part, [whole], "All of it, whenever it was written.")
+
+
+def _partitions(context: Context, asset: Asset) -> list[int]:
+    """Partitions of a topic that queries read."""
+    found: set[int] = set()
+    names = context.datasets.keys_of(asset.key)
+    used = context.queries_of(names)
+    for query in {each.key: each for name in names for each in used[name]}.values():
+        last = context.last_batch(query)
+        for use in last.reads(asset.key) if last is not None else ():
+            if use.kind is PartKind.OFFSETS:
+                found.update(use.properties["partitions"])
+    return sorted(found)
+
+
+def _written(context: Context, part: IncidentScope, asset: Asset, since: datetime | None, until: datetime) -> Origin:
+    """Find what was written to a dataset in a processing time; of a topic that nobody known writes, what arrived."""
+    begin = since or _BEGINNING
+    writers = replace(context, backward=True, notes={}, _users={}, _of_runs={})
+    if found := parts_at(writers, asset, None, begin, until):
+        return _parts(part, found)
+    if not _partitions(context, asset):
+        return Origin(part=part, why=f"No run or micro-batch that is known wrote {asset.spelling} then.")
+    try:
+        arrived = parts_of_start(context, Times(asset.spelling, None, begin, until))
+        return _parts(part, arrived, "Records that arrived in Kafka then.")
+    except ArrivalsUnknownError as error:
+        read = [
+            replace(each, certainty=weakest(each.certainty, Certainty.INFERRED))
+            for each in parts_at(context, asset, None, begin, until)
+        ]
+        return _parts(part, read, f"{error} So the records that were read then count.")
+
+
+def _in_event_time(context: Context, part: IncidentScope, asset: Asset) -> Origin:
+    """Find the records that queries read while their watermarks allowed records of an event time."""
+    names = context.datasets.keys_of(asset.key)
+    used = context.queries_of(names)
+    queries = {each.key: each for name in names for each in used[name]}.values()
+    if not queries:
+        whole = _whole(context, part, asset)
+        why = "No streaming query reads it, so which part has records of that event time isn't known."
+        return replace(whole, certainty=weakest(whole.certainty, Certainty.UPPER_BOUND), why=why)
+    shown = context.datasets.shown_key(asset.key)
+    parts: list[Part] = []
+    sentences: list[str] = []
+    for query in queries:
+        first, last, why = _batches_of_event_time(context, query, part.since, part.until)
+        sentences.append(why)
+        if first > last:
+            continue
+        batches, complete = ends(context, query, first, last)
+        if complete:
+            uses = [(batch, use) for batch in batches for use in batch.reads(shown)]
+            read = joined(uses, context.datasets)
+        else:
+            read = between(batches[0], batches[-1], produced=False, datasets=context.datasets)
+        parts += [each for each in read if each.dataset.key == shown]
+    bounded = [replace(each, certainty=weakest(each.certainty, Certainty.UPPER_BOUND)) for each in parts]
+    return _parts(part, bounded, " ".join(dict.fromkeys(sentences)))
+
+
+def _batches_of_event_time(
+    context: Context, query: Query, since: datetime | None, until: datetime | None
+) -> tuple[int, int, str]:
+    """Find the micro-batches that may have used records of an event time.
+
+    A record with an event time of `since` or later raises the greatest event time, and so the watermark, to that minus
+    the watermark's delay: micro-batches before that had none. Of several inputs the lowest watermark counts, so this
+    holds for one input only. A query with state drops records that are behind its watermark: once it has passed
+    `until`, none is used any more.
+    """
+    name = query.name or query.query_id
+    first, last = query.first_batch, query.last_batch
+    last_batch = context.last_batch(query)
+    inputs = {use.dataset for use in last_batch.reads()} if last_batch is not None else set()
+    horizon = reported_horizon(context.tx, query)
+    pieces = query.pieces
+    if len(pieces) > 1 or last_batch is None or last_batch.time("watermark_before") is None:
+        why = "has no watermark" if len(pieces) == 1 else "went back to earlier offsets"
+        return first, last, f"{name} {why}: all that it read counts."
+    bounds = []
+    if since is not None and horizon is not None and len(inputs) == 1:
+        search = Search(query.key, first, last, _reached(since - horizon), by="watermark_after")
+        run_by_time(context.tx, [search])
+        first = last + 1 if search.found is None and not search.met_unknown else search.found or first
+        bounds.append(f"from batch {first} on")
+    if until is not None and state_of(context.tx, query, [last_batch]).keeps:
+        search = Search(query.key, first, last, _reached(until), by="watermark_before")
+        run_by_time(context.tx, [search])
+        if search.found is not None and not search.met_unknown:
+            last = search.found
+            bounds.append(f"up to batch {last}")
+    if not bounds:
+        return first, last, f"The watermark of {name} bounds nothing: all that it read counts."
+    return first, last, f"By the watermark of {name}, records of that event time were read {' '.join(bounds)}."
+
+
+def _reached(time: datetime) -> Callable[[Row], bool | None]:
+    def reached(row: Row) -> bool | None:
+        found = moment(row["time"])
+        return None if found is None else found >= time
+
+    return reached
+
+
+def _last_good(context: Context, of: Asset) -> tuple[datetime | None, str]:
+    """Return the end of the last good run or micro-batch, by assertions, before the first bad one; and a sentence."""
+    turns = [turn for turn in quality_turns(context.tx, of) if turn.first_bad_run or turn.first_bad]
+    times: list[datetime] = []
+    for turn in turns:
+        good = _end_of(turn)
+        if good is None:
+            return (
+                None,
+                "No run or micro-batch before the first failed assertion is known to be good: all counts.",
+            )
+        times.append(good)
+    if times:
+        return min(times), f"The last one that is known to be good ended at {utc_text(min(times))}."
+    return None, "No assertion about it has failed, so which run was the last good one isn't known: all of it counts."
+
+
+def _end_of(turn: QualityTurn) -> datetime | None:
+    """End of the last good micro-batch or run; its begin where the end isn't known."""
+    if (batch := turn.last_good) is not None and batch.processing_time is not None:
+        return batch.processing_time + timedelta(milliseconds=batch.duration_ms or 0)
+    if (run := turn.last_good_run) is not None:
+        return run.ended_at or run.began
+    return None
+
+
+def _of_runs(context: Context, part: IncidentScope, run_ids: Sequence[str]) -> Origin:
+    hops: list[Hop] = []
+    sentences: list[str] = []
+    for run_id in run_ids:
+        try:
+            hops.append(run_origin(context, run_id))
+        except AmbiguousError:
+            hops += _children(context, run_id)
+        except NotFoundError as error:
+            sentences.append(str(error))
+    if part.run is not None and (part.since is not None or part.until is not None):
+        sentences.append("All of the run counts, not only the time span.")
+    certainty = weakest(*(hop.certainty for hop in hops))
+    return Origin(part=part, hops=tuple(hops), certainty=certainty, why=" ".join(sentences))
+
+
+def _children(context: Context, run_id: str) -> list[Hop]:
+    """Hops of the runs that a run started, and that wrote something."""
+    hops: list[Hop] = []
+    rows = context.tx.rows("incidents/children", key=keys.run_key(context.tx.tenant, run_id), limit=MOST_RUNS + 1)
+    context.cut |= len(rows) > MOST_RUNS
+    for row in rows[:MOST_RUNS]:
+        try:
+            hops.append(run_origin(context, row["run_id"]))
+        except (NotFoundError, AmbiguousError):
+            continue  # it wrote nothing itself
+    return hops
+
+
+def _of_job(context: Context, part: IncidentScope, ref: JobRef) -> Origin:
+    key = keys.job_key(context.tx.tenant, ref.namespace, ref.name)
+    why = ""
+    since = part.since
+    if part.since_last_good:
+        row = context.tx.row("incidents/job", key=key)
+        if row is None:
+            return Origin(part=part, certainty=Certainty.UNKNOWN, why="The graph doesn't have this job.")
+        since, why = _last_good(context, job_asset(row["job"]))
+    rows = context.tx.rows(
+        "incidents/runs_of_job",
+        key=key,
+        code_version=part.code_version,
+        since=since or _BEGINNING,
+        until=part.until or EVER,
+        limit=MOST_RUNS + 1,
+    )
+    if len(rows) > MOST_RUNS:
+        context.cut = True
+        why = f"{why} Of more than {MOST_RUNS} runs the latest count.".lstrip()
+    found = _of_runs(context, part, [row["run_id"] for row in rows[:MOST_RUNS]])
+    return replace(found, why=" ".join(filter(None, (why, found.why))))
+
+
+def _of_query(context: Context, part: IncidentScope, query_id: str) -> Origin:
+    key = keys.query_key(context.tx.tenant, query_id)
+    query = context.queries([key]).get(key)
+    if query is None:
+        return Origin(part=part, certainty=Certainty.UNKNOWN, why="No micro-batch of this query is known.")
+    first = max(part.from_batch or 0, query.first_batch)
+    last = query.last_batch if part.to_batch is None else min(part.to_batch, query.last_batch)
+    sentences: list[str] = []
+    if part.since_last_good:
+        good = _last_good_batch(context, query)
+        sentences.append("No micro-batch is known to be good: all of them count." if good is None else "")
+        first = first if good is None else max(first, good + 1)
+    if part.clock is IncidentClock.EVENT:
+        begin, end, why = _batches_of_event_time(context, query, part.since, part.until)
+        first, last = max(first, begin), min(last, end)
+        sentences.append(why)
+    elif part.since is not None or part.until is not None:
+        first, last = _batches_of_time(context, query, first, last, part.since, part.until)
+    if first > last:
+        known = f"The {batches_text(query.first_batch, query.last_batch)} of the query are known."
+        return Origin(part=part, certainty=Certainty.UNKNOWN, why=known)
+    hop = batches_hop(context, query, first, last, f"The micro-{batches_text(first, last)} themselves.")
+    certainty = hop.certainty if not any(sentences) else weakest(hop.certainty, Certainty.UPPER_BOUND)
+    return Origin(part=part, hops=(hop,), certainty=certainty, why=" ".join(filter(None, sentences)))
+
+
+def _last_good_batch(context: Context, query: Query) -> int | None:
+    if query.job is None:
+        return None
+    for turn in quality_turns(context.tx, query.job):
+        if turn.query_id == query.query_id and turn.last_good is not None:
+            return turn.last_good.batch_id
+    return None
+
+
+def _batches_of_time(
+    context: Context, query: Query, first: int, last: int, since: datetime | None, until: datetime | None
+) -> tuple[int, int]:
+    """Find the micro-batches that may have run in a time."""
+    if since is not None:
+        [after] = first_after(context, [(query, since)])
+        first = max(first, running_at(context, query, after, since))
+    if until is not None:
+        [beyond] = first_after(context, [(query, until)], inclusive=True)
+        last = last if beyond is None else min(last, beyond - 1)
+    return first, last

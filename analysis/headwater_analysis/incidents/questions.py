@@ -1,0 +1,193 @@
+"""Questions about incidents: the list, and one of them with everything that it reached."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from headwater_analysis import paging
+from headwater_analysis.errors import AmbiguousError, NotFoundError
+from headwater_analysis.identity import Identities
+from headwater_analysis.incidents.answers import ActionTaken, Incident, IncidentBrief, IncidentPage
+from headwater_analysis.incidents.reach import reach_of
+from headwater_analysis.incidents.recorded import recorded
+from headwater_analysis.incidents.scope import part_line, scope_part
+from headwater_analysis.moments import moment
+from headwater_analysis.paging import EPOCH, check_limit
+from headwater_analysis.reader import Reader, Transaction
+from headwater_analysis.resolve import resolve_dataset
+from headwater_analysis.trace.arrivals import Arrivals
+from headwater_graph.facts.incidents import IncidentEntry
+from headwater_graph.incidents import (
+    ENTRIES,
+    REACHED,
+    IncidentRecord,
+    IncidentState,
+    IncidentStatus,
+    datahub_type,
+    incident_state,
+)
+from headwater_graph.incidents import (
+    scope_part as read_part,
+)
+from headwater_graph.keys import incident_key
+from headwater_schemas.events import IncidentAction, IncidentEvent, IncidentSeverity
+
+OPEN: Final = (IncidentStatus.NEW, IncidentStatus.ACK, IncidentStatus.ASSIGNED)
+MOST_STEPS: Final = 1_000
+_MOST_CANDIDATES: Final = 5
+
+
+def incidents(
+    reader: Reader,
+    *,
+    everything: bool = False,
+    dataset: str | None = None,
+    severities: Sequence[IncidentSeverity] = (),
+    limit: int = 50,
+    cursor: str | None = None,
+) -> IncidentPage:
+    """List incidents, the latest opened first.
+
+    Args:
+        everything: resolved ones too.
+        dataset: only those that concern this dataset, or reached it by their latest record.
+        severities: only those of one of these; empty: all.
+
+    Raises:
+        NotFoundError, AmbiguousError: from resolving the dataset.
+        QuestionError: a limit below 1 or a cursor of another question.
+    """
+    check_limit(limit)
+    asked = ("incidents", reader.tenant, everything, dataset, tuple(severities))
+
+    def question(tx: Transaction) -> IncidentPage:
+        filters: dict[str, Any] = {
+            "states": None if everything else [str(each) for each in OPEN],
+            "severities": [str(each) for each in severities] or None,
+            "datasets": None if dataset is None else _names(tx, dataset),
+        }
+        began, key = paging.decode_moment(cursor, question=asked)
+        total = tx.one("incidents/count", **filters)["total"]
+        rows = tx.rows("incidents/list", **filters, began=began, key=key, epoch=EPOCH, limit=limit + 1)
+        found = [row["properties"] for row in rows]
+        more = None
+        if len(found) > limit:
+            last = found[limit - 1]
+            more = paging.encode_moment(moment(last["opened_at"]), last["key"], question=asked)
+        return IncidentPage(tuple(map(_brief, found[:limit])), total, more)
+
+    return reader.read(question)
+
+
+def _names(tx: Transaction, dataset: str) -> list[str]:
+    key = resolve_dataset(tx, dataset).asset.key
+    return list(Identities.of(tx).members(key))
+
+
+def _brief(stored: Mapping[str, Any]) -> IncidentBrief:
+    return IncidentBrief(
+        incident=stored["incident"],
+        status=None if (status := stored.get("state")) is None else IncidentStatus(status),
+        title=stored.get("title"),
+        severity=stored.get("severity"),
+        type=stored.get("type"),
+        cause=stored.get("cause"),
+        assignee=stored.get("assignee"),
+        opened_at=moment(stored.get("opened_at")),
+        acknowledged_at=moment(stored.get("acknowledged_at")),
+        resolved_at=moment(stored.get("resolved_at")),
+        resolution=stored.get("resolution"),
+        continued_in=stored.get("merged_into") or stored.get("superseded_by"),
+        scope=tuple(part_line(read_part(text)) for text in stored.get("scope") or ()),
+        reached_datasets=stored.get("reached_datasets"),
+        reached_as_of=moment(stored.get("reached_as_of")),
+    )
+
+
+def incident(
+    reader: Reader,
+    incident_id: str,
+    *,
+    with_reach: bool = True,
+    limit: int = MOST_STEPS,
+    arrivals: Arrivals | None = None,
+) -> Incident:
+    """Return one incident, with everything that it reached as the graph is now.
+
+    Args:
+        incident_id: its id, or the beginning of it.
+        with_reach: whether the graph is asked what it reached.
+        limit: maximum number of steps that bad data passed through.
+        arrivals: as in `trace`.
+
+    Raises:
+        NotFoundError: no incident has this id.
+        AmbiguousError: several ids begin so.
+    """
+
+    def question(tx: Transaction) -> Incident:
+        stored, state = stored_incident(tx, incident_id)
+        reach = reach_of(tx, state, limit=limit, arrivals=arrivals) if with_reach else None
+        return Incident(
+            brief=_brief(stored),
+            description=state.description,
+            datahub_type=datahub_type(state.type),
+            repaired=tuple(map(scope_part, state.repaired.values())),
+            history=tuple(map(_taken, state.history)),
+            reach=reach,
+            recorded=recorded(state, reach),
+        )
+
+    return reader.read(question)
+
+
+def stored_incident(tx: Transaction, incident_id: str) -> tuple[Mapping[str, Any], IncidentState]:
+    """Return the properties and the state of an incident, by its id or the beginning of it.
+
+    Raises:
+        NotFoundError: no incident has this id.
+        AmbiguousError: several ids begin so.
+    """
+    row = tx.row("incidents/by_key", key=incident_key(tx.tenant, incident_id))
+    if row is not None:
+        return row["properties"], state_of(row["properties"])
+    rows = tx.rows("incidents/by_prefix", prefix=incident_id, limit=_MOST_CANDIDATES + 1) if incident_id else []
+    if not rows:
+        raise NotFoundError(f"No incident has the id {incident_id!r}, or one that begins so.")
+    if len(rows) > 1:
+        raise AmbiguousError(
+            f"Several incidents have ids that begin with {incident_id!r}: give more of it.",
+            candidates=[row["properties"]["incident"] for row in rows[:_MOST_CANDIDATES]],
+        )
+    return rows[0]["properties"], state_of(rows[0]["properties"])
+
+
+def state_of(stored: Mapping[str, Any]) -> IncidentState:
+    """Derive the state of a stored incident from its log."""
+    reached = stored.get(REACHED)
+    return incident_state(
+        map(IncidentEntry.of, stored.get(ENTRIES) or ()), None if reached is None else IncidentEntry.of(reached)
+    )
+
+
+def _taken(record: IncidentRecord) -> ActionTaken:
+    return ActionTaken(
+        at=record.time, action=record.event.action, by=record.event.by, text="; ".join(_stated(record.event))
+    )
+
+
+def _stated(event: IncidentEvent) -> list[str]:
+    """Everything that an action states, in the order in which people read it."""
+    found = [event.title] if event.title else []
+    found += [f"to {event.assignee}"] if event.assignee else []
+    found += [f"into {event.into}"] if event.into else []
+    found += [str(event.resolution)] if event.resolution else []
+    found += [str(event.severity)] if event.severity else []
+    sign = "repaired" if event.action is IncidentAction.REPAIRED else "+"
+    found += [f"{sign} {part_line(part)}" for part in event.scope or ()]
+    found += [f"- {part_line(part)}" for part in event.removed or ()]
+    found += [event.reason] if event.reason else []
+    if event.as_of is not None:
+        found.append("complete" if event.complete else "not complete")
+    return found

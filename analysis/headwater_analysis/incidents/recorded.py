@@ -1,0 +1,153 @@
+"""Reach of an incident as an event records it, and the difference between a record and the reach of today."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+
+from headwater_analysis.assets import Asset, spelling
+from headwater_analysis.incidents.answers import Reach, ReachChange, RecordedReach
+from headwater_analysis.trace.traced_parts import Part
+from headwater_graph.incidents import IncidentState
+from headwater_schemas.events import (
+    Certainty,
+    DatasetRef,
+    IncidentAction,
+    IncidentEvent,
+    OffsetRange,
+    ReachedDataset,
+    ReachedPart,
+)
+
+MOST_DATASETS: Final = 1_000
+"""Datasets that an event names, those nearest to the bad records; the record isn't complete if there are more."""
+MOST_PARTS: Final = 100
+"""Parts of a dataset, and files and offset ranges of a part, that an event names."""
+
+
+@dataclass(slots=True)
+class _Found:
+    asset: Asset
+    depth: int
+    parts: list[Part] = field(default_factory=list)
+    times: list[datetime | None] = field(default_factory=list)
+    certainties: list[Certainty] = field(default_factory=list)
+
+
+def reached(reach: Reach) -> tuple[ReachedDataset, ...]:
+    """Datasets that an incident reached, ascending by namespace and name, as its REACHED event has them."""
+    found: dict[str, _Found] = {}
+    for part in reach.blast.start:
+        one = found.setdefault(part.dataset.key, _Found(part.dataset, 0))
+        one.parts.append(part)
+        one.times.append(part.since)
+        one.certainties.append(part.certainty)
+    # With bad records of a dataset, its first readers wrote what is one hop away from them.
+    shift = 1 if reach.blast.start and not any(hop.depth == 0 for hop in reach.blast.hops) else 0
+    for each in reach.blast.tainted:
+        one = found.setdefault(each.dataset.key, _Found(each.dataset, each.depth + shift))
+        one.parts += each.parts
+        one.times += [part.since for part in (*each.parts, *(gone.part for gone in each.superseded))]
+        one.certainties.append(each.certainty)
+    nearest = sorted(found.values(), key=lambda one: (one.depth, one.asset.namespace, one.asset.name))
+    listed = (_dataset(one) for one in nearest[:MOST_DATASETS])
+    return tuple(sorted(listed, key=lambda one: (one.dataset.namespace, one.dataset.name)))
+
+
+def reached_event(incident: str, reach: Reach, *, by: str, reason: str | None = None) -> IncidentEvent:
+    """Build the action that records a reach."""
+    datasets = reached(reach)
+    number = len({part.dataset.key for part in reach.blast.start} | {each.dataset.key for each in reach.blast.tainted})
+    return IncidentEvent(
+        incident=incident,
+        action=IncidentAction.REACHED,
+        by=by,
+        reason=reason,
+        reached=datasets,
+        as_of=reach.as_of,
+        complete=reach.complete and number <= MOST_DATASETS,
+    )
+
+
+def recorded(state: IncidentState, reach: Reach | None) -> RecordedReach | None:
+    """Build the answer about the latest record; None without one.
+
+    Args:
+        reach: the reach of today, for the differences; None: none are listed.
+    """
+    if state.reached is None or state.reached_as_of is None:
+        return None
+    before = {_name(one.dataset): one for one in state.reached}
+    return RecordedReach(
+        as_of=state.reached_as_of,
+        complete=bool(state.reached_complete),
+        datasets=sum(not one.cleared for one in state.reached),
+        cleared=sum(one.cleared for one in state.reached),
+        changes=() if reach is None else changes(before, {_name(one.dataset): one for one in reached(reach)}),
+    )
+
+
+def changes(before: Mapping[str, ReachedDataset], now: Mapping[str, ReachedDataset]) -> tuple[ReachChange, ...]:
+    """Compare two records by name of the datasets."""
+    found = []
+    for name in sorted(before.keys() | now.keys()):
+        old, new = before.get(name), now.get(name)
+        if new is None:
+            found.append(ReachChange(dataset=name, change="NOT_REACHED"))
+        elif old is None or (old.cleared and not new.cleared):
+            found.append(ReachChange(dataset=name, change="CLEARED" if new.cleared else "REACHED"))
+        elif new.cleared and not old.cleared:
+            found.append(ReachChange(dataset=name, change="CLEARED"))
+        elif new.digest != old.digest:
+            found.append(ReachChange(dataset=name, change="CHANGED"))
+    return tuple(found)
+
+
+def _name(ref: DatasetRef) -> str:
+    return spelling(ref.namespace, ref.name)
+
+
+def _dataset(found: _Found) -> ReachedDataset:
+    parts = sorted(found.parts, key=_text)
+    times = [time for time in found.times if time is not None]
+    return ReachedDataset(
+        dataset=DatasetRef(found.asset.namespace, found.asset.name),
+        depth=found.depth,
+        certainty=min(found.certainties, key=_RANK.index, default=Certainty.UNKNOWN),
+        since=min(times) if times and len(times) == len(found.times) else None,
+        cleared=not parts,
+        parts=tuple(map(_part, parts[:MOST_PARTS])),
+        part_count=len(parts),
+        digest=hashlib.sha256("\n".join(map(_text, parts)).encode()).hexdigest(),
+    )
+
+
+_RANK: Final = (Certainty.EXACT, Certainty.INFERRED, Certainty.UPPER_BOUND, Certainty.UNKNOWN)
+
+
+def _part(part: Part) -> ReachedPart:
+    return ReachedPart(
+        certainty=part.certainty,
+        topic_id=part.topic_id,
+        offsets=tuple(OffsetRange(span.partition, span.start, span.end) for span in part.offsets[:MOST_PARTS]) or None,
+        files=part.files[:MOST_PARTS] or None,
+        file_count=part.file_count,
+        format=part.format,
+        version=part.version,
+        from_version=part.from_version,
+        partitions=part.partitions[:MOST_PARTS] or None,
+        position=part.text,
+        since=part.since,
+        until=part.until,
+    )
+
+
+def _text(part: Part) -> str:
+    """Everything of a part but its dataset, as one text that only an equal part has."""
+    values: Iterable[Any] = (getattr(part, each.name) for each in fields(part) if each.name not in ("dataset", "rows"))
+    return msgspec.json.encode(list(values)).decode()

@@ -1,0 +1,184 @@
+"""Declared repairs: parts of datasets, runs, and micro-batches whose bad output somebody repaired.
+
+A repair takes its part out of what is still bad, there. What had been derived from it before stays: it is repaired by
+its own rerun, or declared by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from headwater_analysis.blast.tainted import Superseded
+from headwater_analysis.partitions import is_inside, partition_of
+from headwater_analysis.trace.parts import Datasets, is_empty
+from headwater_analysis.trace.traced_parts import Hop, Part, PartKind, offsets, spans_of
+from headwater_analysis.trace.uses import partitions_of
+from headwater_graph.facts.spans import difference, intersection, union
+from headwater_graph.incidents import IncidentState
+from headwater_graph.keys import dataset_key, job_key
+from headwater_graph.words import canonical_path, is_within
+from headwater_schemas.events import IncidentAction, IncidentClock, IncidentScope
+from headwater_schemas.identity import scope_text
+
+
+@dataclass(frozen=True, slots=True)
+class _Repair:
+    part: IncidentScope
+    dataset: str | None
+    job: str | None
+    at: datetime
+    why: str
+
+
+class DeclaredRepairs:
+    """Repairs of an incident.
+
+    Args:
+        tenant: tenant of the graph.
+        datasets: names of datasets.
+        state: state of the incident.
+    """
+
+    def __init__(self, tenant: str, datasets: Datasets, state: IncidentState) -> None:
+        said = _said(state)
+        self._repairs = [
+            _Repair(
+                part,
+                None
+                if part.dataset is None
+                else datasets.shown_key(dataset_key(tenant, part.dataset.namespace, part.dataset.name)),
+                None if part.job is None else job_key(tenant, part.job.namespace, part.job.name),
+                *said[text],
+            )
+            for text, part in state.repaired.items()
+        ]
+
+    def split(self, hop: Hop, part: Part) -> tuple[Part | None, list[Superseded]]:
+        """Split a part that a step wrote into what is left of it, and what was repaired.
+
+        Only what is known to have been written before the repair is repaired by it.
+        """
+        left: Part | None = part
+        gone: list[Superseded] = []
+        for repair in self._repairs:
+            if left is None:
+                break
+            if (written := left.until or left.since) is not None and written > repair.at:
+                continue
+            if repair.dataset is not None:
+                taken, left = _of_dataset(repair, left)
+            elif _is_of(repair, hop):
+                taken, left = left, None
+            else:
+                continue
+            if taken is not None:
+                gone.append(Superseded(part=taken, why=repair.why, at=repair.at))
+        return left, gone
+
+
+def _said(state: IncidentState) -> Mapping[str, tuple[datetime, str]]:
+    """Time and reason of the latest repair of each part."""
+    found: dict[str, tuple[datetime, str]] = {}
+    for record in state.history:
+        if record.event.action is IncidentAction.REPAIRED:
+            reason = f": {record.event.reason}" if record.event.reason else "."
+            for part in record.event.scope or ():
+                found[scope_text(part)] = record.time, f"Declared repaired by {record.event.by}{reason}"
+    return found
+
+
+def _is_of(repair: _Repair, hop: Hop) -> bool:
+    """Return whether all of a step belongs to the repaired run, job or micro-batches."""
+    part, step = repair.part, hop.step
+    if part.run is not None:
+        return [run.run_id for run in step.runs] == [part.run]
+    if repair.job is not None:
+        versions = {run.code_version for run in step.runs}
+        is_its = step.job is not None and step.job.key == repair.job
+        return is_its and (part.code_version is None or versions == {part.code_version}) and _is_at(part, hop)
+    if part.query is None or step.query_id != part.query or step.first_batch is None or step.last_batch is None:
+        return False
+    last = step.last_batch if step.spread_last_batch is None else step.spread_last_batch
+    is_in = (part.from_batch or 0) <= step.first_batch and (part.to_batch is None or last <= part.to_batch)
+    return is_in and _is_at(part, hop)
+
+
+def _is_at(part: IncidentScope, hop: Hop) -> bool:
+    """Return whether a step is known to have run in the part's processing time."""
+    if part.since is None and part.until is None:
+        return True
+    began, ended = hop.step.started_at, hop.step.ended_at
+    if part.clock is not IncidentClock.PROCESSING or began is None or ended is None:
+        return False
+    return (part.since is None or began >= part.since) and (part.until is None or ended <= part.until)
+
+
+def _of_dataset(repair: _Repair, part: Part) -> tuple[Part | None, Part | None]:
+    """Split a part into what the repaired part of the dataset covers for certain, and the rest."""
+    repaired = repair.part
+    if part.dataset.key != repair.dataset:
+        return None, part
+    if repaired.column is not None or repaired.since_last_good:
+        return None, part  # another column may still be bad; and since when isn't known exactly
+    if repaired.since is not None or repaired.until is not None:
+        return (part, None) if _is_written_in(repaired, part) else (None, part)
+    if repaired.offsets is not None:
+        return _offsets(repaired, part)
+    if repaired.files is not None:
+        places = [canonical_path(path) for path in repaired.files]
+        return _files(part, lambda path: any(is_within(canonical_path(path), place) for place in places))
+    if repaired.version is not None:
+        is_it = part.kind is PartKind.SNAPSHOT and part.version == repaired.version
+        return (part, None) if is_it and repaired.partition is None else (None, part)
+    if repaired.partition is not None:
+        return _partition(repaired.partition, part)
+    return part, None
+
+
+def _is_written_in(repaired: IncidentScope, part: Part) -> bool:
+    if repaired.clock is not IncidentClock.PROCESSING or part.since is None or part.until is None:
+        return False
+    begun = repaired.since is None or part.since >= repaired.since
+    return begun and (repaired.until is None or part.until <= repaired.until)
+
+
+def _offsets(repaired: IncidentScope, part: Part) -> tuple[Part | None, Part | None]:
+    if part.kind is not PartKind.OFFSETS:
+        return None, part
+    mine = spans_of(part.offsets)
+    given = union((each.partition, each.from_, each.to_exclusive) for each in repaired.offsets or ())
+    gone, left = intersection(mine, given), difference(mine, given)
+    return (
+        replace(part, offsets=offsets(gone), rows=None) if gone else None,
+        replace(part, offsets=offsets(left), rows=None) if gone and left else None if gone else part,
+    )
+
+
+def _partition(partition: str, part: Part) -> tuple[Part | None, Part | None]:
+    if part.kind is PartKind.FILES and part.files:
+        return _files(part, lambda path: is_inside(partition_of(path), (partition,)))
+    if part.kind is PartKind.FILES:
+        inside = all(is_inside(each, (partition,)) for each in partitions_of(part) or ("",))
+        return (part, None) if inside else (None, part)
+    if part.kind is PartKind.SNAPSHOT and part.partitions:
+        gone = tuple(each for each in part.partitions if is_inside(each, (partition,)))
+        left = tuple(each for each in part.partitions if each not in gone)
+        return (
+            replace(part, partitions=gone) if gone else None,
+            (replace(part, partitions=left) if left else None) if gone else part,
+        )
+    return None, part
+
+
+def _files(part: Part, is_repaired: Callable[[str], bool]) -> tuple[Part | None, Part | None]:
+    if part.kind is not PartKind.FILES or not part.files:
+        return None, part
+    gone = tuple(path for path in part.files if is_repaired(path))
+    if not gone:
+        return None, part
+    kept = tuple(path for path in part.files if path not in gone)
+    count = len(part.files) if part.file_count is None else part.file_count
+    left = replace(part, files=kept, file_count=count - len(gone), version=None, rows=None)
+    return replace(part, files=gone, file_count=len(gone), version=None, rows=None), None if is_empty(left) else left
