@@ -31,6 +31,8 @@ from headwater_schemas.tracing import span
 if TYPE_CHECKING:
     from neo4j import Driver, Record, Result
 
+    from headwater_analysis.incidents.answers import IncidentMarks
+
 
 _PACKAGE = "headwater_analysis"
 _FULL_TEXT = "db.index.fulltext"
@@ -123,6 +125,7 @@ class Transaction:
         several_names: whether any dataset may have several names.
         consumers: whether anything may have declared consumers.
         declarations: whether anything may be declared.
+        incidents: whether any incident may be open.
         freshness: distance of the graph from the end of its topic.
         shared: objects that parts of one question share, by a name or by class (`common`).
         elsewhere: answers of other servers for the question (`asked`).
@@ -134,6 +137,7 @@ class Transaction:
     several_names: bool = True
     consumers: bool = True
     declarations: bool = True
+    incidents: bool = True
     freshness: GraphState = NOT_REPORTED
     shared: dict[object, object] = field(default_factory=dict, compare=False, repr=False)
     elsewhere: Mapping[Hashable, object] = field(default_factory=dict, compare=False, repr=False)
@@ -216,6 +220,8 @@ class Reader:
         tenant, timeout_seconds, stale_seconds: as given.
         freshness: freshness of the graph, as of the last question.
         filtered: whether the last question's asker may not see everything.
+        incidents: datasets of the last answer that hold bad data of open incidents; None without any, and for an asker
+            who may not see everything.
     """
 
     def __init__(
@@ -240,6 +246,7 @@ class Reader:
         self._whole = whole
         self.freshness = NOT_REPORTED
         self.filtered = False
+        self.incidents: IncidentMarks | None = None
 
     def read(self, question: Callable[[Transaction], T], *, timeout_seconds: float | None = None) -> T:
         """Run `question` in one read transaction, and return its answer; it is run again if the transaction was lost.
@@ -273,9 +280,15 @@ class Reader:
         elsewhere: Mapping[Hashable, object],
         visible: Visible | None,
     ) -> T:
+        # Questions about incidents import this module.
+        from headwater_analysis.incidents.marks import marks_in
+
         @unit_of_work(timeout=limit)
         def work(tx: ManagedTransaction) -> T:
-            return question(self._begun(Transaction(self.tenant, tx, elsewhere=elsewhere, visible=visible)))
+            begun = self._begun(Transaction(self.tenant, tx, elsewhere=elsewhere, visible=visible))
+            answer = question(begun)
+            self.incidents = marks_in(begun, answer) if begun.incidents and visible is None else None
+            return answer
 
         def ask() -> T:
             with self._driver.session(database=self._target.database, default_access_mode="READ") as session:
@@ -313,7 +326,7 @@ class Reader:
             stale_seconds=self.stale_seconds,
             ends=lambda topic: tx.asked(("end of", topic), lambda: self._ends(topic)),
         )
-        known = {name: row[name] for name in ("several_names", "consumers", "declarations")}
+        known = {name: row[name] for name in ("several_names", "consumers", "declarations", "incidents")}
         return replace(tx, **known, freshness=self.freshness)
 
     def _meaning(self, error: Exception, limit: float) -> Exception:

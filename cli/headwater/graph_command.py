@@ -15,20 +15,22 @@ added.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pydantic import TypeAdapter
 from rich.console import RenderableType
 
-from headwater.console import JsonOption, console
+from headwater.console import JsonOption, console, shortened
 from headwater.graph_reader import Answered, answer_of
 from headwater.lean_imports import without
 from headwater.options import CursorOption, LimitOption, StepsOption, TenantOption, TimeoutOption
 
 with without("numpy", "pandas"):
+    from headwater.show.names import moment_text
     from headwater_analysis.freshness import NOT_REPORTED, GraphState
+    from headwater_analysis.incidents.answers import IncidentMark, IncidentMarks
     from headwater_analysis.reader import Reader
 
 if TYPE_CHECKING:
@@ -86,14 +88,16 @@ class Shown:
     drawing: str | None = None
 
 
-def show(shown: Shown, graph: GraphState, *, filtered: bool = False) -> None:
+def show(shown: Shown, graph: GraphState, *, filtered: bool = False, incidents: IncidentMarks | None = None) -> None:
     """Print an answer, with the graph's lag behind its topic: with `--json` always, else only if it matters."""
     if shown.drawing is not None and not console.json_mode:
         console.raw(shown.drawing)
     else:
-        console.result(document(shown.answer, graph, filtered=filtered), shown.view)
+        console.result(document(shown.answer, graph, filtered=filtered, incidents=incidents), shown.view)
     for warning in shown.warnings:
         console.warning(warning)
+    if incidents is not None:
+        console.warning(marked(incidents))
     if shown.summary:
         console.message(dated(shown.summary, graph, filtered=filtered))
         return
@@ -101,6 +105,29 @@ def show(shown: Shown, graph: GraphState, *, filtered: bool = False) -> None:
         console.warning(f"The graph is stale: {graph.stale}.")
     if filtered:
         console.warning(f"The answer is filtered: {FILTERED}.")
+
+
+_MOST_MARKED = 5
+
+
+def marked(incidents: IncidentMarks) -> str:
+    """Format the datasets of an answer that hold bad data: which, of which incident, since when, how certain."""
+    items = incidents.items[:_MOST_MARKED]
+    listed = "; ".join(f"{shortened(one.dataset)} ({', '.join(_about(one))})" for one in items)
+    more = f"; and {incidents.total - len(items):,} more" if incidents.total > len(items) else ""
+    return f"Open incidents reached datasets of this answer: {listed}{more}."
+
+
+def _about(mark: IncidentMark) -> Iterator[str]:
+    yield shortened(mark.incident)
+    if mark.severity is not None:
+        yield str(mark.severity)
+    if mark.as_of is None:
+        yield "named by its scope, what it reached isn't recorded"
+        return
+    if mark.since is not None:
+        yield f"since {moment_text(mark.since)}"
+    yield f"{mark.certainty} as of {moment_text(mark.as_of)}"
 
 
 FILTERED = "what you may not see is left out"
@@ -134,7 +161,7 @@ def graph_command(*, page: int | None = None, steps: int | None = None) -> Calla
             ask = Ask(common["tenant"], common["timeout"], **limits)
             shown = function(ask, **given)
             last = ask.answered[-1] if ask.answered else Answered(shown.answer, NOT_REPORTED)
-            show(shown, last.graph, filtered=last.filtered)
+            show(shown, last.graph, filtered=last.filtered, incidents=last.incidents)
 
         signature = inspect.signature(function, eval_str=True)
         _, *own = signature.parameters.values()
@@ -151,11 +178,13 @@ def graph_command(*, page: int | None = None, steps: int | None = None) -> Calla
     return decorate
 
 
-def document(answer: Any, graph: GraphState, *, filtered: bool = False) -> Any:
+def document(answer: Any, graph: GraphState, *, filtered: bool = False, incidents: IncidentMarks | None = None) -> Any:
     """Convert an answer (a dataclass) to the document of `--json`, which equals the HTTP API's."""
     found = _plain(answer)
     if filtered:
         found = {**found, "filtered": True}
+    if incidents is not None:
+        found = {**found, "incidents": _plain(incidents)}
     return found if graph == NOT_REPORTED else {**found, "graph": _plain(graph)}
 
 

@@ -22,6 +22,7 @@ from headwater_schemas.kafka.settings import KafkaSettings
 with without("numpy", "pandas"):
     from headwater_analysis import errors
     from headwater_analysis.freshness import GraphState, TopicEnd, TopicEnds
+    from headwater_analysis.incidents.answers import IncidentMarks
     from headwater_analysis.reader import Reader, reading_driver
     from headwater_consumers.materializer.garbage import rare_collections
     from headwater_graph.connection import Neo4jTarget
@@ -40,11 +41,13 @@ class Answered(Generic[T]):
         answer: the answer.
         graph: how far the graph is behind the events topic.
         filtered: whether it left out what the asker may not see.
+        incidents: its datasets that hold bad data of open incidents; None without any.
     """
 
     answer: T
     graph: GraphState
     filtered: bool = False
+    incidents: IncidentMarks | None = None
 
 
 def answer_of(
@@ -71,12 +74,12 @@ def answer_of(
     if chosen is None:
         with asking(tenant=tenant, timeout_seconds=timeout_seconds, silently=silently) as reader:
             found = question(reader)
-            return Answered(found, reader.freshness)
+            return Answered(found, reader.freshness, incidents=reader.incidents)
     if not silently:
         console.using({"Server": f"{chosen.url} ({chosen.origin})"})
     with _asking_server(chosen, timeout_seconds) as server:
         found = remote(server)
-        return Answered(found, server.freshness, server.filtered)
+        return Answered(found, server.freshness, server.filtered, server.incidents)
 
 
 @contextlib.contextmanager

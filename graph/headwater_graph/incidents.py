@@ -65,6 +65,10 @@ class IncidentStatus(StrEnum):
     RESOLVED = "Resolved"
 
 
+OPEN: Final = (IncidentStatus.NEW, IncidentStatus.ACK, IncidentStatus.ASSIGNED)
+"""States of an open incident."""
+
+
 @dataclass(frozen=True, slots=True)
 class IncidentRecord:
     """One action of an incident's history.

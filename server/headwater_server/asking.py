@@ -29,6 +29,7 @@ from starlette.types import Scope as AsgiScope
 from headwater_analysis.checks import Exemption
 from headwater_analysis.freshness import NOT_REPORTED, GraphState, TopicEnds, not_asked
 from headwater_analysis.impact import Policy
+from headwater_analysis.incidents.answers import IncidentMarks
 from headwater_analysis.paging import Page
 from headwater_analysis.reader import Reader
 from headwater_analysis.settings import AnalysisSettings
@@ -96,9 +97,18 @@ _HEADERS = {"Cache-Control": "private, no-cache"}
 
 
 def answered(
-    request: Request, answer: Any, *, graph: GraphState = NOT_REPORTED, filtered: bool = False, status: int = 200
+    request: Request,
+    answer: Any,
+    *,
+    graph: GraphState = NOT_REPORTED,
+    filtered: bool = False,
+    incidents: IncidentMarks | None = None,
+    status: int = 200,
 ) -> Response:
-    """The response with `answer`, a dataclass of plain values, and how far the graph is behind its topic.
+    """The response with `answer`, a dataclass of plain values, and what holds for all of it.
+
+    That is how far the graph is behind its topic, whether something is left out, and which of its datasets hold bad
+    data of open incidents.
 
     Without the scope `expressions`, expressions, SQL, file paths and error texts aren't in it.
     """
@@ -109,6 +119,8 @@ def answered(
     if filtered:
         content = b'%s,"filtered":true}' % content[:-1]
         graph = _without_times(graph)
+    if incidents is not None:
+        content = b'%s,"incidents":%s}' % (content[:-1], _adapter(IncidentMarks).dump_json(incidents))
     # A client that has the answer needs no other one for each event on the topic, unless events may be missing now.
     tagged = content + b"stale" * (graph.stale is not None)
     if graph != NOT_REPORTED:
@@ -280,7 +292,9 @@ class Asking:
             scope[DECISION] = ("allow" if decision.allowed or operation in FILTERED else "deny", decision.policies)
         reader = self.graph.reader(identity, self.timeout_seconds, operation=operation)
         answer = question(reader)
-        return answered(self.request, answer, graph=reader.freshness, filtered=reader.filtered)
+        return answered(
+            self.request, answer, graph=reader.freshness, filtered=reader.filtered, incidents=reader.incidents
+        )
 
     def page(self, limit: int | None) -> int:
         """Page size for a request: its limit or the default, at most `serve.page_max_items`."""

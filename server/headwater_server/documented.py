@@ -25,6 +25,7 @@ from pydantic import TypeAdapter
 from starlette.routing import BaseRoute
 
 from headwater_analysis.freshness import GraphState
+from headwater_analysis.incidents.answers import IncidentMarks
 from headwater_server.identity import Scope
 from headwater_server.problems import MEDIA_TYPE, STATUS, ProblemDetails, ProblemType
 from headwater_server.scoped import Access, needs_of
@@ -98,13 +99,21 @@ def document(routes: Sequence[BaseRoute]) -> dict[str, Any]:
         schemas.pop(replaced, None)
     schemas.update(_problem_schemas())
     schemas["GraphState"] = TypeAdapter(GraphState).json_schema()
+    marks = TypeAdapter(IncidentMarks).json_schema(ref_template="#/components/schemas/{model}")
+    schemas |= {**marks.pop("$defs"), "IncidentMarks": marks}
     operations = [route for route in routes if isinstance(route, APIRoute)]
     _secure(whole, operations)
     bodies = [route.body_field.field_info.annotation for route in operations if route.body_field is not None]
     for route in operations:
         if _ANSWERS_TO_NONE.isdisjoint(route.tags) and dataclasses.is_dataclass(route.response_model):
-            _schema_of(schemas, route.response_model)["properties"] |= {"graph": _STATE, "filtered": _FILTERED}
-    describe(schemas, [ProblemDetails, GraphState, *(route.response_model for route in operations), *bodies])
+            _schema_of(schemas, route.response_model)["properties"] |= {
+                "graph": _STATE,
+                "filtered": _FILTERED,
+                "incidents": _INCIDENTS,
+            }
+    describe(
+        schemas, [ProblemDetails, GraphState, IncidentMarks, *(route.response_model for route in operations), *bodies]
+    )
     for path in whole["paths"].values():
         for operation in path.values():
             _exemplify(operation)
@@ -125,6 +134,10 @@ _STATE = {
 _FILTERED = {
     "const": True,
     "description": "The answer of a graph without what the asker may not see; absent for who may see everything.",
+}
+_INCIDENTS = {
+    "$ref": "#/components/schemas/IncidentMarks",
+    "description": "Datasets of the answer that hold bad data of open incidents; absent without any.",
 }
 
 

@@ -9,13 +9,13 @@ from datetime import datetime
 from typing import Final
 
 from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
-from headwater_analysis.incidents.questions import OPEN, stored_incident
+from headwater_analysis.incidents.questions import stored_incident
 from headwater_analysis.incidents.scope import part_line
 from headwater_analysis.reader import Reader, Transaction
 from headwater_analysis.resolve import resolve_column, resolve_dataset, resolve_job
 from headwater_analysis.runs.run_names import resolve_run
 from headwater_analysis.trace.traced_parts import OffsetSpan
-from headwater_graph.incidents import IncidentState, IncidentStatus
+from headwater_graph.incidents import OPEN, IncidentState, IncidentStatus
 from headwater_schemas.events import (
     DatasetRef,
     IncidentAction,

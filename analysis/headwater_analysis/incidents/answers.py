@@ -245,19 +245,36 @@ class Incident:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentMark:
-    """An open incident that reached a dataset.
+    """A dataset of an answer that holds bad data of an open incident.
 
     Attributes:
-        incident: its id.
+        key: key of the dataset.
+        dataset: its name, as questions accept it.
+        incident: id of the incident.
         title, severity: as stated.
         since: earliest time at which bad data was written there; None: not known.
         certainty: how certain it is that bad data is there.
-        as_of: time at which that was recorded; None: bad data began in this dataset, as the incident's scope says.
+        as_of: time at which that was recorded; None: it wasn't, and the incident's scope names the dataset.
     """
 
+    key: str
+    dataset: str
     incident: str
     title: str | None
     severity: IncidentSeverity | None
     since: datetime | None
     certainty: Certainty
     as_of: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentMarks:
+    """Datasets of an answer that hold bad data of open incidents, by the incidents' latest records.
+
+    Attributes:
+        items: the marks, the worst severity first; at most 100.
+        total: number of all marks.
+    """
+
+    items: tuple[IncidentMark, ...]
+    total: int

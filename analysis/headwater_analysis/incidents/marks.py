@@ -1,33 +1,53 @@
-"""Datasets that open incidents reached, by their latest records, and those in which bad data began."""
+"""Datasets of an answer that hold bad data of open incidents, by the latest records, else by their scopes."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any, Final
 
+from headwater_analysis.assets import Asset, AssetKind
 from headwater_analysis.identity import Identities
-from headwater_analysis.incidents.answers import IncidentMark
-from headwater_analysis.incidents.questions import OPEN
+from headwater_analysis.incidents.answers import IncidentMark, IncidentMarks
 from headwater_analysis.moments import moment
 from headwater_analysis.reader import Transaction
+from headwater_graph.incidents import OPEN
+from headwater_graph.keys import dataset_key
 from headwater_schemas.events import Certainty
 
+MOST_MARKS: Final = 100
+_UNSTATED: Final = "SEV9"
 
-def marks_of(tx: Transaction, keys: Iterable[str]) -> dict[str, tuple[IncidentMark, ...]]:
-    """Find the open incidents of datasets, by key of the shown dataset, in order of their ids.
 
-    A dataset without one has no entry. One incident has one mark on a dataset: what was recorded last, else the scope.
+def marks_in(tx: Transaction, answer: Any) -> IncidentMarks | None:
+    """Find the marks of all datasets that an answer names; None without any.
+
+    One incident has one mark on a dataset: that of its latest record, else that of its scope.
+
+    Args:
+        answer: a dataclass, or tuples, lists and dictionaries of them.
     """
-    identities, asked = Identities.of(tx), sorted(set(keys))
-    identities.look_at(asked)
-    members = {member: key for key in asked for member in identities.members(key)}
-    rows = (
-        tx.rows("incidents/marks", datasets=sorted(members), states=[str(state) for state in OPEN]) if members else []
-    )
-    found: dict[str, dict[str, IncidentMark]] = defaultdict(dict)
+    if type(answer).__module__.startswith(__package__ or ""):
+        return None  # it says itself what incidents reached
+    shown = {
+        asset.key if asset.kind is AssetKind.DATASET else dataset_key(tx.tenant, asset.namespace, asset.name): asset
+        for asset in _assets(answer)
+        if asset.kind is not AssetKind.JOB
+    }
+    if not shown:
+        return None
+    identities = Identities.of(tx)
+    identities.look_at(sorted(shown))
+    members = {member: key for key in sorted(shown) for member in identities.members(key)}
+    rows = tx.rows("incidents/marks", datasets=sorted(members), states=[str(state) for state in OPEN])
+    found: dict[tuple[str, str, str], IncidentMark] = {}
     for row in rows:
+        key = members[row["dataset"]]
         is_recorded = row["type"] == "REACHED"
         mark = IncidentMark(
+            key=key,
+            dataset=_name(shown[key]),
             incident=row["incident"],
             title=row["title"],
             severity=row["severity"],
@@ -35,5 +55,29 @@ def marks_of(tx: Transaction, keys: Iterable[str]) -> dict[str, tuple[IncidentMa
             certainty=Certainty(row["certainty"]) if is_recorded else Certainty.UNKNOWN,
             as_of=moment(row["as_of"]) if is_recorded else None,
         )
-        found[members[row["dataset"]]].setdefault(row["incident"], mark)
-    return {key: tuple(mark for _, mark in sorted(marks.items())) for key, marks in found.items()}
+        found.setdefault((mark.severity or _UNSTATED, mark.dataset, mark.incident), mark)
+    ordered = tuple(mark for _, mark in sorted(found.items()))
+    return IncidentMarks(items=ordered[:MOST_MARKS], total=len(ordered)) if ordered else None
+
+
+def _name(asset: Asset) -> str:
+    return asset.spelling.removesuffix(f"#{asset.column}")
+
+
+def _assets(value: Any) -> Iterator[Asset]:
+    if isinstance(value, Asset):
+        yield value
+    elif isinstance(value, tuple | list | frozenset):
+        for each in value:
+            yield from _assets(each)
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from _assets(each)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for name in _names(type(value)):
+            yield from _assets(getattr(value, name))
+
+
+@cache
+def _names(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind))

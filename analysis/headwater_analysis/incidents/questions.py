@@ -20,6 +20,7 @@ from headwater_analysis.trace.arrivals import Arrivals
 from headwater_graph.facts.incidents import IncidentEntry
 from headwater_graph.incidents import (
     ENTRIES,
+    OPEN,
     REACHED,
     IncidentRecord,
     IncidentState,
@@ -33,7 +34,6 @@ from headwater_graph.incidents import (
 from headwater_graph.keys import incident_key
 from headwater_schemas.events import IncidentAction, IncidentEvent, IncidentSeverity
 
-OPEN: Final = (IncidentStatus.NEW, IncidentStatus.ACK, IncidentStatus.ASSIGNED)
 MOST_STEPS: Final = 1_000
 _MOST_CANDIDATES: Final = 5
 

@@ -23,6 +23,7 @@ from headwater.remote.choice import Chosen
 with without("numpy", "pandas"):
     from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
     from headwater_analysis.freshness import NOT_REPORTED, GraphState
+from headwater_analysis.incidents.answers import IncidentMarks
 
 T = TypeVar("T")
 
@@ -63,6 +64,7 @@ class _Besides:
 
     graph: GraphState = NOT_REPORTED
     filtered: bool = False
+    incidents: IncidentMarks | None = None
 
 
 _PROBLEM: Final = TypeAdapter(_Problem)
@@ -117,12 +119,14 @@ class Server:
     Attributes:
         freshness: freshness of the graph at the last question.
         filtered: whether the last answer left out what the asker may not see.
+        incidents: datasets of the last answer that hold bad data of open incidents; None without any.
     """
 
     def __init__(self, chosen: Chosen, timeout_seconds: float | None = None) -> None:
         self._chosen, self._timeout_seconds = chosen, timeout_seconds
         self.freshness = NOT_REPORTED
         self.filtered = False
+        self.incidents: IncidentMarks | None = None
         self._client = httpx2.Client(**connection(chosen, timeout_seconds))
 
     def close(self) -> None:
@@ -171,7 +175,7 @@ class Server:
                 f"{self._chosen.url} answers in a form that this release doesn't know.",
                 fix="Use the release of the server; HEADWATER_URL may also name something else.",
             ) from error
-        self.freshness, self.filtered = besides.graph, besides.filtered
+        self.freshness, self.filtered, self.incidents = besides.graph, besides.filtered, besides.incidents
         return found
 
     @contextlib.contextmanager
