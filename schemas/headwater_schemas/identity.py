@@ -39,6 +39,7 @@ from headwater_schemas.events import (
     IntervalEntry,
     JobRef,
     LineageEvent,
+    ReachedDataset,
     SchemaDefinition,
 )
 
@@ -208,6 +209,11 @@ def incident_content(body: IncidentEvent) -> str:
         if (parts := getattr(body, name)) is not None:
             content[name] = [json.loads(text) for text in sorted(set(map(scope_text, parts)))]
     return _json(content)
+
+
+def reached_text(datasets: Iterable[ReachedDataset]) -> str:
+    """Canonical JSON of the datasets that an action names as reached, in their order."""
+    return _json(_given([msgspec.to_builtins(each, builtin_types=(datetime,)) for each in datasets]))
 
 
 def scope_text(part: IncidentScope) -> str:

@@ -14,11 +14,17 @@ from headwater_schemas.events import (
     IncidentResolution,
     IncidentScope,
     OffsetRange,
+    ReachedDataset,
+    ReachedPart,
 )
 from headwater_schemas.identity import scope_text
 
 MOST_CHARACTERS: Final = 200
 """Maximum length of an incident's id."""
+MOST_OF_A_CAUSE: Final = 1_000
+"""Maximum length of a cause. The graph has an index of causes, which takes no value over 8 KB."""
+MOST_PARTS: Final = 100
+"""Maximum number of listed parts of a reached dataset, and of listed files of a part."""
 
 _A = IncidentAction
 _OF_ACTIONS: Final[dict[str, tuple[IncidentAction, ...]]] = {
@@ -27,6 +33,9 @@ _OF_ACTIONS: Final[dict[str, tuple[IncidentAction, ...]]] = {
     "assignee": (_A.ASSIGNED,),
     "into": (_A.MERGED, _A.SUPERSEDED),
     "resolution": (_A.RESOLVED,),
+    "reached": (_A.REACHED,),
+    "as_of": (_A.REACHED,),
+    "complete": (_A.REACHED,),
 }
 """Fields that only some actions have."""
 _NEEDED: Final[dict[IncidentAction, tuple[str, ...]]] = {
@@ -36,6 +45,7 @@ _NEEDED: Final[dict[IncidentAction, tuple[str, ...]]] = {
     _A.SUPERSEDED: ("into",),
     _A.REPAIRED: ("scope",),
     _A.RESOLVED: ("resolution", "reason"),
+    _A.REACHED: ("reached", "as_of", "complete"),
 }
 _STATED: Final = ("reason", "title", "description", "severity", "type", "cause")
 """Fields that every action may have; NOTED needs one of them."""
@@ -61,6 +71,7 @@ _APART: Final = (
 )
 """Fields of a part that don't go together with others: either names the records by itself."""
 _PARTITION: Final = re.compile("[^=/]+=[^/]*(?:/[^=/]+=[^/]*)*")
+_SHA256: Final = re.compile("[0-9a-f]{64}")
 
 Broken = tuple[str, str]
 """Path of a field, and description of the fault."""
@@ -75,7 +86,7 @@ def broken_rule(event: IncidentEvent) -> Broken | None:
                 if (broken := broken_scope(part)) is not None:
                     field, message = broken
                     return f"incident_event.{name}[{index}]{field and '.'}{field}", message
-        found = _contradiction(event)
+        found = _contradiction(event) or _reached(event.reached or ())
     return found and (f"incident_event.{found[0]}", found[1])
 
 
@@ -88,13 +99,15 @@ def _action(event: IncidentEvent) -> Broken | None:
     for field, actions in _OF_ACTIONS.items():
         if action not in actions and getattr(event, field) is not None:
             return field, f"only {_listed(actions)} has it"
-    return _missing(event) or _of_ids(event)
+    return _missing(event) or _of_names(event)
 
 
 def _missing(event: IncidentEvent) -> Broken | None:
     action = event.action
     for field in _NEEDED.get(action, ()):
-        if not getattr(event, field):
+        value = getattr(event, field)
+        # It may have reached nothing, and the answer be incomplete.
+        if value is None or (not value and action is not IncidentAction.REACHED):
             return field, f"{action} needs it"
     if action is IncidentAction.SCOPE_CHANGED and not event.scope and not event.removed:
         return "scope", f"{action} adds or removes a part"
@@ -103,10 +116,10 @@ def _missing(event: IncidentEvent) -> Broken | None:
     return None
 
 
-def _of_ids(event: IncidentEvent) -> Broken | None:
-    for field in ("incident", "into"):
-        if len(getattr(event, field) or "") > MOST_CHARACTERS:
-            return field, f"longer than {MOST_CHARACTERS} characters"
+def _of_names(event: IncidentEvent) -> Broken | None:
+    for field, most in (("incident", MOST_CHARACTERS), ("into", MOST_CHARACTERS), ("cause", MOST_OF_A_CAUSE)):
+        if len(getattr(event, field) or "") > most:
+            return field, f"longer than {most} characters"
     if event.into == event.incident:
         return "into", "the incident itself"
     return None
@@ -141,12 +154,8 @@ def _narrowing(part: IncidentScope) -> Broken | None:
         return "partition", "not of the form key=value/…"
     if part.offsets is not None and (found := _offsets(part.offsets)) is not None:
         return found
-    if part.files is not None:
-        if not part.files:
-            return "files", "no file"
-        for index, path in enumerate(part.files):
-            if not path:
-                return f"files[{index}]", "empty"
+    if part.files is not None and (found := _files(part.files)) is not None:
+        return found
     if part.from_batch is not None and part.to_batch is not None and part.to_batch < part.from_batch:
         return "to_batch", "before from_batch"
     if part.since_last_good is False:
@@ -166,6 +175,15 @@ def _offsets(ranges: tuple[OffsetRange, ...]) -> Broken | None:
     return None
 
 
+def _files(paths: tuple[str, ...]) -> Broken | None:
+    if not paths:
+        return "files", "no file"
+    for index, path in enumerate(paths):
+        if not path:
+            return f"files[{index}]", "empty"
+    return None
+
+
 def _time_span(part: IncidentScope) -> Broken | None:
     if part.since is None and part.until is None:
         return None if part.clock is None else ("clock", "without since and until")
@@ -175,6 +193,41 @@ def _time_span(part: IncidentScope) -> Broken | None:
         return "clock", "not a clock that this version knows"
     if part.since is not None and part.until is not None and part.until <= part.since:
         return "until", "not after since"
+    return None
+
+
+def _reached(datasets: tuple[ReachedDataset, ...]) -> Broken | None:
+    for index, reached in enumerate(datasets):
+        at = f"reached[{index}]"
+        if index and reached.dataset <= datasets[index - 1].dataset:
+            return at, "datasets must be in ascending order, each once"
+        if (broken := _held(reached)) is not None:
+            return f"{at}.{broken[0]}", broken[1]
+        for place, part in enumerate(reached.parts):
+            if (broken := _reached_part(part)) is not None:
+                return f"{at}.parts[{place}].{broken[0]}", broken[1]
+    return None
+
+
+def _held(reached: ReachedDataset) -> Broken | None:
+    if reached.cleared != (not reached.parts and not reached.part_count):
+        return "cleared", "true if there is no part, else false"
+    if len(reached.parts) > MOST_PARTS:
+        return "parts", f"more than {MOST_PARTS}"
+    if len(reached.parts) > reached.part_count:
+        return "part_count", "fewer than the listed parts"
+    if not _SHA256.fullmatch(reached.digest):
+        return "digest", "not 64 hex digits"
+    return None
+
+
+def _reached_part(part: ReachedPart) -> Broken | None:
+    if part.offsets is not None and (found := _offsets(part.offsets)) is not None:
+        return found
+    if part.files is not None:
+        if len(part.files) > MOST_PARTS:
+            return "files", f"more than {MOST_PARTS}"
+        return _files(part.files)
     return None
 
 

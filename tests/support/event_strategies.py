@@ -37,6 +37,8 @@ from headwater_schemas.events import (
     LineageEvent,
     OffsetRange,
     Position,
+    ReachedDataset,
+    ReachedPart,
     RetentionEvent,
     RetentionMode,
     RunEvent,
@@ -256,6 +258,30 @@ def _maybe_text() -> st.SearchStrategy[str | None]:
 
 
 @st.composite
+def reached_parts(draw: st.DrawFn) -> ReachedPart:
+    """A part of a reached dataset that the contract allows."""
+    cuts = sorted(draw(st.sets(_NATURAL, min_size=2, max_size=6)))
+    offsets = tuple(OffsetRange(3, low, high) for low, high in zip(cuts[::2], cuts[1::2], strict=False))
+    files = st.lists(_nonempty(), min_size=1, max_size=3).map(tuple)
+    part: ReachedPart = draw(_struct(ReachedPart, offsets=st.sampled_from([None, offsets]), files=st.none() | files))
+    return part
+
+
+@st.composite
+def reached_datasets(draw: st.DrawFn) -> tuple[ReachedDataset, ...]:
+    """Datasets that an action on an incident may name as reached."""
+    found = []
+    for dataset in sorted(draw(st.sets(of_type(DatasetRef), max_size=3))):
+        parts = tuple(draw(st.lists(reached_parts(), max_size=3)))
+        count = len(parts) + (draw(st.sampled_from([0, 1, 2**62])) if parts else 0)
+        given = {"dataset": dataset, "cleared": not parts, "parts": parts, "part_count": count}
+        digest = st.binary(min_size=32, max_size=32).map(bytes.hex)
+        kept = {name: st.just(value) for name, value in given.items()}
+        found.append(draw(_struct(ReachedDataset, **kept, digest=digest)))
+    return tuple(found)
+
+
+@st.composite
 def incidents(draw: st.DrawFn) -> IncidentEvent:
     """Good bodies of actions on incidents."""
     action = draw(st.sampled_from([action for action in IncidentAction if action is not IncidentAction.UNKNOWN]))
@@ -279,6 +305,8 @@ def incidents(draw: st.DrawFn) -> IncidentEvent:
             given |= {"assignee": draw(_nonempty())}
         case IncidentAction.MERGED | IncidentAction.SUPERSEDED:
             given |= {"into": "another one"}
+        case IncidentAction.REACHED:
+            given |= {"reached": draw(reached_datasets()), "as_of": draw(_TIMES), "complete": draw(st.booleans())}
         case IncidentAction.RESOLVED:
             given |= {"resolution": draw(st.sampled_from(list(IncidentResolution)[1:]))}
     return IncidentEvent(action=action, **given)

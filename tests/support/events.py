@@ -52,6 +52,8 @@ from headwater_schemas.events import (
     Provenance,
     PublicationState,
     QualityResult,
+    ReachedDataset,
+    ReachedPart,
     RetentionEvent,
     RetentionMode,
     RunContext,
@@ -450,6 +452,38 @@ def full_incident_of_a_resolution() -> LineageEvent:
     return build.lineage_event(body, producer=PRODUCER, event_time=TIME)
 
 
+def full_incident_of_a_reach() -> LineageEvent:
+    """An answer of one dataset, with a part of every sort."""
+    exact, possibly = Certainty.EXACT, Certainty.UPPER_BOUND
+    parts = (
+        ReachedPart(certainty=exact, topic_id="b1C2d3E4f5G6", offsets=(OffsetRange(0, 10, 20), OffsetRange(1, 0, 5))),
+        ReachedPart(certainty=exact, files=("a.csv", "b.csv"), file_count=7),
+        ReachedPart(certainty=exact, format="delta", version="5", from_version="3", partitions=(DAY,)),
+        ReachedPart(certainty=possibly, position='{"cursor":7}'),
+        ReachedPart(certainty=possibly, since=TIME, until=LATER),
+    )
+    reached = ReachedDataset(
+        dataset=ENRICHED,
+        depth=1,
+        certainty=possibly,
+        since=TIME,
+        cleared=False,
+        parts=parts,
+        part_count=6,
+        digest="0123456789abcdef" * 4,
+    )
+    body = IncidentEvent(
+        incident="delays-2013-01-01",
+        action=IncidentAction.REACHED,
+        by="headwater blast",
+        reason="Asked again after the repair",
+        reached=(reached,),
+        as_of=LATER,
+        complete=False,
+    )
+    return build.lineage_event(body, producer=PRODUCER, event_time=TIME)
+
+
 FULL_EVENTS = {
     "run": full_run_event,
     "interval": full_interval_event,
@@ -466,6 +500,7 @@ FULL_EVENTS = {
     "incident_of_an_assignment": full_incident_of_an_assignment,
     "incident_of_a_merge": full_incident_of_a_merge,
     "incident_of_a_resolution": full_incident_of_a_resolution,
+    "incident_of_a_reach": full_incident_of_a_reach,
 }
 
 

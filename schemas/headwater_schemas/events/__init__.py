@@ -43,6 +43,8 @@ from headwater_schemas.events.incident import (
     IncidentScope,
     IncidentSeverity,
     IncidentType,
+    ReachedDataset,
+    ReachedPart,
 )
 from headwater_schemas.events.interval import (
     EmissionReason,
@@ -132,6 +134,8 @@ __all__ = [
     "Provenance",
     "PublicationState",
     "QualityResult",
+    "ReachedDataset",
+    "ReachedPart",
     "RetentionEvent",
     "RetentionMode",
     "RunContext",

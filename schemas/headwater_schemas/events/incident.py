@@ -11,7 +11,7 @@ from enum import StrEnum
 import msgspec
 
 from headwater_schemas.events.common import DatasetRef, JobRef, Natural, Text, Time
-from headwater_schemas.events.position import OffsetRange
+from headwater_schemas.events.position import Certainty, OffsetRange
 
 
 class IncidentAction(StrEnum):
@@ -28,6 +28,7 @@ class IncidentAction(StrEnum):
     RESOLVED = "RESOLVED"
     REOPENED = "REOPENED"
     NOTED = "NOTED"
+    REACHED = "REACHED"
 
 
 class IncidentSeverity(StrEnum):
@@ -119,6 +120,61 @@ class IncidentScope(msgspec.Struct, frozen=True, kw_only=True):
     since_last_good: bool | None = None
 
 
+class ReachedPart(msgspec.Struct, frozen=True, kw_only=True):
+    """Part of a dataset that holds bad data. The fields that are set describe it; none of them: all of the dataset.
+
+    Attributes:
+        certainty: certainty of the part.
+        topic_id: Kafka's id of the topic's incarnation that `offsets` are of.
+        offsets: ranges of a topic, ascending by partition and offset, apart from each other.
+        files: paths, at most 100.
+        file_count: number of all files.
+        format: format of the table that `version` and `from_version` are of.
+        version: version of the table that holds bad data, as a run reports it.
+        from_version: of a range of versions: the version before the first.
+        partitions: partitions as `key=value/…` paths.
+        position: position that only its source understands.
+        since, until: of a part that isn't known more exactly: when it can have been written.
+    """
+
+    certainty: Certainty
+    topic_id: Text | None = None
+    offsets: tuple[OffsetRange, ...] | None = None
+    files: tuple[Text, ...] | None = None
+    file_count: Natural | None = None
+    format: Text | None = None
+    version: Text | None = None
+    from_version: Text | None = None
+    partitions: tuple[Text, ...] | None = None
+    position: Text | None = None
+    since: Time | None = None
+    until: Time | None = None
+
+
+class ReachedDataset(msgspec.Struct, frozen=True, kw_only=True):
+    """A dataset that bad records reached, with what still holds them.
+
+    Attributes:
+        dataset: the dataset.
+        depth: hops from the bad records; 0: they began here.
+        certainty: certainty that bad data reached the dataset.
+        since: earliest time at which bad data was written there; None if unknown.
+        cleared: true: all of the bad data was replaced, dropped or repaired since.
+        parts: what still holds bad data, at most 100; empty if cleared.
+        part_count: number of all parts.
+        digest: SHA-256, in hex, of all parts, so that a change beyond the listed ones shows.
+    """
+
+    dataset: DatasetRef
+    depth: Natural
+    certainty: Certainty
+    since: Time | None = None
+    cleared: bool
+    parts: tuple[ReachedPart, ...]
+    part_count: Natural
+    digest: Text
+
+
 class IncidentEvent(msgspec.Struct, frozen=True, kw_only=True):
     """One action on an incident.
 
@@ -131,12 +187,15 @@ class IncidentEvent(msgspec.Struct, frozen=True, kw_only=True):
         description: text for people.
         severity: how bad it is.
         type: type of fault.
-        cause: text that names the cause. There is one open incident for each cause.
+        cause: text that names the cause, at most 1,000 characters. There is one open incident for each cause.
         scope: set of parts. Of OPENED and SCOPE_CHANGED they are added; of REPAIRED they are repaired.
         removed: of SCOPE_CHANGED: set of parts that are removed, each equal to one that was added.
         assignee: of ASSIGNED: person or team.
         into: of MERGED and SUPERSEDED: id of the incident that goes on in its place.
         resolution: of RESOLVED: the result.
+        reached: of REACHED: datasets that the bad records reached, ascending by namespace and name, each once.
+        as_of: of REACHED: when the graph was asked.
+        complete: of REACHED: false: a limit was reached, or something can't be known.
     """
 
     incident: Text
@@ -153,3 +212,6 @@ class IncidentEvent(msgspec.Struct, frozen=True, kw_only=True):
     assignee: Text | None = None
     into: Text | None = None
     resolution: IncidentResolution | None = None
+    reached: tuple[ReachedDataset, ...] | None = None
+    as_of: Time | None = None
+    complete: bool | None = None

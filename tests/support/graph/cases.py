@@ -45,6 +45,7 @@ EACH_KIND = frozenset(
         "declaration_holds_while_listed",
         "declaration_of_a_consumer",
         "declaration_of_a_job",
+        "incident_reached",
         "incident_scope_changes",
         "interval_conflict",
         "interval_of_foreach_batch",

@@ -52,6 +52,8 @@ from headwater_schemas.events import (
     Provenance,
     PublicationState,
     QualityResult,
+    ReachedDataset,
+    ReachedPart,
     RetentionEvent,
     RetentionMode,
     RunContext,
@@ -496,6 +498,8 @@ class _Maker:
                 changed = {"assignee": self.random.choice(["x", "y"])}
             case IncidentAction.MERGED | IncidentAction.SUPERSEDED:
                 changed = {"into": self.random.choice(["i2", "i3"])}
+            case IncidentAction.REACHED:
+                changed = {"reached": self._reached(), "as_of": self._time(), "complete": self.random.random() < 0.5}
             case IncidentAction.RESOLVED:
                 changed = {"resolution": self.random.choice([*IncidentResolution][1:])}
         body = IncidentEvent(
@@ -510,6 +514,25 @@ class _Maker:
             **changed,
         )
         return build.lineage_event(body, producer=PRODUCER, event_time=self._time(), tenant=self._tenant())
+
+    def _reached(self) -> tuple[ReachedDataset, ...]:
+        """Some of the datasets; some of these are cleared."""
+        names = sorted({self._dataset_ref() for _ in range(self.random.randint(0, 3))})
+        return tuple(self._reached_dataset(name) for name in names)
+
+    def _reached_dataset(self, dataset: DatasetRef) -> ReachedDataset:
+        part = ReachedPart(certainty=Certainty.EXACT, version=self.random.choice(["1", "2"]))
+        parts = tuple(self._some([part, msgspec.structs.replace(part, format="delta")]))
+        return ReachedDataset(
+            dataset=dataset,
+            depth=self.random.randrange(3),
+            certainty=self.random.choice(list(Certainty)),
+            since=self._maybe(self._time()),
+            cleared=not parts,
+            parts=parts,
+            part_count=len(parts),
+            digest="ab" * 32,
+        )
 
     def _part(self) -> IncidentScope:
         match self.random.randrange(6):

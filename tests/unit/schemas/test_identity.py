@@ -26,6 +26,7 @@ from headwater_schemas.events import (
     KafkaRanges,
     OffsetRange,
     Position,
+    ReachedDataset,
 )
 from support.events import FULL_EVENTS, LINEAGE, TIME
 
@@ -45,6 +46,7 @@ IDS = {
     "incident_of_an_assignment": "59752a26-bcf6-5a7f-89dc-68532f071e1f",
     "incident_of_a_merge": "8dc0741e-a6a4-54e8-8b60-d50fef430cee",
     "incident_of_a_resolution": "39c44266-48a1-5080-919d-085c5e63c3ea",
+    "incident_of_a_reach": "939a1cf8-d661-59aa-954b-40c7c8d7b313",
 }
 KEYS = {
     "run": '["default","flights","enrich"]',
@@ -62,6 +64,7 @@ KEYS = {
     "incident_of_an_assignment": '["default","delays-2013-01-01"]',
     "incident_of_a_merge": '["default","delays-2013-01-01"]',
     "incident_of_a_resolution": '["default","delays-2013-01-01"]',
+    "incident_of_a_reach": '["default","delays-2013-01-01"]',
 }
 
 
@@ -180,6 +183,36 @@ def test_an_action_s_id_is_of_its_time_and_content() -> None:
     turned = msgspec.structs.replace(body, scope=body.scope[::-1])
     same = msgspec.structs.replace(event, incident_event=turned, producer="another")
     assert identity.event_id(same) == event.event_id
+
+
+def test_an_answer_s_id_is_of_all_that_was_reached() -> None:
+    event = FULL_EVENTS["incident_of_a_reach"]()
+    body = event.incident_event
+    assert body is not None
+    assert body.reached is not None
+    [dataset] = body.reached
+    others = [
+        msgspec.structs.replace(body, reached=(msgspec.structs.replace(dataset, **{name: value}),))
+        for name, value in {"depth": 2, "since": None, "parts": dataset.parts[1:], "digest": "ab" * 32}.items()
+    ]
+    others += [msgspec.structs.replace(body, complete=True), msgspec.structs.replace(body, reached=())]
+    ids = {identity.event_id(msgspec.structs.replace(event, incident_event=other)) for other in others}
+    assert len({event.event_id, *ids}) == len(others) + 1
+
+
+def test_what_was_reached_is_read_back_from_its_json() -> None:
+    body = FULL_EVENTS["incident_of_a_reach"]().incident_event
+    assert body is not None
+    assert body.reached is not None
+    text = identity.reached_text(body.reached)
+    assert msgspec.json.decode(text, type=tuple[ReachedDataset, ...]) == body.reached
+    assert identity.reached_text(()) == "[]"
+    cleared = msgspec.structs.replace(body.reached[0], since=None, cleared=True, parts=(), part_count=0)
+    assert identity.reached_text((cleared,)) == (
+        '[{"certainty":"UPPER_BOUND","cleared":true,"dataset":{"name":"flights.enriched",'
+        '"namespace":"kafka://broker-1:9092,broker-2:9092"},"depth":1,"digest":"' + "0123456789abcdef" * 4 + '",'
+        '"part_count":0,"parts":[]}]'
+    )
 
 
 def test_a_job_s_key_is_that_of_its_events() -> None:

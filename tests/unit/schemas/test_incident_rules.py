@@ -12,6 +12,8 @@ import pytest
 from headwater_schemas.codec import encode
 from headwater_schemas.errors import EncodeError
 from headwater_schemas.events import (
+    Certainty,
+    DatasetRef,
     IncidentAction,
     IncidentClock,
     IncidentEvent,
@@ -19,6 +21,8 @@ from headwater_schemas.events import (
     IncidentScope,
     JobRef,
     OffsetRange,
+    ReachedDataset,
+    ReachedPart,
     build,
 )
 from headwater_schemas.incident_rules import broken_rule, broken_scope
@@ -176,6 +180,7 @@ LEAST: dict[IncidentAction, dict[str, Any]] = {
     IncidentAction.RESOLVED: {"resolution": IncidentResolution.OTHER, "reason": "r"},
     IncidentAction.REOPENED: {},
     IncidentAction.NOTED: {"cause": "c"},
+    IncidentAction.REACHED: {"reached": (), "as_of": TIME, "complete": False},
 }
 """The least that each action states."""
 OWN: dict[str, tuple[Any, str, set[str]]] = {
@@ -184,6 +189,9 @@ OWN: dict[str, tuple[Any, str, set[str]]] = {
     "assignee": ("team", "ASSIGNED", {"ASSIGNED"}),
     "into": ("j", "MERGED or SUPERSEDED", {"MERGED", "SUPERSEDED"}),
     "resolution": (IncidentResolution.OTHER, "RESOLVED", {"RESOLVED"}),
+    "reached": ((), "REACHED", {"REACHED"}),
+    "as_of": (TIME, "REACHED", {"REACHED"}),
+    "complete": (True, "REACHED", {"REACHED"}),
 }
 OF_ALL: dict[str, Any] = {
     **dict.fromkeys(("reason", "title", "description", "cause"), "text"),
@@ -234,6 +242,76 @@ def test_what_every_action_may_have(subtests: pytest.Subtests) -> None:
             assert broken_rule(body(action, **least | {field: value})) is None
 
 
+HELD = ReachedPart(certainty=Certainty.EXACT)
+
+
+def reached(*parts: ReachedPart, name: str = "t", **fields: Any) -> ReachedDataset:
+    given: dict[str, Any] = {"dataset": DatasetRef("k", name), "certainty": Certainty.INFERRED, "depth": 0}
+    given |= {"cleared": not parts, "part_count": len(parts), "digest": "0123456789abcdef" * 4}
+    return ReachedDataset(parts=parts, **given | fields)
+
+
+CLEARED = "true if there is no part, else false"
+ASCENDING = "datasets must be in ascending order, each once"
+BROKEN_ANSWERS: dict[str, tuple[tuple[ReachedDataset, ...], str, str]] = {
+    "datasets that descend": ((reached(name="b"), reached(name="a")), "reached[1]", ASCENDING),
+    "a dataset twice": ((reached(name="a"), reached(HELD), reached()), "reached[2]", ASCENDING),
+    "cleared with a part": ((reached(HELD, cleared=True),), "reached[0].cleared", CLEARED),
+    "cleared with parts that aren't listed": ((reached(cleared=True, part_count=1),), "reached[0].cleared", CLEARED),
+    "no part, and not cleared": ((reached(cleared=False),), "reached[0].cleared", CLEARED),
+    "more parts than there are": (
+        (reached(HELD, part_count=0),),
+        "reached[0].part_count",
+        "fewer than the listed parts",
+    ),
+    "101 parts": ((reached(*[HELD] * 101),), "reached[0].parts", "more than 100"),
+    **{
+        f"the digest {digest}": ((reached(digest=digest),), "reached[0].digest", "not 64 hex digits")
+        for digest in ("ab", "g" * 64, "AB" * 32, "ab" * 32 + "\n", "ab" * 33)
+    },
+    **{
+        f"a part with {name}": ((reached(HELD, part),), f"reached[0].parts[1].{field}", message)
+        for name, part, field, message in (
+            ("no range", ReachedPart(certainty=Certainty.EXACT, offsets=()), "offsets", "no range"),
+            (
+                "ranges that overlap",
+                ReachedPart(certainty=Certainty.EXACT, offsets=(OffsetRange(0, 0, 5), OffsetRange(0, 4, 6))),
+                "offsets[1]",
+                "ranges must be in ascending order and not overlap",
+            ),
+            ("no file", ReachedPart(certainty=Certainty.EXACT, files=()), "files", "no file"),
+            ("a file without a name", ReachedPart(certainty=Certainty.EXACT, files=("a", "")), "files[1]", "empty"),
+            ("101 files", ReachedPart(certainty=Certainty.EXACT, files=("a",) * 101), "files", "more than 100"),
+        )
+    },
+}
+
+
+def test_answers_that_make_no_sense(subtests: pytest.Subtests) -> None:
+    for name, (datasets, field, message) in BROKEN_ANSWERS.items():
+        with subtests.test(name):
+            event = with_body("incident_of_a_reach", reached=datasets)
+            assert first_violation(event) == Violation(f"incident_event.{field}", message)
+            with pytest.raises(EncodeError):
+                encode(event)
+
+
+def test_answers_that_nearly_make_no_sense(subtests: pytest.Subtests) -> None:
+    files = ReachedPart(certainty=Certainty.UNKNOWN, files=("a",) * 100, file_count=100)
+    cases = [
+        (),
+        (reached(name="a"), reached(name="b")),
+        (reached(*[HELD] * 100),),
+        (reached(HELD, part_count=2**63 - 1, depth=2**63 - 1, certainty=Certainty.UNKNOWN),),
+        (reached(files, ReachedPart(certainty=Certainty.EXACT, offsets=(OffsetRange(0, 0, 1),), partitions=())),),
+    ]
+    for datasets in cases:
+        with subtests.test(datasets=datasets):
+            event = with_body("incident_of_a_reach", reached=datasets)
+            assert first_violation(event) is None
+            encode(event)
+
+
 def opened(**fields: Any) -> LineageEvent:
     return with_body("incident_of_an_opening", **fields)
 
@@ -258,6 +336,7 @@ BROKEN: dict[str, tuple[LineageEvent, str, str]] = {
     ),
     "no part": (with_body("incident", scope=(), removed=()), "scope", "SCOPE_CHANGED adds or removes a part"),
     "a long id": (opened(incident="é" * 201), "incident", "longer than 200 characters"),
+    "a long cause": (opened(cause="é" * 1_001), "cause", "longer than 1000 characters"),
     "a long id of another": (with_body("incident_of_a_merge", into="x" * 201), "into", "longer than 200 characters"),
     "merged into itself": (with_body("incident_of_a_merge", into="delays-2013-01-01"), "into", "the incident itself"),
     "added and removed": (
@@ -279,7 +358,7 @@ def test_broken_rules_of_actions(subtests: pytest.Subtests) -> None:
             assert first_violation(event) == Violation(f"incident_event.{field}", message)
             with pytest.raises(EncodeError):
                 encode(event)
-    assert first_violation(opened(incident="é" * 200)) is None
+    assert first_violation(opened(incident="é" * 200, cause="é" * 1_000)) is None
 
 
 def test_two_bodies() -> None:
