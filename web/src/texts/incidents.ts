@@ -37,6 +37,8 @@ export const incidents = {
     changed: "Changed since it was recorded",
     unchanged: "Nothing has changed since.",
     changes: { REACHED: "now reached", CLEARED: "nothing bad is left", CHANGED: "other parts of it", NOT_REACHED: "not reached any more" } as Record<string, string>,
+    namedByScope: "names this dataset; what it reached is not recorded",
+    since: "bad data since",
     history: "History",
     at: "Time",
     action: "Action",
