@@ -204,8 +204,8 @@ def _batches_of_event_time(
 
     A record with an event time of `since` or later raises the greatest event time, and so the watermark, to that minus
     the watermark's delay: micro-batches before that had none. Of several inputs the lowest watermark counts, so this
-    holds for one input only. A query with state drops records that are behind its watermark: once it has passed
-    `until`, none is used any more.
+    holds for one input only. A query with state uses a record until the watermark has passed the end of its window,
+    which is `until` plus the horizon of the state at the latest: then none is used any more.
     """
     name = query.name or query.query_id
     first, last = query.first_batch, query.last_batch
@@ -222,8 +222,8 @@ def _batches_of_event_time(
         run_by_time(context.tx, [search])
         first = last + 1 if search.found is None and not search.met_unknown else search.found or first
         bounds.append(f"from batch {first} on")
-    if until is not None and state_of(context.tx, query, [last_batch]).keeps:
-        search = Search(query.key, first, last, _reached(until), by="watermark_before")
+    if until is not None and horizon is not None and state_of(context.tx, query, [last_batch]).keeps:
+        search = Search(query.key, first, last, _reached(until + horizon), by="watermark_before")
         run_by_time(context.tx, [search])
         if search.found is not None and not search.met_unknown:
             last = search.found
