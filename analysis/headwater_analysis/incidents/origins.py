@@ -189,7 +189,7 @@ def _written(context: Context, part: IncidentScope, asset: Asset, since: datetim
     """
     begin = since or _BEGINNING
     is_topic, sentences = bool(_partitions(context, asset)), []
-    if is_topic and context.arrivals is not None:
+    if is_topic:
         try:
             arrived = parts_of_start(context, Times(asset.spelling, None, begin, until))
             return _parts(part, arrived, "Records that arrived in Kafka then.")
@@ -348,17 +348,18 @@ def _children(context: Context, run_id: str) -> list[Hop]:
 
 def _of_job(context: Context, part: IncidentScope, ref: JobRef) -> Origin:
     key = keys.job_key(context.tx.tenant, ref.namespace, ref.name)
-    why = ""
-    since = part.since
+    row = context.tx.row("incidents/job", key=key)
+    if row is None:
+        return Origin(part=part, certainty=Certainty.UNKNOWN, why="The graph doesn't have this job.")
+    since, why = part.since, ""
     if part.since_last_good:
-        row = context.tx.row("incidents/job", key=key)
-        if row is None:
-            return Origin(part=part, certainty=Certainty.UNKNOWN, why="The graph doesn't have this job.")
         since, why = _last_good(context, job_asset(row["job"]))
     rows = context.tx.rows(
         "incidents/runs_of_job",
         key=key,
         code_version=part.code_version,
+        # Without a version, micro-batches count whichever run they are of: some may be of none that is known.
+        batch_runs=part.code_version is None,
         since=since or _BEGINNING,
         until=part.until or EVER,
         limit=MOST_RUNS + 1,
@@ -367,7 +368,17 @@ def _of_job(context: Context, part: IncidentScope, ref: JobRef) -> Origin:
         context.cut = True
         why = f"{why} Of more than {MOST_RUNS} runs the latest count.".lstrip()
     found = _of_runs(context, part, [row["run_id"] for row in rows[:MOST_RUNS]])
-    return replace(found, why=" ".join(filter(None, (why, found.why))))
+    hops = [*found.hops]
+    if part.code_version is None:
+        stored = context.tx.rows("runs/queries_of_job", of=key)
+        for query in context.queries(row["key"] for row in stored).values():
+            first, last = _batches_of_time(context, query, query.first_batch, query.last_batch, since, part.until)
+            if first <= last:
+                hops.append(
+                    batches_hop(context, query, first, last, f"The micro-{batches_text(first, last)} of the job.")
+                )
+    certainty = weakest(*(hop.certainty for hop in hops))
+    return replace(found, hops=tuple(hops), certainty=certainty, why=" ".join(filter(None, (why, found.why))))
 
 
 def _of_query(context: Context, part: IncidentScope, query_id: str) -> Origin:

@@ -12,7 +12,7 @@ import msgspec
 
 from headwater_analysis.assets import Asset, spelling
 from headwater_analysis.incidents.answers import Reach, ReachChange, RecordedReach
-from headwater_analysis.trace.traced_parts import Part
+from headwater_analysis.trace.traced_parts import Part, surest
 from headwater_graph.incidents import IncidentState
 from headwater_schemas.events import (
     Certainty,
@@ -42,15 +42,13 @@ class _Found:
 def reached(reach: Reach) -> tuple[ReachedDataset, ...]:
     """Datasets that an incident reached, ascending by namespace and name, as its REACHED event has them."""
     found: dict[str, _Found] = {}
-    for part in reach.blast.start:
-        one = found.setdefault(part.dataset.key, _Found(part.dataset, 0))
-        one.parts.append(part)
-        one.times.append(part.since)
-        one.certainties.append(part.certainty)
     # With bad records of a dataset, its first readers wrote what is one hop away from them.
-    shift = 1 if reach.blast.start and not any(hop.depth == 0 for hop in reach.blast.hops) else 0
-    for each in reach.blast.tainted:
-        one = found.setdefault(each.dataset.key, _Found(each.dataset, each.depth + shift))
+    shift = 1 if reach.start and not any(hop.depth == 0 for hop in reach.blast.hops) else 0
+    for each, depth in [
+        *((each, 0) for each in reach.start),
+        *((each, each.depth + shift) for each in reach.blast.tainted),
+    ]:
+        one = found.setdefault(each.dataset.key, _Found(each.dataset, depth))
         one.parts += each.parts
         one.times += [part.since for part in (*each.parts, *(gone.part for gone in each.superseded))]
         one.certainties.append(each.certainty)
@@ -62,7 +60,7 @@ def reached(reach: Reach) -> tuple[ReachedDataset, ...]:
 def reached_event(incident: str, reach: Reach, *, by: str, reason: str | None = None) -> IncidentEvent:
     """Build the action that records a reach."""
     datasets = reached(reach)
-    number = len({part.dataset.key for part in reach.blast.start} | {each.dataset.key for each in reach.blast.tainted})
+    number = len({each.dataset.key for each in (*reach.start, *reach.blast.tainted)})
     return IncidentEvent(
         incident=incident,
         action=IncidentAction.REACHED,
@@ -118,16 +116,13 @@ def _dataset(found: _Found) -> ReachedDataset:
     return ReachedDataset(
         dataset=DatasetRef(found.asset.namespace, found.asset.name),
         depth=found.depth,
-        certainty=min(found.certainties, key=_RANK.index, default=Certainty.UNKNOWN),
+        certainty=surest(found.certainties),
         since=min(times) if times and len(times) == len(found.times) else None,
         cleared=not parts,
         parts=tuple(map(_part, parts[:MOST_PARTS])),
         part_count=len(parts),
         digest=hashlib.sha256("\n".join(map(_text, parts)).encode()).hexdigest(),
     )
-
-
-_RANK: Final = (Certainty.EXACT, Certainty.INFERRED, Certainty.UPPER_BOUND, Certainty.UNKNOWN)
 
 
 def _part(part: Part) -> ReachedPart:

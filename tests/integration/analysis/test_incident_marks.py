@@ -11,7 +11,7 @@ import pytest
 
 from headwater_analysis.deletion import DeletionQuestion, may_delete
 from headwater_analysis.drawing import draw
-from headwater_analysis.impact import ImpactChange, analyze
+from headwater_analysis.impact import ChangeType, ImpactChange, analyze
 from headwater_analysis.known.by_name import known
 from headwater_analysis.lineage import ALL_HOPS, LineageDirection, LineageQuestion, lineage
 from headwater_analysis.reader import Reader
@@ -101,7 +101,7 @@ QUESTIONS: dict[str, tuple[Callable[[Reader], object], set[str]]] = {
     "upstream": (_lineage("/lake/report", LineageDirection.UPSTREAM), WHOLE),
     "downstream": (_lineage("in", LineageDirection.DOWNSTREAM), WHOLE),
     "graph": (lambda reader: draw(reader, "in", depth=None), WHOLE),
-    "impact": (lambda reader: analyze(reader, ImpactChange("in")), WHOLE),
+    "impact": (lambda reader: analyze(reader, ImpactChange("in", type=ChangeType.DATA_INCORRECT)), WHOLE),
     "trace": (lambda reader: trace(reader, Offsets("in", 0, 1, 2)), {MID}),
     "runs": (lambda reader: outputs(reader, "report 100"), {"file:/lake/report"}),
     "may-delete": (lambda reader: may_delete(reader, DeletionQuestion("mid", BEGIN)), {MID}),

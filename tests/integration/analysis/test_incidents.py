@@ -360,7 +360,6 @@ def test_code_version_of_a_job(pipeline: Driver, reader: Reader) -> None:
     }
 
 
-@pytest.mark.xfail(strict=True, reason="the scope of a job leads to its runs, and these batches are of none")
 def test_job_of_which_batches_are_known_by_the_checkpoint_alone(clean_database: Driver, reader: Reader) -> None:
     """Batches 0 and 1 ran before Headwater did, and belong to no known run: they are the job's as well."""
     first = in_tens("first", "in", "mid")
@@ -488,7 +487,6 @@ def test_a_good_rerun_clears_what_it_overwrote(pipeline: Driver, reader: Reader)
     assert tainted(found) == {"mid": [(0, 20, 30)], "/lake/files": ["part-2"], "/lake/report": []}
 
 
-@pytest.mark.xfail(strict=True, reason="what a scope names stays bad: its replacement isn't looked for")
 def test_a_good_rerun_clears_a_partition_of_the_scope(clean_database: Driver, reader: Reader) -> None:
     """Day 1 was written anew after its file was found to be bad: no bad data is left in the dataset."""
     bad = ran("daily", [], [files_use("/lake/days", ["dt=1/a", "dt=2/a"])], 100)
