@@ -16,10 +16,12 @@ OpenMetadata's: New, Ack, Assigned, Resolved. Actions take effect in order of th
 | REOPENED      | nothing                                          | Assigned if there is an assignee, else New;  |
 |               |                                                  | no resolution, `merged_into`, `superseded_by` |
 | NOTED         | nothing                                          | nothing                                      |
+| REACHED       | nothing                                          | nothing                                      |
 
 Besides, in every state, title, description, severity, type and cause of an action replace the earlier ones; but those
 of OPENED only fill in what isn't stated yet, so that opening an incident again doesn't rename it. A part that is added
-again after it was repaired is no longer repaired. All actions are in the history, those without effect too.
+again after it was repaired is no longer repaired. All actions are in the history, those without effect too. The
+datasets of the latest REACHED are what the incident reached; those of earlier ones aren't kept.
 
 OPENED needn't be the first entry: clocks differ, and events arrive in any order. Until it has arrived, there is no
 state (`missing_opened`); then earlier actions count as if the incident had been New before them.
@@ -46,14 +48,18 @@ from headwater_schemas.events import (
     IncidentScope,
     IncidentSeverity,
     IncidentType,
+    ReachedDataset,
 )
 from headwater_schemas.identity import scope_text, utc_text
 
 ENTRIES: Final = "_entries"
 """Property of an Incident: the texts of its log (`IncidentEntry.text`), in order."""
+REACHED: Final = "_reached"
+"""Property of an Incident: the text of the datasets that it reached (`IncidentEntry.text`)."""
 
 _read_action: Final = msgspec.json.Decoder(IncidentEvent).decode
 _read_part: Final = msgspec.json.Decoder(IncidentScope).decode
+_read_reached: Final = msgspec.json.Decoder(tuple[ReachedDataset, ...]).decode
 
 
 class IncidentStatus(StrEnum):
@@ -96,6 +102,9 @@ class IncidentState:
         merged_into, superseded_by: id of the incident that goes on in its place.
         scope: parts of the current scope, by their canonical JSON, ascending.
         repaired: parts that are repaired, likewise. They needn't be parts of the scope.
+        reached: datasets that the latest REACHED names, in order; None if there is no REACHED.
+        reached_as_of: when the graph was asked for these; None likewise.
+        reached_complete: true if these are all; None likewise.
         history: all actions in order.
     """
 
@@ -115,6 +124,9 @@ class IncidentState:
     superseded_by: str | None = None
     scope: dict[str, IncidentScope] = field(default_factory=dict)
     repaired: dict[str, IncidentScope] = field(default_factory=dict)
+    reached: tuple[ReachedDataset, ...] | None = None
+    reached_as_of: datetime | None = None
+    reached_complete: bool | None = None
     history: list[IncidentRecord] = field(default_factory=list)
 
     @property
@@ -123,13 +135,19 @@ class IncidentState:
         return self.status is not None and self.status is not IncidentStatus.RESOLVED
 
 
-def incident_state(log: Iterable[IncidentEntry]) -> IncidentState:
-    """Derive the state of an incident from all entries of its log, given in any order. Pure.
+def incident_state(log: Iterable[IncidentEntry], reached: IncidentEntry | None = None) -> IncidentState:
+    """Derive the state of an incident. Pure.
+
+    Args:
+        log: all entries of its log, in any order.
+        reached: datasets of its latest REACHED (`IncidentFacts.reached`).
 
     Raises:
-        msgspec.DecodeError: a content that `identity.incident_content` didn't make.
+        msgspec.DecodeError: a content that `identity.incident_content` or `reached_text` didn't make.
     """
     state = IncidentState(IncidentStatus.NEW)
+    if reached is not None:
+        state.reached = _read_reached(reached.content)
     for entry in sorted(log):
         event = _read_action(entry.content)
         time = stamp_time(entry.stamp)
@@ -188,6 +206,8 @@ def _change_status(state: IncidentState, event: IncidentEvent, time: datetime) -
             state.status = IncidentStatus.NEW if state.assignee is None else IncidentStatus.ASSIGNED
             state.reopened += 1
             state.resolved_at = state.resolution = state.merged_into = state.superseded_by = None
+        case IncidentAction.REACHED:
+            state.reached_as_of, state.reached_complete = event.as_of, event.complete
 
 
 _TEXTS: Final = {"state": "status"} | {
@@ -196,8 +216,16 @@ _TEXTS: Final = {"state": "status"} | {
 """Property with a text, and the attribute that it comes from."""
 
 
-def incident_properties(log: Iterable[IncidentEntry], state: IncidentState) -> dict[str, Any]:
-    """Properties of an incident's node besides its identity; None is no property."""
+def incident_properties(
+    log: Iterable[IncidentEntry], state: IncidentState, reached: IncidentEntry | None = None
+) -> dict[str, Any]:
+    """Properties of an incident's node besides its identity; None is no property.
+
+    Args:
+        log: all entries of its log.
+        state: the state that follows from `log` and `reached`.
+        reached: datasets of its latest REACHED.
+    """
     history = [(record.event, utc_text(record.time)) for record in state.history]
     return {
         "missing_opened": True if state.status is None else None,
@@ -212,7 +240,24 @@ def incident_properties(log: Iterable[IncidentEntry], state: IncidentState) -> d
         "action_times": [time for _, time in history],
         "action_by": [event.by for event, _ in history],
         "action_reasons": [event.reason or "" for event, _ in history],
+        "reached_as_of": state.reached_as_of,
+        "reached_complete": state.reached_complete,
+        "reached_datasets": None if state.reached is None else sum(not each.cleared for each in state.reached),
         ENTRIES: sorted(entry.text for entry in log),
+        REACHED: None if reached is None else reached.text,
+    }
+
+
+def reached_links(tenant: str, reached: Iterable[ReachedDataset]) -> dict[str, dict[str, Any]]:
+    """Keys of the datasets that an incident reached, with the properties of REACHED; None is no property."""
+    return {
+        keys.dataset_key(tenant, each.dataset.namespace, each.dataset.name): {
+            "depth": each.depth,
+            "certainty": str(each.certainty),
+            "since": each.since,
+            "cleared": each.cleared,
+        }
+        for each in reached
     }
 
 

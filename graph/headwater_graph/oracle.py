@@ -22,7 +22,7 @@ from headwater_graph.facts.owners import without_stamps_of_the_schema
 from headwater_graph.facts.properties import flatten, stamped
 from headwater_graph.facts.registers import Props, Registers
 from headwater_graph.facts.summaries import SummaryFacts, SummaryId, summarize
-from headwater_graph.incidents import concerned, incident_properties, incident_state
+from headwater_graph.incidents import concerned, incident_properties, incident_state, reached_links
 from headwater_graph.keys import column_identity, conflict_identity, feeds_identity, use_properties
 from headwater_graph.summaries import (
     RETIRED,
@@ -286,11 +286,13 @@ class _Graph:
 
     def _incidents(self, delta: GraphDelta) -> None:
         for key, incident in delta.incidents.items():
-            log = incident.log
-            state = incident_state(log)
-            self._visitor.node(Label.INCIDENT, incident.identity | incident_properties(log, state))
-            for node in concerned(str(incident.identity["tenant"]), state.scope.values()):
+            tenant, log, reached = str(incident.identity["tenant"]), incident.log, incident.reached
+            state = incident_state(log, reached)
+            self._visitor.node(Label.INCIDENT, incident.identity | incident_properties(log, state, reached))
+            for node in concerned(tenant, state.scope.values()):
                 self.relationship(RelType.CONCERNS, key, node)
+            for dataset, properties in reached_links(tenant, state.reached or ()).items():
+                self.relationship(RelType.REACHED, key, dataset, properties)
 
     def _links(self, delta: GraphDelta, by_sets: Mapping[Link, list[str]]) -> None:
         observed: dict[Link, TimeSpan] = {}

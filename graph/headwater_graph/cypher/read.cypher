@@ -55,7 +55,7 @@ RETURN properties(n) AS properties, [] AS leaving
 MATCH (n:HwIncident)
 WHERE n.key > $after
 WITH n ORDER BY n.key LIMIT $page
-RETURN properties(n) AS properties, [(n)-[r:CONCERNS]->(m) | [type(r), m.key, properties(r)]] AS leaving
+RETURN properties(n) AS properties, [(n)-[r:CONCERNS|REACHED]->(m) | [type(r), m.key, properties(r)]] AS leaving
 
 // dump_job: A page of jobs in order of key, with what leaves them
 MATCH (n:HwJob)

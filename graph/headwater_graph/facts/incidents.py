@@ -1,4 +1,7 @@
-"""Facts of incidents: the log of actions, by event id. The join is union, so order and repetition don't matter."""
+"""Facts of incidents: the log of actions, by event id, and the datasets of the latest REACHED.
+
+The join is union of the logs and the greater of the latest, so order and repetition don't matter.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,8 @@ class IncidentEntry(NamedTuple):
 
     Attributes:
         stamp: stamp of the event: its time, then its id.
-        content: the action as canonical JSON (`identity.incident_content`).
+        content: the action as canonical JSON (`identity.incident_content`), without `reached`; or only the datasets of
+            `reached` (`identity.reached_text`).
     """
 
     stamp: str
@@ -39,14 +43,19 @@ class IncidentEntry(NamedTuple):
 
 @dataclass(slots=True)
 class IncidentFacts:
-    """An incident: the entries of its log by event id.
+    """An incident: the entries of its log by event id, and what it reached.
 
     An event id covers the content. Of two entries with one id, whose time was limited differently
     (`materializer.future`), the greater counts.
+
+    Attributes:
+        entries: entries of the log. Of REACHED they lack the datasets: only the latest are kept.
+        reached: datasets of the REACHED with the greatest stamp; None: there was none.
     """
 
     identity: Props
     entries: dict[str, IncidentEntry] = field(default_factory=dict)
+    reached: IncidentEntry | None = None
 
     def add(self, entry: IncidentEntry) -> None:
         """Add an entry."""
@@ -55,10 +64,17 @@ class IncidentFacts:
         if known is None or entry > known:
             self.entries[event_id] = entry
 
+    def reach(self, reached: IncidentEntry) -> None:
+        """Add the datasets of a REACHED."""
+        if self.reached is None or reached > self.reached:
+            self.reached = reached
+
     def join(self, other: IncidentFacts) -> None:
         """Join another record of the same incident."""
         for entry in other.entries.values():
             self.add(entry)
+        if other.reached is not None:
+            self.reach(other.reached)
 
     @property
     def log(self) -> list[IncidentEntry]:

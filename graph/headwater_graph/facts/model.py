@@ -70,6 +70,7 @@ class RelType(StrEnum):
     NEXT = "NEXT"
     OF = "OF"
     PRODUCED = "PRODUCED"
+    REACHED = "REACHED"
     READ = "READ"
     READS = "READS"
     RENAMED_TO = "RENAMED_TO"

@@ -138,6 +138,7 @@ def _datasets(event: LineageEvent) -> Iterator[DatasetRef]:
             yield from job.lineage.datasets
     elif (incident := event.incident_event) is not None:
         yield from (part.dataset for part in _parts(incident) if part.dataset is not None)
+        yield from (reached.dataset for reached in incident.reached or ())
 
 
 def _parts(incident: IncidentEvent) -> Iterator[IncidentScope]:

@@ -1,17 +1,25 @@
-"""IncidentEvent: an entry of its incident's log, and the nodes that its parts name."""
+"""IncidentEvent: an entry of its incident's log, the datasets of a REACHED, and the nodes that an action names."""
 
 from __future__ import annotations
+
+import msgspec
 
 from headwater_graph.facts.incidents import IncidentEntry
 from headwater_graph.facts.nodes import ColumnFacts
 from headwater_graph.fold.builder import Builder
 from headwater_schemas.events import IncidentAction, IncidentEvent, IncidentScope, LineageEvent
-from headwater_schemas.identity import incident_content
+from headwater_schemas.identity import incident_content, reached_text
 
 
 def fold_incident(into: Builder, event: LineageEvent, body: IncidentEvent, stamp: str) -> None:
     """Fold an IncidentEvent into `into`. An incident is no observation, so it widens no span."""
-    into.incident(event.tenant, body.incident).add(IncidentEntry(stamp, incident_content(body)))
+    incident = into.incident(event.tenant, body.incident)
+    # A log with the datasets of every REACHED would grow by all that is reached, each time that somebody asks.
+    incident.add(IncidentEntry(stamp, incident_content(msgspec.structs.replace(body, reached=None))))
+    if body.reached is not None:
+        incident.reach(IncidentEntry(stamp, reached_text(body.reached)))
+        for reached in body.reached:
+            into.dataset(event.tenant, reached.dataset)
     if body.action is not IncidentAction.REPAIRED:
         # Only parts that were added can be in the scope, and so have relationships.
         for part in body.scope or ():

@@ -29,6 +29,7 @@ from headwater_schemas.events import (
     LineageEvent,
     OffsetRange,
     Position,
+    ReachedPart,
     RetentionMode,
 )
 from headwater_schemas.identity import event_id, plan_digest
@@ -301,6 +302,13 @@ def _incident(event: LineageEvent) -> None:
     for name in ("scope", "removed"):
         for index, part in enumerate(getattr(body, name) or ()):
             _check_part(part, f"incident_event.{name}[{index}]")
+    for index, reached in enumerate(body.reached or ()):
+        at = f"incident_event.reached[{index}]"
+        check_dataset(reached.dataset, f"{at}.dataset")
+        for name in ("depth", "part_count"):
+            need(getattr(reached, name) >= 0, f"{at}.{name}", "negative")
+        for place, part in enumerate(reached.parts):
+            _check_reached(part, f"{at}.parts[{place}]")
     _follow_rules(event)
 
 
@@ -310,11 +318,24 @@ def _check_part(part: IncidentScope, at: str) -> None:
     need(part.job is None or part.job.name, f"{at}.job.name", "empty")
     for name in ("run", "query", "consumer", "column", "partition", "version", "code_version"):
         need(getattr(part, name) != "", f"{at}.{name}", "empty")
-    for index, range_ in enumerate(part.offsets or ()):
-        need(range_.partition >= 0, f"{at}.offsets[{index}].partition", "negative")
-        need(range_.from_ >= 0, f"{at}.offsets[{index}].from", "negative")
+    _check_offsets(part.offsets or (), at)
     for name in ("from_batch", "to_batch"):
         need((getattr(part, name) or 0) >= 0, f"{at}.{name}", "negative")
+
+
+def _check_reached(part: ReachedPart, at: str) -> None:
+    for name in ("topic_id", "format", "version", "from_version", "position"):
+        need(getattr(part, name) != "", f"{at}.{name}", "empty")
+    for index, path in enumerate(part.partitions or ()):
+        need(path, f"{at}.partitions[{index}]", "empty")
+    _check_offsets(part.offsets or (), at)
+    need((part.file_count or 0) >= 0, f"{at}.file_count", "negative")
+
+
+def _check_offsets(ranges: Iterable[OffsetRange], at: str) -> None:
+    for index, range_ in enumerate(ranges):
+        need(range_.partition >= 0, f"{at}.offsets[{index}].partition", "negative")
+        need(range_.from_ >= 0, f"{at}.offsets[{index}].from", "negative")
 
 
 def _follow_rules(event: LineageEvent) -> None:

@@ -1,4 +1,4 @@
-"""Incidents: entries are added to the stored log, and the state is derived anew.
+"""Incidents: entries are added to the stored log, the latest REACHED is kept, and the state is derived anew.
 
 Every writer of an incident locks its node first, so the log is known for the whole transaction.
 """
@@ -13,7 +13,7 @@ from typing import Any
 from headwater_graph.facts.delta import GraphDelta
 from headwater_graph.facts.incidents import IncidentEntry, IncidentFacts
 from headwater_graph.facts.model import Label
-from headwater_graph.incidents import ENTRIES, concerned, incident_properties, incident_state
+from headwater_graph.incidents import ENTRIES, REACHED, concerned, incident_properties, incident_state, reached_links
 from headwater_graph.write.bolt import to_bolt
 from headwater_graph.write.transaction import WriteTransaction
 
@@ -35,11 +35,15 @@ class IncidentChanges:
         updates: properties to be set, by key of the incident.
         begin: nodes that an incident concerns from now on, by label: rows of the incident's and the node's keys.
         end: keys of the nodes that an incident no longer concerns, by key of the incident.
+        reached: datasets that an incident reached: rows of both keys and the relationship's properties.
+        unreached: keys of the datasets that the latest REACHED no longer names, by key of the incident.
     """
 
     updates: dict[str, dict[str, Any]] = field(default_factory=dict)
     begin: dict[Label, list[dict[str, str]]] = field(default_factory=lambda: defaultdict(list))
     end: dict[str, list[str]] = field(default_factory=dict)
+    reached: list[dict[str, Any]] = field(default_factory=list)
+    unreached: dict[str, list[str]] = field(default_factory=dict)
 
 
 def lock_incidents(tx: WriteTransaction, delta: GraphDelta) -> IncidentChanges:
@@ -56,14 +60,22 @@ def _change(changes: IncidentChanges, stored: Mapping[str, Any], incoming: Incid
     facts = IncidentFacts(incoming.identity)
     for text in stored[ENTRIES] or ():
         facts.add(IncidentEntry.of(text))
-    before = facts.log
+    if (text := stored[REACHED]) is not None:
+        facts.reach(IncidentEntry.of(text))
+    old_log, old_reached = facts.log, facts.reached
     facts.join(incoming)
-    log = facts.log
-    if log == before:
+    log, reached = facts.log, facts.reached
+    if (log, reached) == (old_log, old_reached):
         return
-    state = incident_state(log)
-    changes.updates[key] = to_bolt(incident_properties(log, state))
-    old = concerned(tenant, incident_state(before).scope.values())
+    before, state = incident_state(old_log, old_reached), incident_state(log, reached)
+    changes.updates[key] = to_bolt(incident_properties(log, state, reached))
+    if reached != old_reached:
+        found = reached_links(tenant, state.reached or ())
+        for end, properties in sorted(found.items()):
+            changes.reached.append({"start": key, "end": end, "properties": to_bolt(properties)})
+        if gone := sorted(reached_links(tenant, before.reached or ()).keys() - found.keys()):
+            changes.unreached[key] = gone
+    old = concerned(tenant, before.scope.values())
     new = concerned(tenant, state.scope.values())
     for end in sorted(new.keys() - old.keys()):
         changes.begin[new[end]].append({"start": key, "end": end})
@@ -72,10 +84,12 @@ def _change(changes: IncidentChanges, stored: Mapping[str, Any], incoming: Incid
 
 
 def write_incidents(tx: WriteTransaction, changes: IncidentChanges) -> None:
-    """Write the changes. All nodes that an incident concerns from now on are there: the delta's events name them."""
+    """Write the changes. All nodes that an incident concerns from now on or reached are there: the events name them."""
     tx.send_rows(
         "update_incidents", [{"key": key, "properties": found} for key, found in sorted(changes.updates.items())]
     )
     tx.send_rows("concerned_before", [{"key": key, "ends": ends} for key, ends in sorted(changes.end.items())])
+    tx.send_rows("reached_before", [{"key": key, "ends": ends} for key, ends in sorted(changes.unreached.items())])
+    tx.send_rows("reached", changes.reached)
     if changes.begin:
         tx.send("concerns", **{name: changes.begin.get(label, []) for label, name in _LISTS.items()})

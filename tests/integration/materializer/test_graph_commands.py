@@ -241,9 +241,10 @@ def test_a_rebuilt_graph_is_the_same_byte_for_byte(
     assert run_until_caught_up(settings)["applied"] == len(incidents)
     before = list(dump(neo4j_driver))
     assert sum('"labels":["Incident"]' in line for line in before) == 2
+    assert sum('"type":"REACHED"' in line for line in before) == 1
     neo4j_driver.execute_query("MATCH (r:HwRun) SET r.state = 'ABORT'")
     neo4j_driver.execute_query("CREATE (:Neighbour {of: 'another program'})")
-    neo4j_driver.execute_query("MATCH (i:HwIncident)-[r:CONCERNS]->() SET i.state = 'Ack' DELETE r")
+    neo4j_driver.execute_query("MATCH (i:HwIncident)-[r:CONCERNS|REACHED]->() SET i.state = 'Ack' DELETE r")
     assert not graph("verify", status=5)["holds"]
     rebuilt = graph("rebuild", "--yes")
     assert (rebuilt["applied"], rebuilt["dead_lettered"]) == (30 + len(incidents), 1)

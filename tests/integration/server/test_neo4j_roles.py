@@ -171,6 +171,7 @@ def test_everything_that_a_graph_has_is_granted_or_withheld(clean_database: Driv
         RelType.IN_RUN,
         RelType.NEXT,
         RelType.CONFLICTS_WITH,
+        RelType.REACHED,
     }
     assert {*GRANTED} | OF_JOBS | without_scope == {*RelType}
     assert {name for each in (*nodes, *edges) for name in each["names"]} - SHOWN - {*WITHHELD} == set()

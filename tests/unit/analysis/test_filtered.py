@@ -47,6 +47,8 @@ def test_conditions() -> None:
 
 def test_an_incident_is_visible_to_no_restricted_asker() -> None:
     """It concerns several assets, and so has none of which the condition could be true."""
+    reached = "MATCH (d:HwDataset)<-[r:REACHED]-(i) RETURN r"
+    assert f"<-[r:REACHED]-(i WHERE {condition('i')})" in filtered(reached)
     assert filtered("MATCH (i:HwIncident) RETURN i") == f"MATCH (i:HwIncident WHERE {condition('i')}) RETURN i"
 
 

@@ -18,11 +18,14 @@ from headwater_graph.incidents import (
     datahub_type,
     incident_properties,
     incident_state,
+    reached_links,
     scope_part,
 )
 from headwater_graph.keys import column_key, dataset_key, job_key, run_key
 from headwater_graph.oracle import oracle
 from headwater_schemas.events import (
+    Certainty,
+    DatasetRef,
     IncidentAction,
     IncidentEvent,
     IncidentResolution,
@@ -30,13 +33,30 @@ from headwater_schemas.events import (
     IncidentSeverity,
     IncidentType,
     LineageEvent,
+    ReachedDataset,
+    ReachedPart,
     build,
 )
-from headwater_schemas.identity import scope_text
-from support.events import DEPARTED, JOB, PRODUCER, TIME
+from headwater_schemas.identity import reached_text, scope_text
+from support.events import DEPARTED, JOB, LATER, PRODUCER, TIME
 
 if TYPE_CHECKING:
     import pytest
+
+
+def reached(name: str, *, cleared: bool = False, depth: int = 0) -> ReachedDataset:
+    parts = () if cleared else (ReachedPart(certainty=Certainty.EXACT, version="1"),)
+    return ReachedDataset(
+        dataset=DatasetRef("k", name),
+        depth=depth,
+        certainty=Certainty.EXACT,
+        since=TIME,
+        cleared=cleared,
+        parts=parts,
+        part_count=len(parts),
+        digest="ab" * 32,
+    )
+
 
 A, B = IncidentScope(run="a"), IncidentScope(run="b")
 GIVEN: dict[IncidentAction, dict[str, Any]] = {
@@ -48,6 +68,7 @@ GIVEN: dict[IncidentAction, dict[str, Any]] = {
     IncidentAction.REPAIRED: {"scope": (A,)},
     IncidentAction.RESOLVED: {"resolution": IncidentResolution.REPAIRED, "reason": "ran again"},
     IncidentAction.NOTED: {"reason": "looked at it"},
+    IncidentAction.REACHED: {"reached": (reached("t"),), "as_of": TIME + timedelta(seconds=9), "complete": True},
 }
 
 
@@ -59,7 +80,7 @@ def action(name: str, second: int, **fields: Any) -> LineageEvent:
 
 def state_of(*events: LineageEvent) -> IncidentState:
     [incident] = fold(events).incidents.values()
-    return incident_state(incident.log)
+    return incident_state(incident.log, incident.reached)
 
 
 def after(names: str) -> IncidentState:
@@ -71,7 +92,9 @@ def fields(state: IncidentState) -> dict[str, Any]:
     """Whatever isn't as it is after OPENED alone, by its name; times in seconds."""
     found = {name: getattr(state, name) for name in IncidentState.__dataclass_fields__ if name != "history"}
     found |= {name: [part.run for part in found[name].values()] for name in ("scope", "repaired")}
-    for name in ("opened_at", "acknowledged_at", "resolved_at"):
+    if state.reached is not None:
+        found["reached"] = [each.dataset.name for each in state.reached]
+    for name in ("opened_at", "acknowledged_at", "resolved_at", "reached_as_of"):
         if found[name] is not None:
             found[name] = (found[name] - TIME).seconds
     opened = {"status": "New", "title": "title", "opened_at": 0, "scope": ["a"], "repaired": [], "reopened": 0}
@@ -129,6 +152,7 @@ CHANGED: dict[str, dict[str, dict[str, Any]]] = {
         "Resolved": {"status": "New", "resolved_at": None, "resolution": None, "reopened": 1},
     },
     "NOTED": dict.fromkeys(STATES, NOTHING),
+    "REACHED": {key: {"reached": ["t"], "reached_as_of": 9, "reached_complete": True} for key in STATES},
 }
 """Action to state before it, and what the action changes."""
 
@@ -237,6 +261,85 @@ def test_one_event_with_two_times_counts_once_with_the_later() -> None:
         state = state_of(*order)
         assert state.opened_at == later.event_time
         assert len(state.history) == 1
+
+
+def answer(second: int, *datasets: ReachedDataset, **more: Any) -> LineageEvent:
+    return action("REACHED", second, reached=datasets, **{"as_of": TIME, "complete": False} | more)
+
+
+def names_of(state: IncidentState) -> list[str]:
+    return [each.dataset.name for each in state.reached or ()]
+
+
+def test_the_latest_answer_is_what_was_reached_whatever_arrives_last() -> None:
+    answers = [answer(1, reached("a"), reached("b")), answer(2), answer(3, reached("c"), as_of=LATER, complete=True)]
+    for order in permutations(answers):
+        state = state_of(*order)
+        assert (names_of(state), state.reached_as_of, state.reached_complete) == (["c"], LATER, True)
+        assert len(state.history) == 3
+    for order in permutations(answers[:2]):
+        state = state_of(*order)
+        assert (state.reached, state.reached_as_of, state.reached_complete) == ((), TIME, False)
+    assert state_of(action("OPENED", 0)).reached is None
+
+
+def test_an_answer_with_two_times_counts_with_the_later() -> None:
+    one, other = answer(1, reached("a"), complete=True), answer(2, reached("b"))
+    later = msgspec.structs.replace(one, event_time=TIME + timedelta(seconds=3))
+    for order in permutations((one, other, later)):
+        state = state_of(*order)
+        assert (names_of(state), state.reached_complete, len(state.history)) == (["a"], True, 2)
+    for order in permutations((one, other)):
+        state = state_of(*order)
+        assert (names_of(state), state.reached_complete, len(state.history)) == (["b"], False, 2)
+
+
+def test_joined_records_have_the_latest_answer() -> None:
+    [one] = fold([answer(1, reached("a"))]).incidents.values()
+    [other] = fold([answer(2, reached("b"))]).incidents.values()
+    assert one.reached is not None
+    for first, second in permutations((one, other)):
+        joined = IncidentFacts({})
+        joined.join(first)
+        joined.join(second)
+        joined.join(IncidentFacts({}))
+        assert joined.reached == other.reached
+        assert len(joined.log) == 2
+
+
+def test_a_log_has_no_datasets_of_answers() -> None:
+    event = answer(1, reached("a"), reason="asked")
+    [incident] = fold([event]).incidents.values()
+    [entry] = incident.log
+    assert incident.reached is not None
+    assert (incident.reached.stamp, incident.reached.content) == (entry.stamp, reached_text((reached("a"),)))
+    assert msgspec.json.decode(entry.content) == {
+        "action": "REACHED",
+        "as_of": "2013-01-01T05:15:00.123456Z",
+        "by": "jo",
+        "complete": False,
+        "incident": "i",
+        "reason": "asked",
+    }
+
+
+def test_a_cleared_dataset_is_related_and_not_counted() -> None:
+    event = answer(1, reached("a", cleared=True, depth=2), reached("b"))
+    state = state_of(event)
+    assert incident_properties((), state)["reached_datasets"] == 1
+    common = {"certainty": "EXACT", "since": TIME}
+    assert reached_links("t", state.reached or ()) == {
+        dataset_key("t", "k", "a"): {"depth": 2, "cleared": True} | common,
+        dataset_key("t", "k", "b"): {"depth": 0, "cleared": False} | common,
+    }
+    assert sum('"type":"REACHED"' in line for line in oracle(fold([event]))) == 2
+    none = incident_properties((), state_of(answer(2)))
+    assert (none["reached_datasets"], none["reached_as_of"], none["reached_complete"]) == (0, TIME, False)
+
+
+def test_an_incident_without_an_answer_has_no_properties_of_one() -> None:
+    found = incident_properties((), state_of(action("OPENED", 0)))
+    assert {name: value for name, value in found.items() if "reached" in name and value is not None} == {}
 
 
 def test_an_entry_is_read_back() -> None:

@@ -11,6 +11,7 @@ from headwater_graph.fold import reject, reject_decoded, rejection
 from headwater_graph.fold.rejection import Rejection, RejectionReason
 from headwater_schemas import identity
 from headwater_schemas.events import (
+    Certainty,
     ColumnEdge,
     ColumnLineage,
     DatasetEvent,
@@ -32,6 +33,8 @@ from headwater_schemas.events import (
     PlanEvent,
     Position,
     QualityResult,
+    ReachedDataset,
+    ReachedPart,
     RetentionMode,
     RunRef,
     SchemaDefinition,
@@ -58,6 +61,19 @@ from support.events import with_body as with_other_body
 NO_NAME = DatasetRef("n", "")
 NAMELESS = (DatasetUse(dataset=NO_NAME),)
 ONE_RUN = IncidentScope(run="one")
+
+
+def reached(**fields: Any) -> ReachedDataset:
+    """A dataset that an incident reached, with one part."""
+    part = ReachedPart(certainty=Certainty.EXACT)
+    given: dict[str, Any] = {"dataset": DEPARTED, "depth": 1, "certainty": Certainty.EXACT, "cleared": False}
+    given |= {"parts": (part,), "part_count": 1, "digest": "ab" * 32}
+    return ReachedDataset(**given | fields)
+
+
+def holding(**fields: Any) -> ReachedDataset:
+    """A dataset that an incident reached, with a part of these fields."""
+    return reached(parts=(ReachedPart(certainty=Certainty.EXACT, **fields),))
 
 
 def with_id(event: LineageEvent) -> LineageEvent:
@@ -424,6 +440,33 @@ INVALID: dict[str, tuple[LineageEvent, str, str]] = {
             ),
         }.items()
     },
+    **{
+        f"reached dataset with {name}": (
+            with_body("incident_of_a_reach", reached=(dataset,)),
+            f"incident_event.reached[0].{field}",
+            detail,
+        )
+        for name, (dataset, field, detail) in {
+            "no name": (reached(dataset=NO_NAME), "dataset.name", "empty"),
+            "a negative depth": (reached(depth=-1), "depth", "negative"),
+            "a negative number of parts": (reached(part_count=-1), "part_count", "negative"),
+            "no digest": (reached(digest=""), "digest", "not 64 hex digits"),
+            "an empty topic id": (holding(topic_id=""), "parts[0].topic_id", "empty"),
+            "an empty format": (holding(format=""), "parts[0].format", "empty"),
+            "an empty version": (holding(version=""), "parts[0].version", "empty"),
+            "an empty first version": (holding(from_version=""), "parts[0].from_version", "empty"),
+            "an empty position": (holding(position=""), "parts[0].position", "empty"),
+            "an empty partition": (holding(partitions=("day=1", "")), "parts[0].partitions[1]", "empty"),
+            "an empty file": (holding(files=("",)), "parts[0].files[0]", "empty"),
+            "a negative number of files": (holding(file_count=-1), "parts[0].file_count", "negative"),
+            "a negative partition": (
+                holding(offsets=(OffsetRange(-1, 0, 1),)),
+                "parts[0].offsets[0].partition",
+                "negative",
+            ),
+            "a negative offset": (holding(offsets=(OffsetRange(0, -1, 1),)), "parts[0].offsets[0].from", "negative"),
+        }.items()
+    },
     "removed part of nothing": (
         with_body("incident", removed=(IncidentScope(dataset=NO_NAME),)),
         "incident_event.removed[0].dataset.name",
@@ -541,6 +584,8 @@ TOLERATED: dict[str, LineageEvent] = {
             IncidentScope(dataset=DEPARTED, offsets=(OffsetRange(0, 0, 1),)),
         ),
     ),
+    "an incident that reached nothing": with_body("incident_of_a_reach", reached=()),
+    "a certainty of a newer version": with_body("incident_of_a_reach", reached=(reached(certainty=Certainty.UNKNOWN),)),
     "a severity of a newer version": with_body("incident", severity=IncidentSeverity.UNKNOWN),
 }
 

@@ -3,7 +3,7 @@ UNWIND $batch.rows AS row
 MERGE (n:HwIncident {key: row.key})
   ON CREATE SET n = row
   ON MATCH SET n._l = true
-RETURN collect(n {.key, ._entries}) AS found
+RETURN collect(n {.key, ._entries, ._reached}) AS found
 
 // update_incidents: Incidents with new entries in their logs
 UNWIND $batch.rows AS row
@@ -15,6 +15,19 @@ UNWIND $batch.rows AS row
 MATCH (n:HwIncident {key: row.key})-[r:CONCERNS]->(m)
 WHERE m.key IN row.ends
 DELETE r
+
+// reached_before: Datasets that incidents reached, which the latest answer no longer has
+UNWIND $batch.rows AS row
+MATCH (n:HwIncident {key: row.key})-[r:REACHED]->(m)
+WHERE m.key IN row.ends
+DELETE r
+
+// reached: Datasets that incidents reached, by the latest answer
+UNWIND $batch.rows AS row
+MATCH (a:HwIncident {key: row.start})
+MATCH (b:HwDataset {key: row.end})
+MERGE (a)-[r:REACHED]->(b)
+SET r = row.properties
 
 // concerns: Nodes that incidents concern now
 CALL () {
