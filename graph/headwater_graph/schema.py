@@ -99,7 +99,7 @@ def make_schema(driver: Driver, database: str | None) -> None:
         neo4j.exceptions.Neo4jError, DriverError: as the driver raises them.
     """
     with driver.session(database=database) as session:
-        # Most are there at each start but the first; a statement for each would be 41 transactions.
+        # Most are there at each start but the first; a statement for each would be 43 transactions.
         there = session.execute_read(_made)
         for name in names("schema"):
             if f"headwater_{name}" not in there:

@@ -98,6 +98,14 @@ FOR ()-[r:PRODUCED]-() REQUIRE r.key IS UNIQUE
 CREATE INDEX headwater_alias_dataset IF NOT EXISTS
 FOR (n:HwAlias) ON (n.dataset)
 
+// incident_cause: Incidents by cause: the open one of a cause that shows again
+CREATE INDEX headwater_incident_cause IF NOT EXISTS
+FOR (n:HwIncident) ON (n.cause)
+
+// incident_state: Incidents by state: the open ones
+CREATE INDEX headwater_incident_state IF NOT EXISTS
+FOR (n:HwIncident) ON (n.state)
+
 // run_checked: Runs of a job with outcomes of assertions, the latest first
 CREATE INDEX headwater_run_checked IF NOT EXISTS
 FOR (r:HwRun) ON (r._checked, r.last_seen)
