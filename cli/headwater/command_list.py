@@ -135,6 +135,12 @@ COMMANDS: dict[str, Command] = {
         "List everything that bad data reached: datasets with partitions and offsets, files, versions.",
         extra="materializer",
     ),
+    "incident": Command(
+        "headwater.commands.incident",
+        _ASK,
+        "Incidents: open one, see what it reached, and work on it.",
+        extra="materializer",
+    ),
     "serve": Command(
         "headwater.commands.serve",
         _ASK,
@@ -176,6 +182,12 @@ COMMANDS: dict[str, Command] = {
         _DECIDE,
         "Show whether a dataset, or a version of it, may be deleted, and what still needs it. "
         "Exit status 5: it may not.",
+        extra="materializer",
+    ),
+    "gate": Command(
+        "headwater.commands.gate",
+        _DECIDE,
+        "Show whether open incidents cover what would be read of a dataset. Exit status 5: one does, or may.",
         extra="materializer",
     ),
     "check": Command(
@@ -278,6 +290,8 @@ CHANGES = frozenset(
         *(*OF_THE_STACK, "topic create"),
         *("consume", "declare", "emit openlineage", "reconcile", "forward openlineage"),
         *("dlq replay", "dlq acknowledge", "dlq skip", "token create", "token revoke", "outbox relay", "outbox drop"),
+        *("incident open", "incident ack", "incident assign", "incident scope", "incident repair", "incident resolve"),
+        *("incident reopen", "incident note", "incident merge", "incident refresh"),
         *("graph rebuild", "graph restored", "graph migrate", "retention set", "retention apply"),
     }
 )

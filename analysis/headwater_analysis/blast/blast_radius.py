@@ -20,7 +20,7 @@ from headwater_analysis.trace.context import Context
 from headwater_analysis.trace.follow import follow
 from headwater_analysis.trace.parts import Datasets, is_empty, join
 from headwater_analysis.trace.starts import Starts, check, parts_of_start
-from headwater_analysis.trace.traced_parts import Hop, Part, PartKind, offsets, spans_of, weakest
+from headwater_analysis.trace.traced_parts import Hop, Part, PartKind, offsets, spans_of, surest, weakest
 from headwater_graph.facts.spans import difference
 from headwater_schemas.events import Certainty
 
@@ -137,7 +137,7 @@ def _tainted(context: Context, hops: Iterable[Hop], repairs: Repairs | None, *, 
                 parts=tainted,
                 superseded=superseded,
                 hops=tuple(sorted({hop.number for hop, _, _ in items})),
-                certainty=_surest([part.certainty for part in tainted] or [each.part.certainty for each in superseded]),
+                certainty=surest([part.certainty for part in tainted] or [each.part.certainty for each in superseded]),
             )
         )
     return tuple(sorted(out, key=lambda each: (each.depth, each.dataset.namespace, each.dataset.name)))
@@ -165,10 +165,6 @@ def _without(part: Part, surer: Iterable[Part]) -> Part:
         files = tuple(path for path in part.files if path not in known)
         return part if files == part.files else replace(part, files=files, file_count=len(files), rows=None)
     return part
-
-
-def _surest(certainties: list[Certainty]) -> Certainty:
-    return next((sure for sure in _SUREST if sure in certainties), Certainty.UNKNOWN)
 
 
 def _totals(tainted: Iterable[Tainted], hops: Iterable[Hop]) -> Totals:

@@ -229,6 +229,11 @@ def weakest(*certainties: Certainty) -> Certainty:
     return max(certainties, key=_STRENGTH.index, default=Certainty.EXACT)
 
 
+def surest(certainties: Iterable[Certainty]) -> Certainty:
+    """Return the surest of these certainties; UNKNOWN if there are none."""
+    return min(certainties, key=_STRENGTH.index, default=Certainty.UNKNOWN)
+
+
 def spans_of(offsets: Iterable[OffsetSpan]) -> Spans:
     """Convert ranges in any order, some of them overlapping, to Spans."""
     return union((span.partition, span.start, span.end) for span in offsets)
