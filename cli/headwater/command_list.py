@@ -29,6 +29,7 @@ _CAPTURE = "Bring lineage in"
 _ASK = "Ask the graph"
 _WHERE = "Ask a server elsewhere, not a database"
 _DECIDE = "Decide: changes, privacy, deletion, rules"
+_REPAIR = "Work on bad data: incidents, and the gate before it is read"
 _EXCHANGE = "Hand lineage to other programs"
 _OPERATE = "Operate Headwater"
 _MEASURE = "Measure Headwater (in a checkout)"
@@ -135,12 +136,6 @@ COMMANDS: dict[str, Command] = {
         "List everything that bad data reached: datasets with partitions and offsets, files, versions.",
         extra="materializer",
     ),
-    "incident": Command(
-        "headwater.commands.incident",
-        _ASK,
-        "Incidents: open one, see what it reached, and work on it.",
-        extra="materializer",
-    ),
     "serve": Command(
         "headwater.commands.serve",
         _ASK,
@@ -184,16 +179,22 @@ COMMANDS: dict[str, Command] = {
         "Exit status 5: it may not.",
         extra="materializer",
     ),
-    "gate": Command(
-        "headwater.commands.gate",
-        _DECIDE,
-        "Show whether open incidents cover what would be read of a dataset. Exit status 5: one does, or may.",
-        extra="materializer",
-    ),
     "check": Command(
         "headwater.commands.check",
         _DECIDE,
         "Check the graph by rules that hold where lineage can be trusted. Exit status 5: one is broken.",
+        extra="materializer",
+    ),
+    "incident": Command(
+        "headwater.commands.incident",
+        _REPAIR,
+        "Incidents: open one, see what it reached, and work on it.",
+        extra="materializer",
+    ),
+    "gate": Command(
+        "headwater.commands.gate",
+        _REPAIR,
+        "Show whether open incidents cover what would be read of a dataset. Exit status 5: one does, or may.",
         extra="materializer",
     ),
     "export": Command(

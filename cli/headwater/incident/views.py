@@ -105,11 +105,11 @@ def incident_view(found: Incident) -> RenderableType:
 def _header(found: Incident) -> RenderableType:
     brief = found.brief
     resolved = "" if brief.resolved_at is None else moment_text(brief.resolved_at)
-    rows = (
+    rows: tuple[tuple[str, str | Text | None], ...] = (
         ("status", status_words(brief)),
-        ("severity", brief.severity and brief.severity.value),
-        ("type", brief.type and brief.type.value),
-        ("since", brief.opened_at and moment_text(brief.opened_at)),
+        ("severity", brief.severity),
+        ("type", brief.type),
+        ("since", None if brief.opened_at is None else moment_text(brief.opened_at)),
         ("cause", brief.cause and shortened(brief.cause, _LONGEST)),
         ("assigned to", brief.assignee and shortened(brief.assignee)),
         ("resolved", " ".join(filter(None, (resolved, brief.resolution and brief.resolution.value)))),
@@ -123,17 +123,19 @@ def _header(found: Incident) -> RenderableType:
 def _scope(found: Incident) -> Iterator[RenderableType]:
     reach = found.reach
     if reach is None:
-        lines = found.brief.scope
-        yield part("Scope", Text("\n".join(shortened(line, _LONGEST) for line in lines)), len(lines), len(lines))
+        yield _list("Scope", found.brief.scope)
     else:
         table = plain_table()
         for each in reach.scope:
             certainty = Text(each.certainty.value, style=CERTAINTY_STYLES[each.certainty])
             table.add_row(shortened(each.part.text, _LONGEST), certainty, shortened(each.why, _LONGEST))
         yield part("Scope", FittedView(table), len(reach.scope), len(reach.scope))
-    repaired = found.repaired
-    lines = [shortened(each.text, _LONGEST) for each in repaired]
-    yield part("Declared repaired", Text("\n".join(lines)), len(lines), len(lines))
+    yield _list("Declared repaired", [each.text for each in found.repaired])
+
+
+def _list(heading: str, lines: Sequence[str]) -> RenderableType:
+    shown = Text("\n".join(shortened(line, _LONGEST) for line in lines[:MOST_ROWS]))
+    return part(heading, shown, min(len(lines), MOST_ROWS), len(lines))
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,10 +200,8 @@ def _reach(reach: Reach) -> Iterator[RenderableType]:
         clean = sum(not each.parts for each in gone)
         yield _titled(f"Replaced, dropped or repaired: parts of {_some(len(gone), 'dataset')}, {clean:,} clean again")
         yield FittedView(_gone_table(gone))
-    spreading = [shortened(each.text, _LONGEST) for each in reach.spreading]
-    yield part("May still spread", Text("\n".join(spreading)), len(spreading), len(spreading))
-    unknown = list(_unknown(reach))
-    yield part("Not known", Text("\n".join(unknown[:MOST_ROWS])), min(len(unknown), MOST_ROWS), len(unknown))
+    yield _list("May still spread", [each.text for each in reach.spreading])
+    yield _list("Not known", list(_unknown(reach)))
 
 
 def _titled(text: str) -> RenderableType:

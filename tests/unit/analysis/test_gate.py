@@ -1,4 +1,4 @@
-"""Which incidents and which bad parts hold a dataset; whatever isn't known does."""
+"""Incidents and bad parts that hold a dataset; whatever isn't known does."""
 
 from __future__ import annotations
 
