@@ -112,6 +112,12 @@ def _failed_quality(row: Mapping[str, Any]) -> str:
     return f"An assertion failed in {where}, and none passed since; {row['readers']:,} jobs and consumers read it."
 
 
+def _tainted(row: Mapping[str, Any]) -> str:
+    severity = f" ({row['severity']})" if row["severity"] else ""
+    readers = f"{row['consumers']:,} consumer{'s read' if row['consumers'] != 1 else ' reads'} it"
+    return f"It holds bad data of incident {row['incident']}{severity}, which is open, and {readers}."
+
+
 def _incomplete_lineage(row: Mapping[str, Any]) -> str:
     if not row["known"]:
         return "It writes, and no column lineage of it is known."
@@ -209,6 +215,12 @@ RULES: tuple[CheckRule, ...] = (
         "`headwater runs last-good` shows since when, `headwater blast` what the bad data reached.",
         _failed_quality,
         lambda _tx, _today, _names: {"looked_at": LOOKED_AT, "until": EVER},
+    ),
+    CheckRule(
+        "tainted-datasets",
+        "No consumer reads a dataset that an open incident reached.",
+        "`headwater incident show` says what to repair and whom to tell; `headwater incident refresh` records repairs.",
+        _tainted,
     ),
     CheckRule(
         "lineage-incomplete",

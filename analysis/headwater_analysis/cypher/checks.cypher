@@ -429,6 +429,21 @@ WITH {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .sym
   sensitivity: made.sensitivity, possible: made.possible, source: source.name,
   dataset: of {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type}} AS row
 
+// tainted_datasets: Datasets that a consumer reads, and that hold bad data of an open incident, by its latest record or its scope
+MATCH (i:HwIncident)
+USING INDEX SEEK i:HwIncident(state)
+WHERE i.state IN ['New', 'Ack', 'Assigned'] AND i.tenant = $given.tenant
+MATCH (i)-[r:REACHED|CONCERNS]->(d:HwDataset)
+WHERE NOT coalesce(r.cleared, false) AND (type(r) = 'REACHED' OR NOT EXISTS { (i)-[:REACHED]->(d) })
+WITH i, coalesce($given.names[d.key], [d.key]) AS names, min(r.since) AS since
+WITH i, names, since, COUNT { UNWIND names AS name MATCH (:HwDataset {key: name})<-[:CONSUMES]-(o) RETURN DISTINCT o } AS consumers
+WHERE consumers > 0
+WITH names[0] + ' ' + i.key AS id, names[0] AS subject, i, min(since) AS since, max(consumers) AS consumers
+// row
+MATCH (d:HwDataset {key: subject})
+WITH {id: id, kind: 'DATASET', subject: d {.key, .namespace, .name, .title, .symlinks, .symlink_types, .type, .owners}, since: since,
+  incident: i.incident, severity: i.severity, consumers: consumers} AS row
+
 // versions_without_run: Versions of tables that jobs write, which no run or micro-batch is known to have written, by any name of the table
 MATCH (v:HwVersion)
 USING INDEX SEEK v:HwVersion(key)

@@ -39,7 +39,7 @@ ORDER BY opened DESC, n.key LIMIT $given.limit
 // marks: Open incidents that reached some datasets, or whose bad data began in them
 UNWIND $given.datasets AS dataset
 MATCH (d:HwDataset {key: dataset})<-[r:CONCERNS|REACHED]-(n:HwIncident)
-WHERE n.state IN $given.states AND NOT coalesce(r.cleared, false)
+WHERE n.state IN $given.states AND NOT coalesce(r.cleared, false) AND (type(r) = 'REACHED' OR NOT EXISTS { (n)-[:REACHED]->(d) })
 RETURN dataset, n.incident AS incident, n.title AS title, n.severity AS severity, type(r) AS type,
   r.certainty AS certainty, r.since AS since, n.reached_as_of AS as_of
 ORDER BY dataset, incident, type DESC

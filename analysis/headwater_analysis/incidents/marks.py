@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from datetime import datetime
 from functools import cache
 from typing import Any, Final
 
@@ -64,13 +65,19 @@ def _name(asset: Asset) -> str:
     return asset.spelling.removesuffix(f"#{asset.column}")
 
 
+_PLAIN: Final = frozenset({str, int, bool, float, datetime, type(None)})
+"""Types of most fields, which name no asset."""
+
+
 def _assets(value: Any) -> Iterator[Asset]:
+    if type(value) in _PLAIN:
+        return
     if isinstance(value, Asset):
         yield value
-    elif isinstance(value, tuple | list | frozenset):
+    elif isinstance(value, tuple | list):
         for each in value:
             yield from _assets(each)
-    elif isinstance(value, Mapping):
+    elif isinstance(value, dict):
         for each in value.values():
             yield from _assets(each)
     elif is_dataclass(value) and not isinstance(value, type):

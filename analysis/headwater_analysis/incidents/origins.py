@@ -151,22 +151,30 @@ def _partitions(context: Context, asset: Asset) -> list[int]:
 
 
 def _written(context: Context, part: IncidentScope, asset: Asset, since: datetime | None, until: datetime) -> Origin:
-    """Find what was written to a dataset in a processing time; of a topic that nobody known writes, what arrived."""
+    """Find what was written to a dataset in a processing time.
+
+    Kafka knows what arrived in a topic, whoever wrote it. Where it can't be asked, what known runs and micro-batches
+    wrote then counts, or if none wrote it, what was read then.
+    """
     begin = since or _BEGINNING
+    is_topic, sentences = bool(_partitions(context, asset)), []
+    if is_topic and context.arrivals is not None:
+        try:
+            arrived = parts_of_start(context, Times(asset.spelling, None, begin, until))
+            return _parts(part, arrived, "Records that arrived in Kafka then.")
+        except ArrivalsUnknownError as error:
+            sentences.append(str(error))
     writers = replace(context, backward=True, notes={}, _users={}, _of_runs={})
-    if found := parts_at(writers, asset, None, begin, until):
+    found = parts_at(writers, asset, None, begin, until)
+    if not is_topic:
         return _parts(part, found)
-    if not _partitions(context, asset):
-        return Origin(part=part, why=f"No run or micro-batch that is known wrote {asset.spelling} then.")
-    try:
-        arrived = parts_of_start(context, Times(asset.spelling, None, begin, until))
-        return _parts(part, arrived, "Records that arrived in Kafka then.")
-    except ArrivalsUnknownError as error:
-        read = [
-            replace(each, certainty=weakest(each.certainty, Certainty.INFERRED))
-            for each in parts_at(context, asset, None, begin, until)
-        ]
-        return _parts(part, read, f"{error} So the records that were read then count.")
+    if found:
+        sentences.append("Records of known runs and micro-batches count, not those that others wrote.")
+    else:
+        sentences.append("The records that were read then count.")
+        found = parts_at(context, asset, None, begin, until)
+    inferred = [replace(each, certainty=weakest(each.certainty, Certainty.INFERRED)) for each in found]
+    return _parts(part, inferred, " ".join(sentences))
 
 
 def _in_event_time(context: Context, part: IncidentScope, asset: Asset) -> Origin:
@@ -181,8 +189,11 @@ def _in_event_time(context: Context, part: IncidentScope, asset: Asset) -> Origi
     shown = context.datasets.shown_key(asset.key)
     parts: list[Part] = []
     sentences: list[str] = []
+    # A late record is dropped by a query with state, and used by every other reader.
+    drops_late = not any(map(context.is_of_runs, names)) and all(_keeps_state(context, query) for query in queries)
     for query in queries:
-        first, last, why = _batches_of_event_time(context, query, part.since, part.until)
+        until = part.until if drops_late else None
+        first, last, why = _batches_of_event_time(context, query, part.since, until)
         sentences.append(why)
         if first > last:
             continue
@@ -222,7 +233,7 @@ def _batches_of_event_time(
         run_by_time(context.tx, [search])
         first = last + 1 if search.found is None and not search.met_unknown else search.found or first
         bounds.append(f"from batch {first} on")
-    if until is not None and state_of(context.tx, query, [last_batch]).keeps:
+    if until is not None and _keeps_state(context, query):
         search = Search(query.key, first, last, _reached(until), by="watermark_before")
         run_by_time(context.tx, [search])
         if search.found is not None and not search.met_unknown:
@@ -231,6 +242,11 @@ def _batches_of_event_time(
     if not bounds:
         return first, last, f"The watermark of {name} bounds nothing: all that it read counts."
     return first, last, f"By the watermark of {name}, records of that event time were read {' '.join(bounds)}."
+
+
+def _keeps_state(context: Context, query: Query) -> bool:
+    last = context.last_batch(query)
+    return last is not None and bool(state_of(context.tx, query, [last]).keeps)
 
 
 def _reached(time: datetime) -> Callable[[Row], bool | None]:

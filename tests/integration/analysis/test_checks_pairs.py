@@ -25,6 +25,11 @@ from headwater_schemas.events import (
     DeclarationEvent,
     DeclaredColumn,
     FileSet,
+    IncidentAction,
+    IncidentEvent,
+    IncidentResolution,
+    IncidentScope,
+    IncidentSeverity,
     IntervalEntry,
     IntervalEvent,
     JobEvent,
@@ -36,6 +41,8 @@ from headwater_schemas.events import (
     ParentRun,
     Position,
     QualityResult,
+    ReachedDataset,
+    ReachedPart,
     RunEventType,
     Sensitivity,
     TransformationKind,
@@ -75,6 +82,10 @@ class Cases:
     def ran(self, job: JobRef, *, day: int = 0, run: str = "", **more: Any) -> None:
         """A run whose id no other rule's cases have."""
         self.estate.ran(job, day=day, run=run or f"{self.rule} {job.name} {day}", **more)
+
+    def act(self, incident: str, action: IncidentAction, **stated: Any) -> None:
+        """An action on an incident."""
+        self.estate.add(IncidentEvent(incident=incident, action=action, by="test", **stated), DAY)
 
     def batches(
         self, name: str, *ranges: tuple[int, int, int], passed: tuple[bool, ...] = (), writes: DatasetRef | None = None
@@ -229,6 +240,44 @@ def failed_quality(cases: Cases) -> dict[str, str]:
     found = {name: text.format(each) for name, each in where.items()}
     found["fires: a batch write"] += " (day 1)"
     return found
+
+
+def tainted_datasets(cases: Cases) -> dict[str, str]:
+    message = "It holds bad data of incident {} (SEV2), which is open, and 1 consumer reads it."
+    fires = {}
+    for name in (
+        "fires: the scope names it",
+        "fires: the record names it",
+        "fires: a consumer reads it by another name",
+        "nearly: nobody reads it",
+        "nearly: resolved",
+        "nearly: cleared",
+        "nearly: the scope names it, and the record says that it is cleared",
+    ):
+        table, incident = cases.dataset(name), f"{cases.rule} {name}"
+        if "nobody" not in name:
+            read = cases.other_name(table) if "another" in name else table
+            cases.declare(consumer=f"{cases.rule} {name}", owners=OWNERS, reads=(DatasetRead(read),))
+        named = IncidentScope(dataset=table) if "scope" in name or "another" in name else IncidentScope(run="r")
+        cases.act(incident, IncidentAction.OPENED, title="t", severity=IncidentSeverity.SEV2, scope=(named,))
+        if "record" in name or "cleared" in name:
+            cleared = "cleared" in name
+            held = ReachedDataset(
+                dataset=table,
+                depth=0,
+                certainty=Certainty.EXACT,
+                since=DAY,
+                cleared=cleared,
+                parts=() if cleared else (ReachedPart(certainty=Certainty.EXACT),),
+                part_count=0 if cleared else 1,
+                digest="0" * 64,
+            )
+            cases.act(incident, IncidentAction.REACHED, reached=(held,), as_of=DAY, complete=True)
+        if "resolved" in name:
+            cases.act(incident, IncidentAction.RESOLVED, reason="r", resolution=IncidentResolution.REPAIRED)
+        if name.startswith("fires"):
+            fires[name] = message.format(incident) + (" (day 0)" if "record" in name else "")
+    return fires
 
 
 def lineage_incomplete(cases: Cases) -> dict[str, str]:
@@ -514,6 +563,7 @@ PAIRS: dict[str, Callable[[Cases], dict[str, str]]] = {
         runs_open_too_long,
         broken_chains,
         failed_quality,
+        tainted_datasets,
         lineage_incomplete,
         drift_of_datasets,
         drift_of_columns,

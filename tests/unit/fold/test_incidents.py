@@ -43,6 +43,7 @@ from support.events import DEPARTED, JOB, LATER, PRODUCER, TIME
 if TYPE_CHECKING:
     import pytest
 
+
 def reached(name: str, *, cleared: bool = False, depth: int = 0) -> ReachedDataset:
     parts = () if cleared else (ReachedPart(certainty=Certainty.EXACT, version="1"),)
     return ReachedDataset(

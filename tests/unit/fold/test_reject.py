@@ -585,9 +585,7 @@ TOLERATED: dict[str, LineageEvent] = {
         ),
     ),
     "an incident that reached nothing": with_body("incident_of_a_reach", reached=()),
-    "a certainty of a newer version": with_body(
-        "incident_of_a_reach", reached=(reached(certainty=Certainty.UNKNOWN),)
-    ),
+    "a certainty of a newer version": with_body("incident_of_a_reach", reached=(reached(certainty=Certainty.UNKNOWN),)),
     "a severity of a newer version": with_body("incident", severity=IncidentSeverity.UNKNOWN),
 }
 

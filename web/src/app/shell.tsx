@@ -11,6 +11,8 @@ import { ColumnView } from "../views/column";
 import { ConsumerView } from "../views/consumer";
 import { DiffView } from "../views/diff";
 import { Home } from "../views/home";
+import { IncidentView } from "../views/incident";
+import { IncidentsView } from "../views/incidents";
 import { JobView } from "../views/job";
 import { RunView } from "../views/run";
 import { Search } from "../views/search";
@@ -25,7 +27,7 @@ import { SearchField } from "./search-field";
 import { applyTheme, chosenTheme, live, narrow, report, trouble, who } from "./state";
 import { t } from "./texts";
 
-const NAV = ["checks", "trace", "blast", "diff"] as const satisfies readonly Route[];
+const NAV = ["incidents", "checks", "trace", "blast", "diff"] as const satisfies readonly Route[];
 
 function View({ at }: { at: Place }) {
   switch (at.route) {
@@ -36,6 +38,8 @@ function View({ at }: { at: Place }) {
     case "job": return <JobView place={at} />;
     case "run": return <RunView place={at} />;
     case "consumer": return <ConsumerView place={at} />;
+    case "incidents": return <IncidentsView place={at} />;
+    case "incident": return <IncidentView place={at} />;
     case "checks": return <ChecksView place={at} />;
     case "trace": return <TraceView place={at} />;
     case "blast": return <BlastView place={at} />;
@@ -55,6 +59,7 @@ export function titled(at: Place | null): string {
       case "column": return t.titles.column(at.path.column, last(at.path));
       case "job": return t.titles.job(at.path.name, at.tab);
       case "run": return t.titles.run(at.path.id);
+      case "incident": return at.path.id;
       default: return t.titles[at.route];
     }
   })();

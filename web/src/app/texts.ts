@@ -2,6 +2,7 @@
 
 import { app } from "../texts/app";
 import { dataset } from "../texts/dataset";
+import { incidents } from "../texts/incidents";
 import { lineage } from "../texts/lineage";
 import { records } from "../texts/records";
 import { stage } from "../texts/stage";
@@ -9,4 +10,4 @@ import { timeline } from "../texts/timeline";
 import { traces } from "../texts/traces";
 import { views } from "../texts/views";
 
-export const t = { ...app, ...stage, ...lineage, ...dataset, ...views, ...records, timeline, ...traces };
+export const t = { ...app, ...stage, ...lineage, ...dataset, ...views, ...records, ...incidents, timeline, ...traces };

@@ -1,13 +1,14 @@
 // Table of the answer that the picture draws: every dataset within the depth.
 
+import { place } from "../app/address";
 import type { Drawing, DrawnNode } from "../app/answers";
 import { number, parted, spelling } from "../app/format";
 import { rank } from "../app/palette";
 import { t } from "../app/texts";
-import { AssetLink, Chip, State, Time, Tone } from "../parts/basics";
+import { AssetLink, Chip, Link, State, Time, Tone } from "../parts/basics";
 import { fileName, save } from "../parts/download";
 import { Table, csv, type Column } from "../parts/table";
-import { addressOf, ownersOf } from "./picture";
+import { addressOf, incidentsOf, ownersOf } from "./picture";
 
 interface Given {
   graph: Drawing;
@@ -25,7 +26,7 @@ interface Given {
 
 const sideOf = ({ hops }: DrawnNode): string => (hops === 0 ? t.sideStart : hops < 0 ? t.sideUp(-hops) : t.sideDown(hops));
 
-export function columnsOf(severities: ReadonlyMap<string, string>, supposed: boolean): Column<DrawnNode>[] {
+export function columnsOf(severities: ReadonlyMap<string, string>, supposed: boolean, incidents: ReadonlyMap<string, string[]> = new Map()): Column<DrawnNode>[] {
   const severity = (node: DrawnNode): string | null => severities.get(addressOf(node.asset)) ?? null;
   return [
     { name: "dataset", title: t.columnDataset, value: ({ asset }) => spelling(asset), cell: ({ asset }) => <AssetLink asset={asset} under />, width: "34%" },
@@ -35,6 +36,7 @@ export function columnsOf(severities: ReadonlyMap<string, string>, supposed: boo
     { name: "owners", title: t.columnOwners, value: (node) => ownersOf(node).join(", "), cell: (node) => ownersOf(node).join(", ") || t.noOwner },
     { name: "contact", title: t.columnContact, value: ({ contact }) => contact, cell: ({ contact }) => contact ?? "–", wide: true },
     { name: "criticality", title: t.columnCriticality, value: ({ criticality }) => criticality, cell: ({ criticality }) => criticality ?? "–", wide: true },
+    ...(incidents.size ? [{ name: "incidents", title: t.incidents, value: ({ asset }: DrawnNode) => incidents.get(asset.key)?.join(" ") ?? null, cell: ({ asset }: DrawnNode) => incidents.get(asset.key)?.map((id) => <Link to={place("incident", { id })}>{id}</Link>) ?? "–" }] : []),
     { name: "inputs", title: t.columnInputs, number: true, wide: true, value: ({ upstream_total }) => upstream_total, cell: ({ upstream_total }) => number(upstream_total) },
     { name: "outputs", title: t.columnOutputs, number: true, wide: true, value: ({ downstream_total }) => downstream_total, cell: ({ downstream_total }) => number(downstream_total) },
     { name: "run", title: t.columnLastRun, value: ({ status }) => status?.last_run?.at ?? null, cell: ({ status }) => (status?.last_run ? <><State state={status.last_run.state} /> <Time at={status.last_run.at} short /></> : "–"), wide: true },
@@ -43,7 +45,7 @@ export function columnsOf(severities: ReadonlyMap<string, string>, supposed: boo
 }
 
 export function LineageTable({ graph, rows, hidden, severities, supposed, sort, onSort, find, onFind, chosen, onChoose }: Given) {
-  const columns = columnsOf(severities, supposed);
+  const columns = columnsOf(severities, supposed, incidentsOf(graph));
   const { nodes_total: total, truncated } = graph.metadata;
   const missing = total - graph.nodes.length;
   const beyond = [

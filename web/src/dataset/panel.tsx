@@ -12,6 +12,7 @@ import { go, placeOf, step, tweak } from "../app/navigation";
 import { keep, kept, narrow } from "../app/state";
 import { t } from "../app/texts";
 import { Answer, AssetLink, Chip, Facts, Link, State, Time, Tone } from "../parts/basics";
+import { Marks } from "../parts/marks";
 import { Table, type Column } from "../parts/table";
 import type { Chosen } from "../stage/stage";
 import type { Side } from "../stage/picture";
@@ -100,6 +101,7 @@ function DatasetPanel({ at, dataset, column, start, graph, impact, severities, u
   return (
     <>
       <Head chip={asset.type} title={<Link to={placeOf(asset)} title={spelling(asset)}>{parted(asset).last}</Link>} under={spelling(asset)}>
+        {!isStart && <Marks of={details?.incidents} dataset={dataset} />}
         <p class="row actions">
           {node && node.more_upstream > 0 && <button onClick={() => expand("up")}>← {t.upstreamMore(node.more_upstream)}</button>}
           {node && node.more_downstream > 0 && <button onClick={() => expand("down")}>{t.downstreamMore(node.more_downstream)} →</button>}

@@ -71,6 +71,13 @@ export const restKey = (side: Side, key: string): string => `rest:${side}:${key}
 const GOOD = new Set(["COMPLETE"]);
 const BAD = new Set(["FAIL", "ABORT"]);
 
+/** Open incidents that reached a dataset of the answer, by its key. */
+export function incidentsOf({ incidents }: Pick<Drawing, "incidents">): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const { key, incident } of incidents?.items ?? []) found.set(key, [...(found.get(key) ?? []), incident]);
+  return found;
+}
+
 function statusOf({ status }: DrawnNode): Pick<Box, "lastRun" | "quality"> {
   const state = status?.last_run?.state ?? null;
   return {
@@ -88,12 +95,13 @@ export function pictureOf(graph: Drawing, options: Options): Shown {
   const rows = options.columns ? mappedRows(graph.edges) : new Map<string, Set<string>>();
   const boxes: Box[] = [];
   const groups = new Map<string, DrawnNode[]>();
+  const tainted = incidentsOf(graph);
   for (const node of shown) {
     const group = inGroup.get(node.asset.key);
     if (group) groups.set(group, [...(groups.get(group) ?? []), node]);
-    else boxes.push(boxOf(node, node.asset.key === start, options, rows.get(node.asset.key)));
+    else boxes.push({ ...boxOf(node, node.asset.key === start, options, rows.get(node.asset.key)), tainted: tainted.has(node.asset.key) });
   }
-  for (const [key, nodes] of groups) boxes.push(groupBox(key, nodes, options));
+  for (const [key, nodes] of groups) boxes.push({ ...groupBox(key, nodes, options), tainted: nodes.some(({ asset }) => tainted.has(asset.key)) });
   const picture: Picture = { boxes, arrows: arrowsOf(graph.edges, shown, inGroup, options) };
   addRest(picture, start, options.rest);
   return { picture, hidden, drawn: new Set(shown.map((node) => addressOf(node.asset))) };

@@ -9,6 +9,7 @@ import { here } from "../app/navigation";
 import { keep, kept } from "../app/state";
 import { t } from "../app/texts";
 import { Answer, Chip, Copy, Link, Tabs } from "../parts/basics";
+import { Marks } from "../parts/marks";
 import { Columns } from "./columns";
 import { ImpactTab } from "./impact";
 import { LineageTab } from "./lineage";
@@ -45,6 +46,7 @@ export function DatasetView({ place: at }: { place: Place<"dataset"> }) {
           <Chip kind={details?.dataset.type ?? null} /> {last}{details?.gone && <small> {t.dropped}</small>}
         </h1>
         {details?.dataset.table && details.dataset.table !== last && <span class="under">{details.dataset.table}</span>}
+        {details && <Marks of={details.incidents} dataset={details.dataset.key} />}
         <Copy class="link" text={details ? spelling(details.dataset) : nameOf(at)}>{t.copyName}</Copy>
         <Tabs label={t.datasetTabs} now={at.tab} to={to} tabs={DATASET_TABS.map((tab) => ({ tab, title: t.datasetTab[tab], count: counts[tab] ?? null }))} />
       </header>

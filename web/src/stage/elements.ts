@@ -72,7 +72,7 @@ function boxOf(one: Box, corner: Point): ElementDefinition[] {
   const { key } = one;
   const height = heightOf(one);
   const x = corner.x + WIDTH / 2;
-  const marks = [one.quality && { kind: "quality", state: one.quality }, one.lastRun && { kind: "run", state: one.lastRun }].filter((mark) => !!mark);
+  const marks = [one.quality && { kind: "quality", state: one.quality }, one.lastRun && { kind: "run", state: one.lastRun }, one.tainted && { kind: "incident", state: "alarm" }].filter((mark) => !!mark);
   const room = WIDTH - PAD - 10 - marks.length * 18;
   const title = fitted(one.title, `600 13px ${FONT}`, room);
   const under = fitted(one.under, `10.5px ${FONT}`, WIDTH - PAD - 10);
@@ -87,7 +87,7 @@ function boxOf(one: Box, corner: Point): ElementDefinition[] {
   ];
   marks.forEach(({ kind, state }, index) =>
     found.push({
-      data: { id: `${kind}:${key}`, label: state === "good" ? "✓" : state === "bad" ? "✕" : "•" },
+      data: { id: `${kind}:${key}`, label: { good: "✓", bad: "✕", alarm: "!" }[state] ?? "•" },
       classes: `dot ${state}`,
       position: { x: corner.x + WIDTH - 16 - index * 18, y: corner.y + 17 },
     }));

@@ -40,6 +40,8 @@ export interface Box {
   change: Change | null;
   lastRun: "good" | "bad" | "none" | null;
   quality: "good" | "bad" | null;
+  /** Whether an open incident reached it. */
+  tainted: boolean;
 }
 
 export interface Mapping {
@@ -67,7 +69,7 @@ export interface Picture {
 /** A box with what most boxes have. */
 export const box = (given: Partial<Box> & Pick<Box, "key" | "title">): Box => ({
   kind: "dataset", asset: null, under: "", whole: given.title, start: false, gone: false, rows: [], rowsBeyond: 0, up: 0, down: 0, inputs: null, outputs: null,
-  opened: [], severity: null, change: null, lastRun: null, quality: null, ...given,
+  opened: [], severity: null, change: null, lastRun: null, quality: null, tainted: false, ...given,
 });
 
 export const arrow = (given: Partial<Arrow> & Pick<Arrow, "source" | "target">): Arrow => ({

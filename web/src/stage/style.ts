@@ -92,7 +92,7 @@ export function style(): StylesheetJson {
       },
     },
     { selector: ".dot.good", style: { "background-color": css("good") } },
-    { selector: ".dot.bad", style: { "background-color": css("tone-bad") } },
+    { selector: ".dot.bad, .dot.alarm", style: { "background-color": css("tone-bad") } },
     ...tones,
     { selector: ".box.change-added", style: { "border-color": css("good"), "border-width": 3 } },
     { selector: ".box.change-removed", style: { "border-color": css("tone-bad"), "border-width": 3, "border-style": "dashed" } },

@@ -76,6 +76,7 @@ export const app = {
     job: (name: string, tab: string) => (tab === "overview" ? `Job ${name}` : `Job ${name}, ${tab}`),
     run: (id: string) => `Run ${id.slice(0, 8)}`,
     consumer: "Consumer",
+    incidents: "Incidents",
     checks: "Checks",
     trace: "Trace records",
     blast: "Bad records",

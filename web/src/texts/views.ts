@@ -28,6 +28,8 @@ export const views = {
     } as Record<string, string>,
     events: "Events seen",
     behindUnknown: "How far the graph is behind is UNKNOWN.",
+    incidents: "Open incidents",
+    incidentsNote: "What somebody found to be wrong, the latest opened first.",
     failed: "Failed runs",
     failedNote: "Runs that failed or were aborted, the one seen last first.",
     noneFailed: "No failed run is known.",

@@ -5,7 +5,7 @@ import "./records.css";
 import { useMemo, useState } from "preact/hooks";
 
 import { place, type Place } from "../app/address";
-import type { Blast, ReadingConsumer, Tainted } from "../app/answers";
+import type { Blast, ReadingConsumer, Tainted as TaintedDataset } from "../app/answers";
 import { get } from "../app/api";
 import { useAsked } from "../app/asked";
 import { number, spelling, visible } from "../app/format";
@@ -58,22 +58,22 @@ export function blastSentence(answer: Pick<Blast, "totals" | "hops" | "truncated
 }
 
 /** The answer as plain text. */
-export function ticket(answer: Blast, query: Query, address: string): string {
+export function ticket(answer: Blast, title: string, address: string): string {
   const consumers = answer.consumers.map((one) => `- ${[one.name, one.owners.map(({ name }) => name).join(", "), one.on_call, one.contact].filter(Boolean).join(" · ")}`);
   const { open } = openOf(answer);
   const tainted = answer.tainted.filter(({ parts }) => parts.length).map((one) => `- ${spelling(one.dataset)}: ${one.parts.map(partText).join("; ")} (${r.certainties[one.certainty]})`);
   const clean = answer.tainted.filter(({ parts }) => !parts.length).map((one) => `- ${spelling(one.dataset)}: ${w.cleanAgain}`);
   return [
-    w.ticketTitle(originText(query)), blastSentence(answer), ...answer.notes, "",
+    w.ticketTitle(title), blastSentence(answer), ...answer.notes, "",
     `${w.tainted}:`, ...(tainted.length + clean.length ? [...tainted, ...clean] : [`- ${open ? w.noneUnknown : w.none}`]), "",
     `${w.consumers}:`, ...(consumers.length ? consumers : [`- ${open ? w.consumersTruncated : w.consumersNone}`]), "",
     `${w.ticketLink}: ${address}`,
   ].map((line) => visible(line)).join("\n");
 }
 
-const replaced = (one: Tainted): string => one.superseded.map(({ part, why, by }) => w.supersededBy(partText(part), [why, by && stepText(by)].filter(Boolean).join(" "))).join("; ");
+const replaced = (one: TaintedDataset): string => one.superseded.map(({ part, why, by }) => w.supersededBy(partText(part), [why, by && stepText(by)].filter(Boolean).join(" "))).join("; ");
 
-const TAINTED: Column<Tainted>[] = [
+const TAINTED: Column<TaintedDataset>[] = [
   { name: "dataset", title: r.datasetName, cell: ({ dataset }) => <AssetLink asset={dataset} under />, value: ({ dataset }) => spelling(dataset) },
   { name: "depth", title: r.depth, number: true, width: "64px", cell: ({ depth }) => depth, value: ({ depth }) => depth },
   {
@@ -126,17 +126,17 @@ function Form({ query }: { query: Query }) {
   );
 }
 
-function Found({ answer, query }: { answer: Blast; query: Query }) {
+/** Everything that bad data reached, and whom to notify. */
+export function Tainted({ answer, name, title, view, onView }: { answer: Blast; name: string; title: string; view: Query["view"]; onView: (view: Query["view"]) => void }) {
   const { truncated } = answer;
   const { open, possible } = openOf(answer);
   const bad = useMemo(() => new Map(answer.tainted.map((one) => [one.dataset.key, one.parts.length > 0])), [answer]);
-  const name = `bad-${originText(query)}`;
   const checked = answer.quality.filter(({ checks }) => checks.length);
   return (
     <>
       <div class="rec-answer">
         <Sentence doubtful={open || possible > 0}>{blastSentence(answer)}</Sentence>
-        <Copy text={() => ticket(answer, query, location.href)}>{w.ticket}</Copy>
+        <Copy text={() => ticket(answer, title, location.href)}>{w.ticket}</Copy>
       </div>
       <Notes notes={answer.notes} />
       <Section title={w.consumers}>
@@ -147,7 +147,7 @@ function Found({ answer, query }: { answer: Blast; query: Query }) {
         <Table rows={answer.tainted} columns={TAINTED} of={({ dataset }) => dataset.key} label={w.tainted} noun={["dataset", "datasets"]} beyond={truncated ? w.truncated : undefined}
           empty={open ? w.taintedUnknown : w.taintedNone} actions={answer.tainted.length > 0 && <Downloads name={name} rows={answer.tainted} columns={TAINTED} answer={answer} />} />
       </Section>
-      <Hops hops={answer.hops} start={answer.start} tainted={bad} view={query.view} onView={(view) => tweak("blast", { view })} name={`${name}-hops`} answer={answer} truncated={truncated} />
+      <Hops hops={answer.hops} start={answer.start} tainted={bad} view={view} onView={onView} name={`${name}-hops`} answer={answer} truncated={truncated} />
       {checked.length > 0 && (
         <Section title={w.checks}>
           {checked.map(({ dataset, checks }) => (
@@ -174,7 +174,7 @@ export function BlastView({ place: { query } }: { place: Place<"blast"> }) {
       <h1>{w.title}</h1>
       <p class="rec-intro">{w.intro}</p>
       <Question answered={asks !== null}><Form key={JSON.stringify(origin)} query={query} /></Question>
-      {asks && <Answer asked={asked}>{(answer) => <Found answer={answer} query={query} />}</Answer>}
+      {asks && <Answer asked={asked}>{(answer) => <Tainted answer={answer} name={`bad-${originText(query)}`} title={originText(query)} view={query.view} onView={(view) => tweak("blast", { view })} />}</Answer>}
     </div>
   );
 }

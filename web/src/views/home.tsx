@@ -1,6 +1,6 @@
 // Home: what is broken now, what I looked at last, what is used most, and how far the graph is behind. On a first start: what to do next.
 
-import type { BrokenChain, GraphState, GraphStatus, OpenRun, RunItem } from "../app/answers";
+import type { BrokenChain, GraphState, GraphStatus, IncidentBrief, OpenRun, RunItem } from "../app/answers";
 import { place, type Place } from "../app/address";
 import type { Asked } from "../app/asked";
 import { ago, count, number, offsets } from "../app/format";
@@ -11,6 +11,7 @@ import { More, beyondOf, noneOf, usePages, type Page } from "../parts/pages";
 import { RUNS, RunLink, RunState } from "../parts/runs";
 import { Table, type Column } from "../parts/table";
 import { First } from "./first";
+import { INCIDENTS } from "./incidents";
 import { MostUsed } from "./mostused";
 import { useStatus } from "./status";
 
@@ -35,6 +36,7 @@ function Now({ status }: { status: Asked<GraphStatus> }) {
       {status.value && <Behind status={status.value} />}
       <div class="home-columns">
         <div>
+          <Incidents />
           <Failed />
           <Broken />
           <Open />
@@ -80,6 +82,8 @@ function Wrong<Row, P extends Page<Row> & { graph?: GraphState }>(given: { path:
     </Section>
   );
 }
+
+const Incidents = () => <Wrong<IncidentBrief, Page<IncidentBrief>> path="incidents" title={t.homeView.incidents} note={t.homeView.incidentsNote} none={t.incidentView.noneOpen} columns={INCIDENTS} of={(row) => row.incident} noun={t.incidentView.noun} />;
 
 const FAILED: Column<RunItem>[] = RUNS.filter(({ name }) => ["run", "job", "state", "began", "error"].includes(name))
   .map((column) => (column.name === "began" ? { ...column, cell: (row) => <Time at={row.began} short /> } : column));
