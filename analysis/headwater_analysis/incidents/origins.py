@@ -34,7 +34,14 @@ from headwater_analysis.trace.context import Context
 from headwater_analysis.trace.parts import between, join, joined
 from headwater_analysis.trace.prefetch import prefetch
 from headwater_analysis.trace.search import Row, Search, run_by_time
-from headwater_analysis.trace.starts import Path, Times, VersionOf, parts_at, parts_of_start
+from headwater_analysis.trace.starts import (
+    Path,
+    Times,
+    VersionOf,
+    partitions_of_topic,
+    parts_at,
+    parts_of_start,
+)
 from headwater_analysis.trace.state import reported_horizon, state_of
 from headwater_analysis.trace.traced_parts import Hop, OffsetSpan, Part, PartKind, weakest
 from headwater_graph import keys
@@ -45,6 +52,7 @@ from headwater_schemas.ranges import MOST_OFFSET, batches_text
 MOST_RUNS: Final = 200
 """Runs of one job, the latest, that one part of a scope leads to."""
 _BEGINNING: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_AFTER: Final = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,25 +105,28 @@ def origin_of(context: Context, part: IncidentScope, *, now: datetime) -> Origin
 
 def _of_dataset(context: Context, part: IncidentScope, ref: DatasetRef, now: datetime) -> Origin:
     key = keys.dataset_key(context.tx.tenant, ref.namespace, ref.name)
-    if not prefetch(context.tx, datasets=[key]).datasets:
-        return Origin(part=part, certainty=Certainty.UNKNOWN, why="The graph doesn't have this dataset.")
+    # The incident itself puts the dataset that it names into the graph.
+    if not any(read or written for _, read, written in prefetch(context.tx, datasets=_names(context, key)).datasets):
+        return Origin(part=part, certainty=Certainty.UNKNOWN, why="No job that is known reads or writes this dataset.")
     asset = context.datasets[context.datasets.shown_key(key)]
     if part.offsets is not None:
         spans = tuple(OffsetSpan(each.partition, each.from_, each.to_exclusive) for each in part.offsets)
         exact = Part(dataset=asset, kind=PartKind.OFFSETS, certainty=Certainty.EXACT, offsets=spans)
         return _parts(part, [exact])
     if part.files is not None:
-        return _parts(part, (each for path in part.files for each in parts_of_start(context, Path(path))))
+        return _parts(part, _at_paths(context, part.files))
     if part.version is not None:
         found = parts_of_start(context, VersionOf(asset.spelling, part.version))
         if part.partition is None:
             return _parts(part, found)
         return _parts(part, (replace(each, partitions=(part.partition,)) for each in found))
     if part.partition is not None:
-        return _parts(part, parts_of_start(context, Path(f"{asset.spelling}/{part.partition}")))
+        return _parts(part, _at_paths(context, [f"{asset.spelling}/{part.partition}"]))
     if part.since_last_good:
         since, why = _last_good(context, asset)
-        return replace(_written(context, part, asset, since, now), why=why)
+        found = _written(context, part, asset, since, now)
+        bound = Certainty.EXACT if since is not None else Certainty.UPPER_BOUND
+        return replace(found, certainty=weakest(found.certainty, bound), why=why)
     if part.clock is IncidentClock.EVENT:
         return _in_event_time(context, part, asset)
     if part.since is not None or part.until is not None:
@@ -123,9 +134,36 @@ def _of_dataset(context: Context, part: IncidentScope, ref: DatasetRef, now: dat
     return _whole(context, part, asset)
 
 
+def _names(context: Context, key: str) -> list[str]:
+    """Keys of a dataset under all its names."""
+    context.datasets.unknown([key])
+    return context.datasets.keys_of(key)
+
+
 def _parts(part: IncidentScope, found: Iterable[Part], why: str = "") -> Origin:
     parts = join(found)
     return Origin(part=part, parts=parts, certainty=weakest(*(each.certainty for each in parts)), why=why)
+
+
+def _writers(context: Context) -> Context:
+    """Context of the same look-ups for what wrote a dataset."""
+    return replace(context, backward=True, notes={}, _users={}, _of_runs={})
+
+
+def _at_paths(context: Context, paths: Iterable[str]) -> list[Part]:
+    """Find files, and files of partitions, that are listed as written or as read."""
+    found: dict[Part, None] = {}
+    files: dict[str, tuple[Part, set[str]]] = {}
+    for path in paths:
+        starts = [each for side in (_writers(context), context) for each in parts_of_start(side, Path(path))]
+        known = [each for each in starts if each.kind is not PartKind.UNKNOWN]
+        for each in known or starts[-1:]:
+            if each.kind is PartKind.FILES:
+                files.setdefault(each.dataset.key, (each, set()))[1].update(each.files)
+            else:
+                found[each] = None
+    listed = (replace(each, files=tuple(sorted(names)), file_count=len(names)) for each, names in files.values())
+    return [*found, *listed]
 
 
 def _whole(context: Context, part: IncidentScope, asset: Asset) -> Origin:
@@ -138,16 +176,9 @@ def _whole(context: Context, part: IncidentScope, asset: Asset) -> Origin:
 
 
 def _partitions(context: Context, asset: Asset) -> list[int]:
-    """Partitions of a topic that queries read."""
-    found: set[int] = set()
-    names = context.datasets.keys_of(asset.key)
-    used = context.queries_of(names)
-    for query in {each.key: each for name in names for each in used[name]}.values():
-        last = context.last_batch(query)
-        for use in last.reads(asset.key) if last is not None else ():
-            if use.kind is PartKind.OFFSETS:
-                found.update(use.properties["partitions"])
-    return sorted(found)
+    """Partitions of a topic that any known run or micro-batch read or wrote."""
+    sides = replace(context, notes={}), _writers(context)
+    return sorted({partition for side in sides for partition in partitions_of_topic(side, asset)})
 
 
 def _written(context: Context, part: IncidentScope, asset: Asset, since: datetime | None, until: datetime) -> Origin:
@@ -164,8 +195,9 @@ def _written(context: Context, part: IncidentScope, asset: Asset, since: datetim
             return _parts(part, arrived, "Records that arrived in Kafka then.")
         except ArrivalsUnknownError as error:
             sentences.append(str(error))
-    writers = replace(context, backward=True, notes={}, _users={}, _of_runs={})
+    writers = _writers(context)
     found = parts_at(writers, asset, None, begin, until)
+    context.cut |= writers.cut
     if not is_topic:
         return _parts(part, found)
     if found:
@@ -215,8 +247,8 @@ def _batches_of_event_time(
 
     A record with an event time of `since` or later raises the greatest event time, and so the watermark, to that minus
     the watermark's delay: micro-batches before that had none. Of several inputs the lowest watermark counts, so this
-    holds for one input only. A query with state drops records that are behind its watermark: once it has passed
-    `until`, none is used any more.
+    holds for one input only. A query with state uses a record until the watermark has passed the end of its window,
+    which is `until` plus the horizon of the state at the latest: then none is used any more.
     """
     name = query.name or query.query_id
     first, last = query.first_batch, query.last_batch
@@ -233,8 +265,9 @@ def _batches_of_event_time(
         run_by_time(context.tx, [search])
         first = last + 1 if search.found is None and not search.met_unknown else search.found or first
         bounds.append(f"from batch {first} on")
-    if until is not None and _keeps_state(context, query):
-        search = Search(query.key, first, last, _reached(until), by="watermark_before")
+    if until is not None and horizon is not None and _keeps_state(context, query):
+        # A window takes late records until its end is behind the watermark.
+        search = Search(query.key, first, last, _reached(until + horizon), by="watermark_before")
         run_by_time(context.tx, [search])
         if search.found is not None and not search.met_unknown:
             last = search.found
@@ -258,7 +291,7 @@ def _reached(time: datetime) -> Callable[[Row], bool | None]:
 
 
 def _last_good(context: Context, of: Asset) -> tuple[datetime | None, str]:
-    """Return the end of the last good run or micro-batch, by assertions, before the first bad one; and a sentence."""
+    """Return the time right after the last good run or micro-batch, by assertions; and a sentence."""
     turns = [turn for turn in quality_turns(context.tx, of) if turn.first_bad_run or turn.first_bad]
     times: list[datetime] = []
     for turn in turns:
@@ -270,8 +303,9 @@ def _last_good(context: Context, of: Asset) -> tuple[datetime | None, str]:
             )
         times.append(good)
     if times:
-        return min(times), f"The last one that is known to be good ended at {utc_text(min(times))}."
-    return None, "No assertion about it has failed, so which run was the last good one isn't known: all of it counts."
+        # The good one itself, which ended then, doesn't count.
+        return min(times) + _AFTER, f"The last one that is known to be good ended at {utc_text(min(times))}."
+    return None, "No assertion failed after the last good run or micro-batch, so since when isn't known: all counts."
 
 
 def _end_of(turn: QualityTurn) -> datetime | None:

@@ -33,7 +33,7 @@ def reach_of(tx: Transaction, state: IncidentState, *, limit: int = LIMIT, arriv
     origins = [origin_of(context, part, now=now) for part in state.scope.values()]
     hops, numbers = _numbered(origins)
     parts = join(part for origin in origins for part in origin.parts)
-    repairs = DeclaredRepairs(tx.tenant, context.datasets, state).split if state.repaired else None
+    repairs = DeclaredRepairs(context, state).split if state.repaired else None
     found = blast_in(context, parts, hops, limit=limit, repairs=repairs)
     return Reach(
         as_of=now,

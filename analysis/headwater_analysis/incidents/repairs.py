@@ -12,12 +12,13 @@ from datetime import datetime
 
 from headwater_analysis.blast.tainted import Superseded
 from headwater_analysis.partitions import is_inside, partition_of
-from headwater_analysis.trace.parts import Datasets, is_empty
+from headwater_analysis.trace.context import Context
+from headwater_analysis.trace.parts import is_empty
 from headwater_analysis.trace.traced_parts import Hop, Part, PartKind, offsets, spans_of
 from headwater_analysis.trace.uses import partitions_of
 from headwater_graph.facts.spans import difference, intersection, union
 from headwater_graph.incidents import IncidentState
-from headwater_graph.keys import dataset_key, job_key
+from headwater_graph.keys import dataset_key, job_key, run_key
 from headwater_graph.words import canonical_path, is_within
 from headwater_schemas.events import IncidentAction, IncidentClock, IncidentScope
 from headwater_schemas.identity import scope_text
@@ -36,13 +37,14 @@ class DeclaredRepairs:
     """Repairs of an incident.
 
     Args:
-        tenant: tenant of the graph.
-        datasets: names of datasets.
+        context: context of the trace.
         state: state of the incident.
     """
 
-    def __init__(self, tenant: str, datasets: Datasets, state: IncidentState) -> None:
+    def __init__(self, context: Context, state: IncidentState) -> None:
         said = _said(state)
+        tenant, datasets = context.tx.tenant, context.datasets
+        self._context = context
         self._repairs = [
             _Repair(
                 part,
@@ -69,7 +71,7 @@ class DeclaredRepairs:
                 continue
             if repair.dataset is not None:
                 taken, left = _of_dataset(repair, left)
-            elif _is_of(repair, hop):
+            elif _is_of(self._context, repair, hop):
                 taken, left = left, None
             else:
                 continue
@@ -89,15 +91,17 @@ def _said(state: IncidentState) -> Mapping[str, tuple[datetime, str]]:
     return found
 
 
-def _is_of(repair: _Repair, hop: Hop) -> bool:
+def _is_of(context: Context, repair: _Repair, hop: Hop) -> bool:
     """Return whether all of a step belongs to the repaired run, job or micro-batches."""
     part, step = repair.part, hop.step
     if part.run is not None:
-        return [run.run_id for run in step.runs] == [part.run]
+        return [run.run_id for run in step.runs] == [part.run] and _stays_in_run(context, part.run, hop)
     if repair.job is not None:
         versions = {run.code_version for run in step.runs}
         is_its = step.job is not None and step.job.key == repair.job
-        return is_its and (part.code_version is None or versions == {part.code_version}) and _is_at(part, hop)
+        if part.code_version is not None:
+            is_its &= versions == {part.code_version} and _stays_in_run(context, step.runs[0].run_id, hop)
+        return is_its and _is_at(part, hop)
     if part.query is None or step.query_id != part.query or step.first_batch is None or step.last_batch is None:
         return False
     last = step.last_batch if step.spread_last_batch is None else step.spread_last_batch
@@ -105,12 +109,26 @@ def _is_of(repair: _Repair, hop: Hop) -> bool:
     return is_in and _is_at(part, hop)
 
 
+def _spreads(hop: Hop) -> bool:
+    """Return whether the state of the query spread the step's records to later micro-batches."""
+    return hop.step.spread_last_batch != hop.step.last_batch
+
+
+def _stays_in_run(context: Context, run_id: str, hop: Hop) -> bool:
+    """Return whether the step's records, as far as the state spread them, are in micro-batches of this run alone."""
+    if not _spreads(hop):
+        return True
+    runs = context.runs([run_key(context.tx.tenant, run_id)])
+    known = [last for run in runs if (last := run.properties.get("last_batch")) is not None]
+    return bool(known) and hop.step.spread_last_batch is not None and hop.step.spread_last_batch <= known[0]
+
+
 def _is_at(part: IncidentScope, hop: Hop) -> bool:
     """Return whether a step is known to have run in the part's processing time."""
     if part.since is None and part.until is None:
         return True
     began, ended = hop.step.started_at, hop.step.ended_at
-    if part.clock is not IncidentClock.PROCESSING or began is None or ended is None:
+    if part.clock is not IncidentClock.PROCESSING or began is None or ended is None or _spreads(hop):
         return False
     return (part.since is None or began >= part.since) and (part.until is None or ended <= part.until)
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from headwater_analysis.incidents.answers import Spreading
 from headwater_analysis.trace.batches import Query, before
 from headwater_analysis.trace.context import Context
+from headwater_analysis.trace.locate import STRETCH
 from headwater_analysis.trace.state import reported_horizon
 from headwater_analysis.trace.traced_parts import Hop, StepKind
 from headwater_graph.keys import query_key
@@ -23,13 +24,17 @@ def spreading(context: Context, hops: Iterable[Hop]) -> tuple[Spreading, ...]:
     read bad records counts.
     """
     last: dict[str, int] = {}
+    keep: set[str] = set()
     for hop in hops:
         step = hop.step
         if step.kind in _IN_BATCHES and step.keeps_state is not False and step.query_id and step.last_batch is not None:
             key = query_key(context.tx.tenant, step.query_id)
             last[key] = max(step.last_batch, last.get(key, -1))
+            keep |= {key} if step.keeps_state else set()
     queries = context.queries(last)
-    found = [_of(context, query, last[key]) for key, query in queries.items() if _may_keep(context, query)]
+    found = [
+        _of(context, query, last[key]) for key, query in queries.items() if key in keep or _may_keep(context, query)
+    ]
     return tuple(sorted(found, key=lambda each: (each.query_name or "", each.query_id)))
 
 
@@ -41,7 +46,10 @@ def _may_keep(context: Context, query: Query) -> bool:
 def _of(context: Context, query: Query, last: int) -> Spreading:
     name = query.name or query.query_id
     newest = context.last_batch(query)
-    now = newest.time("watermark_after") or newest.time("watermark_before") if newest is not None else None
+    # A batch that is known by its checkpoint alone has no watermark.
+    [latest] = before(context.tx, [(query.key, query.last_batch + 1)], STRETCH)
+    marks = (batch.time("watermark_after") or batch.time("watermark_before") for batch in latest)
+    now = next((mark for mark in marks if mark is not None), None)
     horizon = reported_horizon(context.tx, query)
     [found] = before(context.tx, [(query.key, last + 1)])
     after = found[-1].time("watermark_after") if found else None

@@ -224,7 +224,7 @@ def parts_of_start(context: Context, start: Starts) -> list[Part]:
         end = start.end if start.end > start.start else start.start + _SECOND
         return _arrived_parts(context, found.asset, start.partition, start.start, end)
     if isinstance(start, Offsets):
-        partitions = [start.partition] if start.partition is not None else _partitions_of(context, found.asset)
+        partitions = [start.partition] if start.partition is not None else partitions_of_topic(context, found.asset)
         return [
             Part(
                 dataset=found.asset,
@@ -252,7 +252,7 @@ def parts_of_start(context: Context, start: Starts) -> list[Part]:
     raise NotFoundError(f"No version {start.version!r} of {found.asset.spelling} is known.", nearest=begun)
 
 
-def _partitions_of(context: Context, topic: Asset) -> list[int]:
+def partitions_of_topic(context: Context, topic: Asset) -> list[int]:
     """Partitions of a topic that any known run or micro-batch read (backwards: wrote)."""
     used = (span for part in parts_at(context, topic, None, _BEGINNING, EVER) for span in part.offsets)
     return sorted({span.partition for span in used})

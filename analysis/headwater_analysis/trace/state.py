@@ -50,6 +50,8 @@ def _horizon(text: str | None) -> timedelta | None:
 
 LOOK_FOR_EMPTY = 256
 """Number of batches on either side that are searched for one after which the state was empty."""
+LOOK_FOR_STATE = 64
+"""Number of a query's first batches that are searched for one that reports its state."""
 # Spark cuts event times to milliseconds before it takes the greatest.
 _ROUNDED = timedelta(milliseconds=1)
 _NOTHING_KNOWN = "Nothing shows that the query keeps state."
@@ -94,8 +96,10 @@ def state_of(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: t
         batches: at least one.
         horizon: horizon given in the question; None: the horizon that the query's starts reported.
     """
-    rows = [batch.properties.get("state_rows") for batch in batches]
-    known = [row for row in rows if row is not None]
+    known = _rows(batches)
+    if not known and not all(_is_ours(batch) for batch in batches):
+        # Those that are known by the checkpoint alone don't show it, but others of the query do.
+        known = _rows(stretches(tx, [(query.key, query.first_batch, query.last_batch)], LOOK_FOR_STATE)[0])
     if known:
         return State(
             keeps=True,
@@ -107,6 +111,12 @@ def state_of(tx: Transaction, query: Query, batches: Sequence[Batch], horizon: t
     if all(_is_ours(batch) for batch in batches):
         return State(keeps=False, spreads=False, certainty=Certainty.EXACT, why="The query keeps no state.")
     return _from_plans(tx, query, batches, horizon)
+
+
+def _rows(batches: Iterable[Batch]) -> list[int]:
+    """Numbers of rows in the state after each of the batches that report them."""
+    rows = (batch.properties.get("state_rows") for batch in batches)
+    return [row for row in rows if row is not None]
 
 
 def spread_forward(tx: Transaction, piece: Sequence[tuple[int, int]], last: Batch, state: State) -> StateSpread:

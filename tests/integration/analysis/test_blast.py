@@ -31,7 +31,18 @@ from headwater_schemas.events import (
     TableSnapshot,
 )
 from headwater_schemas.events.build import lineage_event
-from support.analysis.chains import BEGIN, Entry, Stream, files_use, kafka_use, ran, write
+from support.analysis.chains import (
+    BEGIN,
+    Entry,
+    Stream,
+    files_use,
+    in_tens,
+    kafka_use,
+    overwriting,
+    ran,
+    replacing,
+    write,
+)
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -41,20 +52,6 @@ pytestmark = pytest.mark.stack
 
 EXACT = Certainty.EXACT
 REPORT = DatasetRef("file", "/lake/report")
-
-
-def stream(name: str, source: str, sink: str, batches: int = 10) -> Stream:
-    out = Stream(name)
-    for batch in range(batches):
-        ranges = {0: (batch * 10, batch * 10 + 10)}
-        use = kafka_use(sink, ranges, EXACT) if not sink.startswith("/") else files_use(sink, [f"part-{batch}"])
-        out.entries.append(Entry(batch, (kafka_use(source, ranges, EXACT),), (use,), run=batch // 5))
-    return out
-
-
-def replacing(dataset: DatasetRef) -> DatasetUse:
-    facet = json.dumps({"lifecycleStateChange": "OVERWRITE"})
-    return DatasetUse(dataset=dataset, facets={"lifecycleStateChange": facet})
 
 
 def tainted(found: Blast, name: str) -> Tainted:
@@ -69,12 +66,6 @@ def snapshot(version: int, operation: str, partitions: tuple[str, ...]) -> Datas
     )
 
 
-def overwriting(use: DatasetUse, *partitions: str) -> DatasetUse:
-    """The use as an overwrite of these partitions; of none that are named: of some."""
-    facet = {"columns": ["dt"], "overwritten": list(partitions) or None}
-    return msgspec.structs.replace(use, facets={"headwater_partitions": json.dumps(facet)})
-
-
 def reading(use: DatasetUse, *partitions: str) -> DatasetUse:
     """The use as a read of these partitions."""
     named = [{"identifier": each} for each in partitions]
@@ -83,7 +74,7 @@ def reading(use: DatasetUse, *partitions: str) -> DatasetUse:
 
 
 def test_from_offsets_and_from_the_batches_that_read_them(clean_database: Driver, reader: Reader) -> None:
-    write(clean_database, stream("first", "in", "mid"), stream("second", "mid", "/lake/files"))
+    write(clean_database, in_tens("first", "in", "mid"), in_tens("second", "mid", "/lake/files"))
     found = blast(reader, Offsets("in", 0, 25, 35))
     assert [(each.dataset.name, each.depth) for each in found.tainted] == [("mid", 0), ("/lake/files", 1)]
     [part] = tainted(found, "mid").parts
@@ -100,7 +91,7 @@ def test_from_offsets_and_from_the_batches_that_read_them(clean_database: Driver
 @pytest.mark.nightly
 def test_what_is_known_in_two_ways_counts_once(clean_database: Driver, reader: Reader) -> None:
     """Records that came by an exactly known path, and by one of which only the time is known."""
-    first, second = stream("first", "in", "mid"), stream("second", "mid", "out")
+    first, second = in_tens("first", "in", "mid"), in_tens("second", "mid", "out")
     silent = Stream(
         "silent",
         [
@@ -138,7 +129,7 @@ def started(of: Stream, run: int, batch: int) -> LineageEvent:
 @pytest.mark.nightly
 def test_each_start_of_a_streaming_query(clean_database: Driver, reader: Reader) -> None:
     """The first one begins with batch 0, and broke off: what became of batch 4 is in its checkpoint alone."""
-    first = stream("first", "in", "mid")
+    first = in_tens("first", "in", "mid")
     first.entries[4] = replace(first.entries[4], reconciled=True)
     write(clean_database, first, events=[started(first, 0, 0), started(first, 1, 5)])
     for run_number, batches in ((0, (0, 4)), (1, (5, 9))):
@@ -150,7 +141,7 @@ def test_each_start_of_a_streaming_query(clean_database: Driver, reader: Reader)
 
 
 def test_what_a_later_run_overwrote_is_gone(clean_database: Driver, reader: Reader) -> None:
-    files = stream("files", "in", "/lake/files")
+    files = in_tens("files", "in", "/lake/files")
     bad = ran("report", [files_use("/lake/files", ["part-2"])], [replacing(REPORT)], 200)
     write(clean_database, files, events=[bad])
     before = blast(reader, Offsets("in", 0, 25, 26))
@@ -172,7 +163,7 @@ def test_what_a_later_run_overwrote_is_gone(clean_database: Driver, reader: Read
 
 
 def test_an_overwriting_run_that_read_tainted_data_is_tainted_itself(clean_database: Driver, reader: Reader) -> None:
-    files = stream("files", "in", "/lake/files")
+    files = in_tens("files", "in", "/lake/files")
     uses = [files_use("/lake/files", ["part-2"])], [replacing(REPORT)]
     write(clean_database, files, events=[ran("report", *uses, at) for at in (200, 400)])
     report = tainted(blast(reader, Offsets("in", 0, 25, 26)), "/lake/report")
@@ -197,7 +188,7 @@ def test_partitions_that_a_later_version_replaced(clean_database: Driver, reader
 
 @pytest.mark.nightly
 def test_files_of_partitions_that_a_rerun_overwrote(clean_database: Driver, reader: Reader) -> None:
-    files = stream("files", "in", "/lake/files", batches=2)
+    files = in_tens("files", "in", "/lake/files", batches=2)
     both = files_use("/lake/days", ["dt=1/part-0", "dt=2/part-0"])
     first = ran("daily", [files_use("/lake/files", ["part-1"])], [both], 200)
     overwritten = overwriting(files_use("/lake/days", ["dt=2/b"]), "dt=2")
@@ -241,7 +232,7 @@ def test_runs_that_read_other_partitions_are_clean(
 
 
 def test_a_dataset_that_was_dropped_and_a_topic_made_anew(clean_database: Driver, reader: Reader) -> None:
-    first = stream("first", "in", "/lake/files")
+    first = in_tens("first", "in", "/lake/files")
     second = Stream("second")
     for batch, topic_id in enumerate(("old", "new")):
         use = kafka_use("mid", {0: (0, 10)}, EXACT, topic_id)
@@ -266,7 +257,7 @@ def test_a_dataset_that_was_dropped_and_a_topic_made_anew(clean_database: Driver
 @pytest.mark.nightly
 def test_a_missing_batch_may_have_read_the_bad_records(clean_database: Driver, reader: Reader) -> None:
     """Check that nothing is reported as untainted where something may be tainted."""
-    broken = stream("first", "in", "mid")
+    broken = in_tens("first", "in", "mid")
     del broken.entries[3]
     write(clean_database, broken)
     [mid] = blast(reader, Offsets("in", 0, 35, 36)).tainted
@@ -286,7 +277,7 @@ def test_a_missing_batch_may_have_read_the_bad_records(clean_database: Driver, r
 def test_what_can_not_be_asked(clean_database: Driver, reader: Reader) -> None:
     application = ParentRun("app 0", JobRef("jobs", "app"))
     runs = [ran("app", [], [], 0), *(ran("report", [], [REPORT], at, parent=application) for at in (10, 20))]
-    write(clean_database, stream("first", "in", "mid"), events=runs)
+    write(clean_database, in_tens("first", "in", "mid"), events=runs)
     with pytest.raises(AmbiguousError, match="wrote nothing itself, but started 2 runs") as several:
         blast(reader, BadRun("app 0"))
     assert several.value.candidates == ("report 20", "report 10")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import random
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from headwater_schemas.events import (
     Certainty,
@@ -25,6 +28,7 @@ from headwater_schemas.events import (
     Position,
     ProcessingType,
     Provenance,
+    QualityResult,
     RunEvent,
     RunEventType,
     RunRef,
@@ -66,6 +70,19 @@ def files_use(folder: str, names: Sequence[str], count: int | None = None) -> Da
     return DatasetUse(dataset=DatasetRef("file", folder), position=position, certainty=Certainty.EXACT)
 
 
+def replacing(dataset: DatasetRef | DatasetUse) -> DatasetUse:
+    """The use as an overwrite of all of the dataset."""
+    use = dataset if isinstance(dataset, DatasetUse) else DatasetUse(dataset=dataset)
+    facet = json.dumps({"lifecycleStateChange": "OVERWRITE"})
+    return msgspec.structs.replace(use, facets={"lifecycleStateChange": facet})
+
+
+def overwriting(use: DatasetUse, *partitions: str) -> DatasetUse:
+    """The use as an overwrite of these partitions; of none that are named: of some."""
+    facet = {"columns": ["dt"], "overwritten": list(partitions) or None}
+    return msgspec.structs.replace(use, facets={"headwater_partitions": json.dumps(facet)})
+
+
 def ran(
     job: str, reads: Sequence[DatasetUse | DatasetRef], writes: Sequence[DatasetUse | DatasetRef], at: int, **body: Any
 ) -> LineageEvent:
@@ -103,6 +120,7 @@ class Entry:
     reconciled: bool = False
     """Reported from the checkpoint alone: of no run, and at no time."""
     plan_digest: str | None = None
+    quality: tuple[QualityResult, ...] = ()
 
 
 @dataclass
@@ -159,6 +177,7 @@ class Stream:
                     plan_digest=entry.plan_digest,
                     watermark_before=entry.watermark_before,
                     watermark_after=entry.watermark_after,
+                    quality=entry.quality,
                 ),
             ),
             versions=Versions(code=f"v{entry.run}", engine=EngineRef("spark", "4.0.0"), capture="test"),
@@ -172,6 +191,17 @@ class Stream:
             producer="test",
             event_time=self.time(entry.batch) + timedelta(days=entry.emitted),
         )
+
+
+def in_tens(name: str, source: str, sink: str, batches: int = 10) -> Stream:
+    """A query whose every batch reads ten offsets of a topic and writes as many, or a file; a restart at batch 5."""
+    out = Stream(name)
+    for batch in range(batches):
+        ranges = {0: (batch * 10, batch * 10 + 10)}
+        exact = Certainty.EXACT
+        use = kafka_use(sink, ranges, exact) if not sink.startswith("/") else files_use(sink, [f"part-{batch}"])
+        out.entries.append(Entry(batch, (kafka_use(source, ranges, exact),), (use,), run=batch // 5))
+    return out
 
 
 @dataclass(frozen=True)

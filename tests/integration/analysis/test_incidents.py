@@ -1,0 +1,653 @@
+"""Reach of incidents on small graphs: parts of a scope, repairs, state that still spreads, and recorded reach."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater_analysis.incidents import Reach, incident
+from headwater_analysis.incidents.recorded import reached_event
+from headwater_analysis.reader import Reader
+from headwater_analysis.trace import Part, PartKind
+from headwater_schemas.events import (
+    Certainty,
+    DatasetRef,
+    IncidentAction,
+    IncidentClock,
+    IncidentEvent,
+    IncidentScope,
+    JobRef,
+    LineageEvent,
+    OffsetRange,
+    ParentRun,
+    ProcessingType,
+    QualityResult,
+    RunEvent,
+    RunEventType,
+    RunRef,
+    Versions,
+)
+from headwater_schemas.events.build import lineage_event
+from headwater_schemas.ranges import MOST_OFFSET
+from support.analysis.chains import (
+    BEGIN,
+    Entry,
+    Stream,
+    files_use,
+    in_tens,
+    kafka_use,
+    overwriting,
+    ran,
+    replacing,
+    topic,
+    write,
+)
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+
+pytestmark = pytest.mark.stack
+
+EXACT, INFERRED, UPPER_BOUND, UNKNOWN = (
+    Certainty.EXACT,
+    Certainty.INFERRED,
+    Certainty.UPPER_BOUND,
+    Certainty.UNKNOWN,
+)
+INCIDENT = "INC-1"
+IN, MID, FILES, REPORT = (
+    topic("in"),
+    topic("mid"),
+    DatasetRef("file", "/lake/files"),
+    DatasetRef("file", "/lake/report"),
+)
+DAYS = DatasetRef("file", "/lake/days")
+LATER = BEGIN + timedelta(days=1)
+"""After all that the tests' queries and runs wrote."""
+
+
+def seconds(number: int) -> datetime:
+    return BEGIN + timedelta(seconds=number)
+
+
+def offsets(of: DatasetRef, start: int, end: int, partition: int = 0) -> IncidentScope:
+    return IncidentScope(dataset=of, offsets=(OffsetRange(partition, start, end),))
+
+
+def act(
+    action: IncidentAction, *scope: IncidentScope, at: datetime = LATER, of: str = INCIDENT, **more: Any
+) -> LineageEvent:
+    body = IncidentEvent(incident=of, action=action, by="test", scope=scope or None, **more)
+    return lineage_event(body, producer="test", event_time=at)
+
+
+def opened(*scope: IncidentScope, of: str = INCIDENT) -> LineageEvent:
+    return act(IncidentAction.OPENED, *scope, of=of, title="bad records")
+
+
+def repaired(*scope: IncidentScope, of: str = INCIDENT) -> LineageEvent:
+    return act(IncidentAction.REPAIRED, *scope, of=of, at=LATER + timedelta(hours=1))
+
+
+def reach(reader: Reader, of: str = INCIDENT) -> Reach:
+    found = incident(reader, of).reach
+    assert found is not None
+    return found
+
+
+def units(part: Part) -> list[Any]:
+    """Ranges of a topic, names of files, or the kind of a part that isn't known more exactly."""
+    if part.kind is PartKind.OFFSETS:
+        return [(span.partition, span.start, span.end) for span in part.offsets]
+    return [path.rpartition("/")[2] for path in part.files] if part.kind is PartKind.FILES else [str(part.kind)]
+
+
+def listed(parts: tuple[Part, ...]) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    for part in parts:
+        found.setdefault(part.dataset.name, []).extend(units(part))
+    return found
+
+
+def tainted(found: Reach) -> dict[str, list[Any]]:
+    """What is still bad, by dataset; an empty list where nothing is left."""
+    return {each.dataset.name: [unit for part in each.parts for unit in units(part)] for each in found.blast.tainted}
+
+
+def start(found: Reach) -> dict[str, list[Any]]:
+    return listed(found.blast.start)
+
+
+PIPELINE = (in_tens("first", "in", "mid"), in_tens("second", "mid", "/lake/files"))
+"""Batch n of `first` reads and writes offsets 10n..10n+10, that of `second` writes part-n of them; both take from 10n s
+to 10n+9 s. Batches 0 to 4 are of run 0 and code v0, the others of run 1 and code v1."""
+REPORTED = ran("report", [files_use("/lake/files", ["part-2", "part-3"])], [replacing(REPORT)], 200)
+
+
+@pytest.fixture
+def pipeline(clean_database: Driver) -> Driver:
+    write(clean_database, *PIPELINE, events=[REPORTED])
+    return clean_database
+
+
+def test_offsets(pipeline: Driver, reader: Reader) -> None:
+    """Offset 25 was read by batch 2 of `first`, which wrote 20..30; batch 2 of `second` made part-2 of these."""
+    write(pipeline, events=[opened(offsets(IN, 25, 26))])
+    found = reach(reader)
+    assert start(found) == {"in": [(0, 25, 26)]}
+    assert tainted(found) == {"mid": [(0, 20, 30)], "/lake/files": ["part-2"], "/lake/report": ["UNKNOWN"]}
+    [part] = found.scope
+    assert (part.certainty, part.hops, found.complete) == (EXACT, (), True)
+    certainties = {each.dataset.name: each.certainty for each in found.blast.tainted}
+    assert certainties == {"mid": EXACT, "/lake/files": EXACT, "/lake/report": UNKNOWN}, "which part isn't reported"
+    assert {hop.overall for hop in found.blast.hops} == {EXACT}
+
+
+def test_offsets_beyond_the_end(pipeline: Driver, reader: Reader) -> None:
+    write(pipeline, events=[opened(offsets(IN, 500, 600))])
+    found = reach(reader)
+    assert (tainted(found), found.blast.hops) == ({}, ())
+
+
+def test_files(pipeline: Driver, reader: Reader) -> None:
+    """The report read part-3. What part-3 was made of isn't bad."""
+    write(pipeline, events=[opened(IncidentScope(dataset=FILES, files=("file:/lake/files/part-3",)))])
+    found = reach(reader)
+    assert start(found) == {"/lake/files": ["part-3"]}
+    assert tainted(found) == {"/lake/report": ["UNKNOWN"]}
+    assert (found.scope[0].certainty, found.complete) == (EXACT, True)
+
+
+def test_files_that_nobody_read(pipeline: Driver, reader: Reader) -> None:
+    """Batch 7 lists part-7 as written: it is known, though no run has read it."""
+    write(pipeline, events=[opened(IncidentScope(dataset=FILES, files=("file:/lake/files/part-7",)))])
+    found = reach(reader)
+    assert (start(found), tainted(found)) == ({"/lake/files": ["part-7"]}, {})
+    assert (found.scope[0].certainty, found.complete) == (EXACT, True)
+
+
+def days() -> Stream:
+    """Batch n writes two files of day n."""
+    out = Stream("days")
+    for n in range(3):
+        use = files_use("/lake/days", [f"dt={n}/a-{n}", f"dt={n}/b-{n}"])
+        out.entries.append(Entry(n, (kafka_use("in", {0: (n * 10, n * 10 + 10)}, EXACT),), (use,)))
+    return out
+
+
+def test_partition(clean_database: Driver, reader: Reader) -> None:
+    """Day 1 has a-1 and b-1. One run read both; another one read a file of day 2."""
+    runs = [
+        ran("one", [files_use("/lake/days", ["dt=1/a-1", "dt=1/b-1"])], [files_use("/lake/one", ["x"])], 100),
+        ran("two", [files_use("/lake/days", ["dt=2/a-2"])], [files_use("/lake/two", ["y"])], 100),
+    ]
+    write(clean_database, days(), events=[*runs, opened(IncidentScope(dataset=DAYS, partition="dt=1"))])
+    found = reach(reader)
+    assert start(found) == {"/lake/days": ["a-1", "b-1"]}
+    assert tainted(found) == {"/lake/one": ["x"]}
+    assert (found.scope[0].certainty, found.complete) == (EXACT, True)
+
+
+def test_partition_of_which_one_file_was_read(clean_database: Driver, reader: Reader) -> None:
+    """Nobody has read b-1 yet: it is as bad as a-1."""
+    run = ran("one", [files_use("/lake/days", ["dt=1/a-1"])], [files_use("/lake/one", ["x"])], 100)
+    write(clean_database, days(), events=[run, opened(IncidentScope(dataset=DAYS, partition="dt=1"))])
+    assert start(reach(reader)) == {"/lake/days": ["a-1", "b-1"]}
+
+
+def test_processing_time_of_a_dataset(pipeline: Driver, reader: Reader, subtests: pytest.Subtests) -> None:
+    """Of `mid` batches 2 (20 s to 29 s) and 3 (30 s to 39 s) wrote; a span is half-open, so 30 s isn't in the first."""
+    for since, until, batches in ((25, 30, [2]), (25, 31, [2, 3]), (30, 31, [3]), (29, 30, [2])):
+        with subtests.test(since=since, until=until):
+            span = IncidentScope(
+                dataset=MID, since=seconds(since), until=seconds(until), clock=IncidentClock.PROCESSING
+            )
+            write(pipeline, events=[opened(span, of=f"INC {since} {until}")])
+            found = reach(reader, f"INC {since} {until}")
+            assert start(found) == {"mid": [(0, batches[0] * 10, batches[-1] * 10 + 10)]}
+            assert tainted(found)["/lake/files"] == [f"part-{batch}" for batch in batches]
+
+
+def test_processing_time_of_a_topic_that_nobody_known_writes(pipeline: Driver, reader: Reader) -> None:
+    """Without Kafka, what was read then counts: by batch 2 alone, from 20 s to 29 s."""
+    span = IncidentScope(dataset=IN, since=seconds(22), until=seconds(24), clock=IncidentClock.PROCESSING)
+    write(pipeline, events=[opened(span)])
+    found = reach(reader)
+    assert start(found) == {"in": [(0, 20, 30)]}
+    assert (found.scope[0].certainty, "no Kafka is configured" in found.scope[0].why) == (INFERRED, True)
+
+
+def windows(batches: int = 20, *, runs: int = 1) -> Stream:
+    """Windows of an hour, written to files; the watermark is half an hour behind and moves 15 minutes a batch."""
+    stream = Stream("windows")
+    for n in range(batches):
+        stream.entries.append(
+            Entry(
+                n,
+                (kafka_use("in", {0: (n * 10, n * 10 + 10)}, EXACT),),
+                (files_use("/lake/windows", [f"part-{n}"]),),
+                run=n * runs // batches,
+                state_rows=50,
+                watermark_before=BEGIN + timedelta(minutes=15 * (n - 1)) if n else None,
+                watermark_after=BEGIN + timedelta(minutes=15 * n),
+            )
+        )
+    return stream
+
+
+def starts(stream: Stream, *, minutes: int | None = None, runs: int = 1) -> list[LineageEvent]:
+    """Starts of a query; of one with state, they report its delay plus the length of its windows."""
+    events = []
+    facets = {} if minutes is None else {"headwater_eventTime": f'{{"stateHorizonMs": {minutes * 60_000}}}'}
+    for run in range(runs):
+        first = next(entry.batch for entry in stream.entries if entry.run == run)
+        body = RunEvent(
+            type=RunEventType.START,
+            processing_type=ProcessingType.STREAMING,
+            query_id=stream.query_id,
+            started_at=stream.time(first),
+            versions=Versions(code=f"v{run}"),
+            run_facets=facets,
+        )
+        job, start = JobRef("jobs", stream.name), RunRef(stream.run_id(run))
+        events.append(lineage_event(body, job=job, run=start, producer="test", event_time=stream.time(first)))
+    return events
+
+
+def test_event_time_of_a_topic(clean_database: Driver, reader: Reader) -> None:
+    """Records of 02:00 to 02:15.
+
+    Such a record raises the watermark to 01:30 or more: at first after batch 6. It falls into the window from 02:00 to
+    03:00, so it is used until the watermark reaches 03:00: batch 12 runs with 02:45, batch 13 with 03:00. What is read
+    from batch 6 to 12 must be in the answer; more of it may be.
+    """
+    span = IncidentScope(
+        dataset=IN,
+        since=BEGIN + timedelta(minutes=120),
+        until=BEGIN + timedelta(minutes=135),
+        clock=IncidentClock.EVENT,
+    )
+    stream = windows()
+    write(clean_database, stream, events=[*starts(stream, minutes=90), opened(span)])
+    found = reach(reader)
+    [(partition, first, end)] = start(found)["in"]
+    assert partition == 0
+    assert first <= 60, "batch 6 read such records"
+    assert end >= 130, "batch 12 read such records"
+    assert (first, end) != (0, 200), "the watermark bounds it"
+    assert found.scope[0].certainty is UPPER_BOUND
+    assert {f"part-{n}" for n in range(6, 20)} <= set(tainted(found)["/lake/windows"])
+
+
+def test_whole_dataset(pipeline: Driver, reader: Reader) -> None:
+    write(pipeline, events=[opened(IncidentScope(dataset=MID))])
+    found = reach(reader)
+    assert start(found) == {"mid": [(0, 0, MOST_OFFSET)]}
+    assert tainted(found) == {"/lake/files": [f"part-{n}" for n in range(10)], "/lake/report": ["UNKNOWN"]}
+    assert (found.scope[0].certainty, found.complete) == (EXACT, True)
+
+
+def test_whole_dataset_of_files(pipeline: Driver, reader: Reader) -> None:
+    write(pipeline, events=[opened(IncidentScope(dataset=FILES))])
+    found = reach(reader)
+    assert (start(found), tainted(found)) == ({"/lake/files": ["UNKNOWN"]}, {"/lake/report": ["UNKNOWN"]})
+    assert (found.scope[0].certainty, found.complete) == (UPPER_BOUND, True)
+
+
+def test_whole_topic_of_which_the_last_batch_read_one_partition(clean_database: Driver, reader: Reader) -> None:
+    """Batch 0 read partition 1, which had nothing new for batch 1."""
+    query = Stream("query")
+    for n, ranges in enumerate(({0: (0, 10), 1: (0, 5)}, {0: (10, 20)})):
+        query.entries.append(Entry(n, (kafka_use("in", ranges, EXACT),), (files_use("/lake/files", [f"part-{n}"]),)))
+    write(clean_database, query, events=[opened(IncidentScope(dataset=IN))])
+    found = reach(reader)
+    assert start(found) == {"in": [(0, 0, MOST_OFFSET), (1, 0, MOST_OFFSET)]}
+    assert tainted(found) == {"/lake/files": ["part-0", "part-1"]}
+
+
+def test_whole_topic_that_batch_runs_read_too(clean_database: Driver, reader: Reader) -> None:
+    """The query reads partition 0; a batch run read partition 1."""
+    run = ran("copy", [kafka_use("in", {1: (0, 5)}, EXACT)], [files_use("/lake/copy", ["x"])], 50)
+    write(clean_database, in_tens("first", "in", "mid"), events=[run, opened(IncidentScope(dataset=IN))])
+    assert tainted(reach(reader)) == {"mid": [(0, 0, 100)], "/lake/copy": ["x"]}
+
+
+def test_run_of_a_query(pipeline: Driver, reader: Reader) -> None:
+    """The first start ran batches 0 to 4, which wrote 0..50."""
+    write(pipeline, events=[opened(IncidentScope(run=PIPELINE[0].run_id(0)))])
+    found = reach(reader)
+    assert start(found) == {}
+    assert tainted(found) == {
+        "mid": [(0, 0, 50)],
+        "/lake/files": [f"part-{n}" for n in range(5)],
+        "/lake/report": ["UNKNOWN"],
+    }
+    assert (found.scope[0].hops, found.blast.hops[0].depth, found.complete) == ((1,), 0, True)
+
+
+def test_run_and_the_runs_that_it_started(clean_database: Driver, reader: Reader) -> None:
+    parent = ParentRun("app 0", JobRef("jobs", "app"))
+    runs = [
+        ran("app", [], [], 0),
+        ran("child", [], [files_use("/lake/a", ["x"])], 10, parent=parent),
+        ran("child", [], [files_use("/lake/a", ["y"])], 20, parent=parent),
+        ran("other", [], [files_use("/lake/a", ["z"])], 30),
+        ran("reader", [files_use("/lake/a", ["y"])], [files_use("/lake/b", ["r"])], 40),
+    ]
+    write(clean_database, events=[*runs, opened(IncidentScope(run="app 0"))])
+    found = reach(reader)
+    assert tainted(found) == {"/lake/a": ["x", "y"], "/lake/b": ["r"]}
+    assert (len(found.scope[0].hops), found.complete) == (2, True)
+
+
+def test_code_version_of_a_job(pipeline: Driver, reader: Reader) -> None:
+    """Code v1 is that of batches 5 to 9; of a batch job with two versions, one run is of v1."""
+    runs = [
+        ran("load", [], [files_use("/lake/a", [name])], at, versions=Versions(code=name))
+        for at, name in ((10, "v1"), (20, "v2"))
+    ]
+    scope = [IncidentScope(job=JobRef("jobs", name), code_version="v1") for name in ("first", "load")]
+    started = starts(PIPELINE[0], runs=2)
+    write(pipeline, events=[*runs, *started, opened(*scope)])
+    found = reach(reader)
+    assert tainted(found) == {
+        "mid": [(0, 50, 100)],
+        "/lake/files": [f"part-{n}" for n in range(5, 10)],
+        "/lake/a": ["v1"],
+    }
+
+
+@pytest.mark.xfail(strict=True, reason="the scope of a job leads to its runs, and these batches are of none")
+def test_job_of_which_batches_are_known_by_the_checkpoint_alone(clean_database: Driver, reader: Reader) -> None:
+    """Batches 0 and 1 ran before Headwater did, and belong to no known run: they are the job's as well."""
+    first = in_tens("first", "in", "mid")
+    first.entries[:2] = [replace(entry, reconciled=True) for entry in first.entries[:2]]
+    write(clean_database, first, events=[opened(IncidentScope(job=JobRef("jobs", "first")))])
+    assert tainted(reach(reader)) == {"mid": [(0, 0, 100)]}
+
+
+def test_micro_batches(pipeline: Driver, reader: Reader) -> None:
+    write(pipeline, events=[opened(IncidentScope(query=PIPELINE[0].query_id, from_batch=2, to_batch=3))])
+    found = reach(reader)
+    assert (start(found), tainted(found)) == (
+        {},
+        {"mid": [(0, 20, 40)], "/lake/files": ["part-2", "part-3"], "/lake/report": ["UNKNOWN"]},
+    )
+    assert (found.scope[0].certainty, found.complete) == (EXACT, True)
+
+
+def test_micro_batches_of_a_processing_time(pipeline: Driver, reader: Reader) -> None:
+    """Batch 2 runs from 20 s to 29 s, batch 3 begins at 30 s."""
+    part = IncidentScope(
+        query=PIPELINE[0].query_id, since=seconds(29), until=seconds(30), clock=IncidentClock.PROCESSING
+    )
+    write(pipeline, events=[opened(part)])
+    assert tainted(reach(reader))["mid"] == [(0, 20, 30)]
+
+
+def checked() -> Stream:
+    """Batches 0 to 3 are good, 4 is bad, and later ones weren't checked."""
+    first = in_tens("first", "in", "mid")
+    for entry in first.entries[:5]:
+        entry.quality = (QualityResult(assertion="few", passed=entry.batch < 4),)
+    return first
+
+
+@pytest.mark.parametrize("of", ["query", "dataset"])
+def test_since_the_last_good_micro_batch(clean_database: Driver, reader: Reader, of: str) -> None:
+    first = checked()
+    part = (
+        IncidentScope(query=first.query_id, since_last_good=True)
+        if of == "query"
+        else IncidentScope(dataset=MID, since_last_good=True)
+    )
+    write(clean_database, first, in_tens("second", "mid", "/lake/files"), events=[opened(part)])
+    found = reach(reader)
+    bad = [(0, 40, 100)]
+    assert (start(found).get("mid") or tainted(found)["mid"]) == bad
+    assert tainted(found)["/lake/files"] == [f"part-{n}" for n in range(4, 10)]
+    assert found.complete
+
+
+def test_since_the_last_good_run(clean_database: Driver, reader: Reader) -> None:
+    """The run at 10 s was good, those at 20 s and 30 s weren't."""
+    runs = [
+        ran(
+            "load",
+            [],
+            [files_use("/lake/a", [f"x-{at}"])],
+            at,
+            quality=(QualityResult(assertion="few", passed=at < 20),),
+        )
+        for at in (10, 20, 30)
+    ]
+    write(
+        clean_database,
+        events=[*runs, opened(IncidentScope(dataset=DatasetRef("file", "/lake/a"), since_last_good=True))],
+    )
+    assert start(reach(reader)) == {"/lake/a": ["x-20", "x-30"]}
+
+
+def test_since_the_last_good_one_where_the_last_one_is_good(clean_database: Driver, reader: Reader) -> None:
+    """Which one began to be bad isn't known, so all counts, and the answer says that it may be less."""
+    first = in_tens("first", "in", "mid")
+    for entry in first.entries:
+        entry.quality = (QualityResult(assertion="few", passed=entry.batch != 4),)
+    write(clean_database, first, events=[opened(IncidentScope(dataset=MID, since_last_good=True))])
+    found = reach(reader)
+    assert start(found) == {"mid": [(0, 0, 100)]}
+    assert found.scope[0].certainty is UPPER_BOUND
+
+
+def test_consumer(pipeline: Driver, reader: Reader) -> None:
+    write(pipeline, events=[opened(IncidentScope(consumer="team"))])
+    found = reach(reader)
+    [part] = found.scope
+    assert (part.parts, part.hops, part.certainty, found.complete) == ((), (), EXACT, True)
+    assert (start(found), tainted(found)) == ({}, {})
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        IncidentScope(dataset=topic("nobody knows it")),
+        IncidentScope(run="nobody knows it"),
+        IncidentScope(job=JobRef("jobs", "nobody knows it")),
+        IncidentScope(query="nobody knows it"),
+    ],
+)
+def test_nothing_is_known_of_it(pipeline: Driver, reader: Reader, part: IncidentScope) -> None:
+    write(pipeline, events=[opened(part)])
+    found = reach(reader)
+    assert (found.scope[0].certainty, bool(found.scope[0].why), found.complete) == (UNKNOWN, True, False)
+    assert tainted(found) == {}
+
+
+def test_two_parts_and_one_of_them_removed_again(pipeline: Driver, reader: Reader) -> None:
+    """Offset 5 was read by batch 0; batch 8 of `second` wrote part-8 itself."""
+    one, other = offsets(IN, 5, 6), IncidentScope(query=PIPELINE[1].query_id, from_batch=8, to_batch=8)
+    write(pipeline, events=[opened(one, other)])
+    found = reach(reader)
+    assert start(found) == {"in": [(0, 5, 6)]}
+    assert tainted(found) == {"mid": [(0, 0, 10)], "/lake/files": ["part-0", "part-8"]}
+    assert {each.part.query: each.hops for each in found.scope} == {None: (), PIPELINE[1].query_id: (1,)}
+    gone = act(IncidentAction.SCOPE_CHANGED, removed=(one,), at=LATER + timedelta(minutes=1))
+    write(pipeline, events=[gone])
+    found = reach(reader)
+    assert (start(found), tainted(found)) == ({}, {"/lake/files": ["part-8"]})
+
+
+def test_a_good_rerun_clears_what_it_overwrote(pipeline: Driver, reader: Reader) -> None:
+    """The run at 400 s read part-9 alone, which isn't bad."""
+    good = ran("report", [files_use("/lake/files", ["part-9"])], [replacing(REPORT)], 400)
+    write(pipeline, events=[opened(offsets(IN, 25, 26)), good])
+    found = reach(reader)
+    assert tainted(found) == {"mid": [(0, 20, 30)], "/lake/files": ["part-2"], "/lake/report": []}
+
+
+@pytest.mark.xfail(strict=True, reason="what a scope names stays bad: its replacement isn't looked for")
+def test_a_good_rerun_clears_a_partition_of_the_scope(clean_database: Driver, reader: Reader) -> None:
+    """Day 1 was written anew after its file was found to be bad: no bad data is left in the dataset."""
+    bad = ran("daily", [], [files_use("/lake/days", ["dt=1/a", "dt=2/a"])], 100)
+    used = ran("report", [files_use("/lake/days", ["dt=1/a"])], [files_use("/lake/report", ["r"])], 150)
+    good = ran("daily", [], [overwriting(files_use("/lake/days", ["dt=1/b"]), "dt=1")], 200)
+    scope = IncidentScope(dataset=DAYS, files=("file:/lake/days/dt=1/a",))
+    write(clean_database, events=[bad, used, opened(scope)])
+    before = incident(reader, INCIDENT)
+    assert before.reach is not None
+    write(clean_database, events=[good, _recorded(before.reach, 1)])
+    found = incident(reader, INCIDENT)
+    assert found.recorded is not None
+    assert [(each.dataset, each.change) for each in found.recorded.changes] == [("file:/lake/days", "CLEARED")]
+
+
+def test_declared_repairs(pipeline: Driver, reader: Reader, subtests: pytest.Subtests) -> None:
+    """Bad is offset 25, and with it 20..30 of `mid`, part-2 and the report.
+
+    A repair takes out what it covers. What was derived of it before stays.
+    """
+    everything = {"mid": [(0, 20, 30)], "/lake/files": ["part-2"], "/lake/report": ["UNKNOWN"]}
+    run = PIPELINE[0].run_id(0)
+    query = PIPELINE[0].query_id
+    for title, part, dataset, rest in (
+        ("run", IncidentScope(run="report 200"), "/lake/report", []),
+        ("run of a query", IncidentScope(run=run), "mid", []),
+        ("offsets", offsets(MID, 20, 25), "mid", [(0, 25, 30)]),
+        ("offsets of another partition", offsets(MID, 20, 25, partition=1), "mid", [(0, 20, 30)]),
+        ("files", IncidentScope(dataset=FILES, files=("file:/lake/files/part-2",)), "/lake/files", []),
+        ("whole dataset", IncidentScope(dataset=REPORT), "/lake/report", []),
+        ("column", IncidentScope(dataset=MID, column="a"), "mid", [(0, 20, 30)]),
+        ("job", IncidentScope(job=JobRef("jobs", "second")), "/lake/files", []),
+        ("other code", IncidentScope(job=JobRef("jobs", "second"), code_version="v1"), "/lake/files", ["part-2"]),
+        ("micro-batches", IncidentScope(query=query, from_batch=1, to_batch=2), "mid", []),
+        ("other micro-batches", IncidentScope(query=query, from_batch=3), "mid", [(0, 20, 30)]),
+    ):
+        with subtests.test(title):
+            name = f"INC {title}"
+            write(pipeline, events=[opened(offsets(IN, 25, 26), of=name), repaired(part, of=name)])
+            found = reach(reader, name)
+            assert tainted(found) == everything | {dataset: rest}
+            assert start(found) == {"in": [(0, 25, 26)]}
+
+
+def test_a_repaired_partition(clean_database: Driver, reader: Reader) -> None:
+    """Offsets 5 and 15 are bad: they went into the files of days 0 and 1."""
+    parts = IncidentScope(dataset=IN, offsets=(OffsetRange(0, 5, 6), OffsetRange(0, 15, 16)))
+    write(clean_database, days(), events=[opened(parts), repaired(IncidentScope(dataset=DAYS, partition="dt=1"))])
+    found = reach(reader)
+    assert tainted(found) == {"/lake/days": ["a-0", "b-0"]}
+    [gone] = [each for one in found.blast.tainted for each in one.superseded]
+    assert (units(gone.part), gone.why) == (["a-1", "b-1"], "Declared repaired by test.")
+
+
+def test_a_repair_before_it_was_written(pipeline: Driver, reader: Reader) -> None:
+    """Batch 2 of `second` ended at 29 s."""
+    early = act(IncidentAction.REPAIRED, IncidentScope(dataset=FILES), at=seconds(15))
+    write(pipeline, events=[opened(offsets(IN, 25, 26)), early])
+    assert tainted(reach(reader))["/lake/files"] == ["part-2"]
+
+
+def test_a_repaired_run_whose_state_another_run_went_on_with(clean_database: Driver, reader: Reader) -> None:
+    """Batch 3 of the first start read offset 35, and the state keeps it until batch 10.
+
+    The watermark after batch 3 is 00:45; with 90 minutes of horizon the first batch that runs with more than 02:15 is
+    batch 11 (02:30). The first start ends with batch 9: what batches 10 and 11 wrote is the second one's.
+    """
+    stream = windows(runs=2)
+    events = [*starts(stream, minutes=90, runs=2), opened(offsets(IN, 35, 36))]
+    write(clean_database, stream, events=events)
+    assert tainted(reach(reader)) == {"/lake/windows": sorted(f"part-{n}" for n in range(3, 12))}
+    write(clean_database, events=[repaired(IncidentScope(run=stream.run_id(0)))])
+    assert {"part-10", "part-11"} <= set(tainted(reach(reader))["/lake/windows"])
+
+
+def test_state_that_a_batch_of_the_checkpoint_alone_took_in(clean_database: Driver, reader: Reader) -> None:
+    """Batch 3 is reconciled, without a count of its state: the batches around it show that the query keeps state."""
+    stream = windows()
+    stream.entries[3] = replace(
+        stream.entries[3], reconciled=True, state_rows=None, watermark_before=None, watermark_after=None
+    )
+    write(clean_database, stream, events=[*starts(stream, minutes=90), opened(offsets(IN, 35, 36))])
+    found = reach(reader)
+    assert {f"part-{n}" for n in range(3, 11)} <= set(tainted(found)["/lake/windows"])
+    assert [each.query_name for each in found.spreading] == ["windows"]
+
+
+def test_a_query_that_may_still_write_of_bad_records(clean_database: Driver, reader: Reader) -> None:
+    """After batch 3 the watermark is 00:45: with a horizon of 90 minutes, it may write of offset 35 until 02:15.
+
+    Batch 7 leaves it at 01:45, and batch 10 at 02:30.
+    """
+    stream = windows(8)
+    write(clean_database, stream, events=[*starts(stream, minutes=90), opened(offsets(IN, 35, 36))])
+    [spreading] = reach(reader).spreading
+    assert (spreading.query_name, spreading.until) == ("windows", BEGIN + timedelta(minutes=135))
+    assert (spreading.watermark, spreading.is_over) == (BEGIN + timedelta(minutes=105), False)
+    write(clean_database, windows(11))
+    [spreading] = reach(reader).spreading
+    assert (spreading.watermark, spreading.is_over) == (BEGIN + timedelta(minutes=150), True)
+
+
+def test_a_query_without_a_known_horizon_may_write_of_them_for_ever(clean_database: Driver, reader: Reader) -> None:
+    write(clean_database, windows(8), events=[opened(offsets(IN, 35, 36))])
+    [spreading] = reach(reader).spreading
+    assert (spreading.until, spreading.is_over) == (None, False)
+
+
+def test_a_query_whose_last_batch_shows_no_state_may_still_write(clean_database: Driver, reader: Reader) -> None:
+    """The last one is known by the checkpoint alone."""
+    stream = windows(8)
+    stream.entries[7] = replace(
+        stream.entries[7], reconciled=True, state_rows=None, watermark_before=None, watermark_after=None
+    )
+    write(clean_database, stream, events=[*starts(stream, minutes=90), opened(offsets(IN, 35, 36))])
+    [spreading] = reach(reader).spreading
+    assert (spreading.until, spreading.is_over) == (BEGIN + timedelta(minutes=135), False)
+
+
+def test_queries_without_state_spread_nothing(pipeline: Driver, reader: Reader) -> None:
+    write(pipeline, events=[opened(offsets(IN, 25, 26))])
+    assert reach(reader).spreading == ()
+
+
+def _recorded(found: Reach, hours: int) -> LineageEvent:
+    body = reached_event(INCIDENT, found, by="test")
+    return lineage_event(body, producer="test", event_time=LATER + timedelta(hours=hours))
+
+
+def test_what_was_recorded_and_what_has_changed_since(pipeline: Driver, reader: Reader) -> None:
+    """Reached, then another part of the scope, then a repair and a rerun, then a smaller scope."""
+
+    def changes() -> list[tuple[str, str]]:
+        found = incident(reader, INCIDENT)
+        assert found.recorded is not None
+        return [(each.dataset.rpartition("/")[2], each.change) for each in found.recorded.changes]
+
+    write(pipeline, events=[opened(offsets(IN, 15, 16))])
+    assert incident(reader, INCIDENT).recorded is None
+    write(pipeline, events=[_recorded(reach(reader), 1)])
+    recorded = incident(reader, INCIDENT).recorded
+    assert recorded is not None
+    assert (recorded.datasets, recorded.cleared, recorded.complete, recorded.changes) == (3, 0, True, ())
+
+    # With offset 25, 20..30 of `mid` and part-2 are bad too, and of part-2 was made the report.
+    write(pipeline, events=[act(IncidentAction.SCOPE_CHANGED, offsets(IN, 25, 26), at=LATER + timedelta(hours=2))])
+    assert changes() == [("files", "CHANGED"), ("report", "REACHED"), ("in", "CHANGED"), ("mid", "CHANGED")]
+    write(pipeline, events=[_recorded(reach(reader), 3)])
+    assert changes() == []
+
+    good = ran("report", [files_use("/lake/files", ["part-9"])], [replacing(REPORT)], 400)
+    fixed = act(IncidentAction.REPAIRED, IncidentScope(dataset=MID), at=LATER + timedelta(hours=4))
+    write(pipeline, events=[good, fixed])
+    assert changes() == [("report", "CLEARED"), ("mid", "CLEARED")]
+    write(pipeline, events=[_recorded(reach(reader), 5)])
+    recorded = incident(reader, INCIDENT).recorded
+    assert recorded is not None
+    assert (recorded.datasets, recorded.cleared, recorded.changes) == (2, 2, ())
+
+    smaller = act(IncidentAction.SCOPE_CHANGED, removed=(offsets(IN, 25, 26),), at=LATER + timedelta(hours=6))
+    write(pipeline, events=[smaller])
+    assert changes() == [("files", "CHANGED"), ("report", "NOT_REACHED"), ("in", "CHANGED")], "of mid nothing is left"
