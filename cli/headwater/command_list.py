@@ -29,6 +29,7 @@ _CAPTURE = "Bring lineage in"
 _ASK = "Ask the graph"
 _WHERE = "Ask a server elsewhere, not a database"
 _DECIDE = "Decide: changes, privacy, deletion, rules"
+_REPAIR = "Work on bad data: incidents, and the gate before it is read"
 _EXCHANGE = "Hand lineage to other programs"
 _OPERATE = "Operate Headwater"
 _MEASURE = "Measure Headwater (in a checkout)"
@@ -184,6 +185,18 @@ COMMANDS: dict[str, Command] = {
         "Check the graph by rules that hold where lineage can be trusted. Exit status 5: one is broken.",
         extra="materializer",
     ),
+    "incident": Command(
+        "headwater.commands.incident",
+        _REPAIR,
+        "Incidents: open one, see what it reached, and work on it.",
+        extra="materializer",
+    ),
+    "gate": Command(
+        "headwater.commands.gate",
+        _REPAIR,
+        "Show whether open incidents cover what would be read of a dataset. Exit status 5: one does, or may.",
+        extra="materializer",
+    ),
     "export": Command(
         "headwater.commands.export", _EXCHANGE, "Export lineage and contracts for other programs.", extra="materializer"
     ),
@@ -278,6 +291,8 @@ CHANGES = frozenset(
         *(*OF_THE_STACK, "topic create"),
         *("consume", "declare", "emit openlineage", "reconcile", "forward openlineage"),
         *("dlq replay", "dlq acknowledge", "dlq skip", "token create", "token revoke", "outbox relay", "outbox drop"),
+        *("incident open", "incident ack", "incident assign", "incident scope", "incident repair", "incident resolve"),
+        *("incident reopen", "incident note", "incident merge", "incident refresh"),
         *("graph rebuild", "graph restored", "graph migrate", "retention set", "retention apply"),
     }
 )

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +20,18 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from headwater_analysis.declaring.files import read_file
-from headwater_schemas.events import LineageEvent
+from headwater_analysis.incidents.actions import PRODUCER
+from headwater_schemas.events import (
+    DatasetRef,
+    IncidentAction,
+    IncidentEvent,
+    IncidentScope,
+    IncidentSeverity,
+    IncidentType,
+    LineageEvent,
+    OffsetRange,
+)
+from headwater_schemas.events.build import lineage_event
 from support.graph.writing import store
 from support.waiting import patience
 
@@ -30,6 +41,7 @@ if TYPE_CHECKING:
 RECORDING = Path(__file__).parents[1] / "recordings" / "demo" / "events.jsonl"
 DECLARED = Path(__file__).parents[2] / "docs" / "examples" / "declare" / "flights.yaml"
 _DECLARED_AT = datetime(2026, 11, 26, 12, tzinfo=UTC)
+_OPENED_AT = datetime(2026, 11, 27, 9, tzinfo=UTC)
 _READ_SECONDS = 10.0
 
 
@@ -49,6 +61,31 @@ def declare_demo(driver: Driver) -> None:
     """Write what the example declares of the demo's pipeline, beside the demo's graph."""
     declared = read_file(DECLARED.name, DECLARED.read_text(encoding="utf-8"))
     store(driver, declared.events(1, tenant="default", event_time=_DECLARED_AT))
+
+
+def open_demo(driver: Driver) -> None:
+    """Write an incident of the demo's pipeline: bad records of its first topic, acknowledged."""
+    part = IncidentScope(
+        dataset=DatasetRef("kafka://embedded", "flights.departed"), offsets=(OffsetRange(0, 100, 120),)
+    )
+    about = {"incident": "INC-7f3a9c02b1", "by": "ann"}
+    opened = IncidentEvent(
+        **about,
+        action=IncidentAction.OPENED,
+        title="Negative delays",
+        severity=IncidentSeverity.SEV2,
+        type=IncidentType.BAD_RECORDS,
+        cause="the unit of delays",
+        scope=(part,),
+    )
+    acknowledged = IncidentEvent(**about, action=IncidentAction.ACKNOWLEDGED, reason="Looking at the source.")
+    store(
+        driver,
+        [
+            lineage_event(body, producer=PRODUCER, event_time=_OPENED_AT + timedelta(minutes=minutes))
+            for minutes, body in ((0, opened), (5, acknowledged))
+        ],
+    )
 
 
 def record() -> int:

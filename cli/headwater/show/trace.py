@@ -13,13 +13,13 @@ from headwater.console import plain_table, shortened
 from headwater.show import quality
 from headwater.show.names import LONGEST_PATH, asset_text, moment_text, short_version
 from headwater_analysis.assets import Asset
-from headwater_analysis.blast import Blast, Tainted
+from headwater_analysis.blast import Blast, Superseded, Tainted
 from headwater_analysis.trace import Hop, Part, PartKind, RunBrief, Step, StepKind, Trace, TraceDirection
 from headwater_schemas.events import Certainty
 from headwater_schemas.ranges import batches_text, partition_text, range_text
 from headwater_schemas.visible import visible
 
-_STYLES = {
+CERTAINTY_STYLES = {
     Certainty.EXACT: "green",
     Certainty.INFERRED: "cyan",
     Certainty.UPPER_BOUND: "yellow",
@@ -54,7 +54,7 @@ def tree(found: Trace) -> Tree:
 def _step_text(hop: Hop) -> Text:
     step = hop.step
     text = Text(f"{hop.number}. ").append(step_words(step), style="bold")
-    text.append(f"  {hop.overall.value}", style=_STYLES[hop.overall])
+    text.append(f"  {hop.overall.value}", style=CERTAINTY_STYLES[hop.overall])
     others = [number for number in hop.after if number != min(hop.after)]
     if others:
         text.append(f"  also after {', '.join(map(str, others))}", style="dim")
@@ -115,11 +115,12 @@ def part_text(part: Part) -> Text:
     """Name a dataset and the part of it."""
     text = asset_text(part.dataset).append("  ").append(part_words(part))
     if part.certainty is not Certainty.EXACT:
-        text.append(f"  {_certainty(part)}", style=_STYLES[part.certainty])
+        text.append(f"  {certainty_words(part)}", style=CERTAINTY_STYLES[part.certainty])
     return text
 
 
-def _certainty(part: Part) -> str:
+def certainty_words(part: Part) -> str:
+    """Format the certainty of a part, and whether it is only possible: `UPPER_BOUND, possible`."""
     return f"{part.certainty.value}, possible" if part.possible else part.certainty.value
 
 
@@ -171,7 +172,7 @@ def blast_table(found: Blast) -> Table:
     for each in found.tainted:
         by = ", ".join(dict.fromkeys(jobs[number] for number in each.hops))
         for n, part in enumerate(each.parts):
-            certainty = Text(_certainty(part), style=_STYLES[part.certainty])
+            certainty = Text(certainty_words(part), style=CERTAINTY_STYLES[part.certainty])
             out.add_row(
                 str(each.depth) if n == 0 else "",
                 asset_text(each.dataset) if n == 0 else "",
@@ -186,16 +187,19 @@ def blast_table(found: Blast) -> Table:
 def _superseded(out: Table, each: Tainted, by: str) -> None:
     for n, gone in enumerate(each.superseded):
         first = n == 0 and not each.parts
-        what = f"{part_words(gone.part)}: {shortened(gone.why, 600)}"
-        if gone.by is not None:
-            what += f" By {step_words(gone.by)}."
         out.add_row(
             str(each.depth) if first else "",
             asset_text(each.dataset) if first else "",
-            Text(what, style="dim"),
+            Text(gone_words(gone), style="dim"),
             Text("gone", style="dim"),
             by if first else "",
         )
+
+
+def gone_words(gone: Superseded) -> str:
+    """Format a tainted part that no longer exists: the part, the reason, and the step that replaced it."""
+    words = f"{part_words(gone.part)}: {shortened(gone.why, 600)}"
+    return words if gone.by is None else f"{words} By {step_words(gone.by)}."
 
 
 def _some(number: int, what: str) -> str:

@@ -1,14 +1,15 @@
 """The doors for what is written: how much at a time, and the bodies, unpacked.
 
-They are apart from that of questions. OpenLineage events and declarations each have a switch and a scope of their own
-(`middleware.identify`). Before a byte of a body is read, this server must accept such data, and have room. Bodies are
-read whole; all together, packed and unpacked, take at most `serve.intake_buffer_max_bytes` until their requests are
-answered.
+They are apart from that of questions. OpenLineage events, declarations and actions on incidents each have a scope of
+their own (`middleware.identify`), and the first two a switch; that of declarations is also that of actions. Before a
+byte of a body is read, this server must accept such data, and have room. Bodies are read whole; all together, packed
+and unpacked, take at most `serve.intake_buffer_max_bytes` until their requests are answered.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 import zlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -37,6 +38,8 @@ from headwater_server.settings import ServeSettings
 ONE = "/lineage"
 BATCH = "/lineage/batch"
 DECLARATIONS = "/declarations"
+INCIDENTS = "/incidents"
+ACTIONS = "/incidents/{id}/actions"
 LINES = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl", "application/x-jsonlines"})
 YAML = frozenset({"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"})
 
@@ -66,7 +69,7 @@ class Door:
 
 
 def doors(below: str, limits: ServeSettings, *, has_sink: bool) -> dict[str, Door]:
-    """The doors by path.
+    """The doors by path; `{id}` is a segment that isn't empty.
 
     Args:
         below: the path of the API.
@@ -74,9 +77,13 @@ def doors(below: str, limits: ServeSettings, *, has_sink: bool) -> dict[str, Doo
     """
     events = ("Events", limits.intake and has_sink, "HEADWATER_SERVE_INTAKE")
     declarations = ("Declarations", limits.declare and has_sink, "HEADWATER_SERVE_DECLARE")
+    actions = ("Incidents", limits.declare and has_sink, "HEADWATER_SERVE_DECLARE")
+    in_json = "JSON: say `Content-Type: application/json`"
     return {
-        f"{below}{ONE}": Door(*events, frozenset(), "JSON: say `Content-Type: application/json`"),
-        f"{below}{BATCH}": Door(*events, LINES, "JSON: say `Content-Type: application/json`"),
+        f"{below}{INCIDENTS}": Door(*actions, frozenset(), in_json),
+        f"{below}{ACTIONS}": Door(*actions, frozenset(), in_json),
+        f"{below}{ONE}": Door(*events, frozenset(), in_json),
+        f"{below}{BATCH}": Door(*events, LINES, in_json),
         f"{below}{DECLARATIONS}": Door(
             *declarations, YAML, "YAML or JSON: say `Content-Type: application/yaml`, or `application/json`"
         ),
@@ -121,6 +128,8 @@ class IntakeGate:
         self._app = app
         self._direct = direct
         self._doors = doors(below, limits, has_sink=has_sink)
+        before, after = f"{below}{ACTIONS}".split("{id}")
+        self._actions = re.compile(f"{re.escape(before)}[^/]+{re.escape(after)}"), self._doors[f"{below}{ACTIONS}"]
         self._limits = limits
         self._metrics = metrics
         self._under_way = 0  # one event loop, so no other request intervenes
@@ -129,7 +138,7 @@ class IntakeGate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one ASGI request."""
-        door = self._doors.get(scope["path"]) if scope["type"] == "http" and scope["method"] == "POST" else None
+        door = self._door(scope["path"]) if scope["type"] == "http" and scope["method"] == "POST" else None
         if door is None:
             await self._app(scope, receive, send)
             return
@@ -159,6 +168,10 @@ class IntakeGate:
         finally:
             self._under_way -= 1
             self._held_bytes -= body.held
+
+    def _door(self, path: str) -> Door | None:
+        pattern, actions = self._actions
+        return self._doors.get(path) or (actions if pattern.fullmatch(path) else None)
 
     async def _whole(self, headers: Headers, body: _Body, receive: Receive) -> bytes:
         """The body, unpacked.

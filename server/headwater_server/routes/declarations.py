@@ -24,16 +24,14 @@ from headwater_analysis.declaring.names import Names, found_in
 from headwater_analysis.declaring.problems import DeclarationError, FileProblem
 from headwater_analysis.declaring.revising import NextRevision, OlderRevisionError, next_revision, progress, result
 from headwater_analysis.declaring.sets import DeclaredSet
-from headwater_openlineage.intake.request import IntakeRequest, RequestOutcome
 from headwater_server.asking import Graph, answered, area, note_body
 from headwater_server.documented import problem_responses
 from headwater_server.identity import Identity, Scope, identity_of
-from headwater_server.metrics import IntakeMetrics
 from headwater_server.middleware.bodies import READ
 from headwater_server.middleware.intake import DECLARATIONS
 from headwater_server.parameters import AnyCase
 from headwater_server.problems import OF_IDENTITY, FieldProblem, ProblemType, problem
-from headwater_server.routes.intake import acknowledged, unavailable
+from headwater_server.routes.intake import sent_events, unavailable
 
 _PROBLEMS = problem_responses(
     ProblemType.DECLARATION,
@@ -144,7 +142,7 @@ async def post_declarations(
         )
     publishes = mode is Mode.PUBLISH and bool(revision.events)
     if publishes:
-        outcome = await _sent(request, revision)
+        outcome = await sent_events(request, revision.events)
         if outcome.refused:
             (refusal,) = outcome.refused.values()
             return problem(ProblemType.DECLARATION, refusal.message[:_LONGEST_MESSAGE])
@@ -184,19 +182,6 @@ def _checked(declared: DeclaredSet, unchecked: list[str]) -> SetResult:
     return SetResult(
         declared.name, declared.revision or 0, len(declared.declarations), 0, False, [], [], [], [], unchecked
     )
-
-
-async def _sent(request: HttpRequest, revision: NextRevision) -> RequestOutcome:
-    """Send the revision's events, and wait for what becomes of them."""
-    metrics: IntakeMetrics = request.app.state.metrics.intake
-
-    async def send(sending: IntakeRequest) -> None:
-        await to_thread.run_sync(sending.send_events, revision.events, limiter=request.app.state.declaring)
-
-    outcome = await acknowledged(request.scope, send)
-    if outcome.unavailable is not None:
-        metrics.unavailable()
-    return outcome
 
 
 async def _waited(graph: Graph, identity: Identity, revision: NextRevision, seconds: float) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -23,6 +23,7 @@ from starlette.types import Scope as AsgiScope
 
 from headwater_openlineage.intake.request import IntakeRequest, RequestOutcome
 from headwater_openlineage.intake.splitting import Layout, NotAnArrayError, documents, elements, layout
+from headwater_schemas.events import LineageEvent
 from headwater_server.asking import BELOW, Graph, area, sent
 from headwater_server.documented import problem_responses
 from headwater_server.identity import Scope, identity_of
@@ -275,6 +276,24 @@ async def acknowledged(scope: AsgiScope, send: Callable[[IntakeRequest], Awaitab
     except TimeoutError:
         why = graph.sink.problem()
         outcome.unavailable = why or f"not acknowledged within {graph.serve.intake_timeout_seconds:g} s"
+    return outcome
+
+
+async def sent_events(request: HttpRequest, events: Sequence[LineageEvent]) -> RequestOutcome:
+    """Send events that a request's body became, and wait for what becomes of them.
+
+    Args:
+        request: the request, whose identity has the events' tenant.
+        events: its events; the graph gets them all, or what is sent again completes them.
+    """
+    metrics: IntakeMetrics = request.app.state.metrics.intake
+
+    async def send(sending: IntakeRequest) -> None:
+        await to_thread.run_sync(sending.send_events, events, limiter=request.app.state.declaring)
+
+    outcome = await acknowledged(request.scope, send)
+    if outcome.unavailable is not None:
+        metrics.unavailable()
     return outcome
 
 

@@ -5,6 +5,38 @@ export interface Accepted {
   notes: NotedField[];
 }
 
+export interface ActionBody {
+  action: IncidentAction;
+  reason: string | null;
+  assignee: string | null;
+  scope: PartBody[];
+  removed: PartBody[];
+  into: string | null;
+  resolution: IncidentResolution | null;
+  title: string | null;
+  description: string | null;
+  severity: IncidentSeverity | null;
+  type: IncidentType | null;
+}
+
+export interface ActionTaken {
+  at: string;
+  action: IncidentAction;
+  by: string;
+  text: string;
+}
+
+export interface AffectedAssets {
+  incident: string;
+  complete: boolean;
+  scope: ResolvedPart[];
+  datasets: Tainted[];
+  consumers: ReadingConsumer[];
+  graph: GraphState;
+  filtered: true;
+  incidents: IncidentMarks;
+}
+
 export interface Alive {
   alive: boolean;
 }
@@ -52,6 +84,7 @@ export interface Blast {
   truncated: boolean;
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export interface Break {
@@ -79,6 +112,7 @@ export interface BrokenChainPage {
   next_cursor: string | null;
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export interface BusinessVersion {
@@ -150,6 +184,7 @@ export interface Checks {
   unchecked: UncheckedRule[];
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export interface ColumnChange {
@@ -177,6 +212,7 @@ export interface ColumnDetails {
   uses: Lineage;
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export interface ColumnMapping {
@@ -218,6 +254,7 @@ export interface ConsumerDetails {
   reads_total: number;
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export interface ConsumerInput {
@@ -234,6 +271,7 @@ export interface ConsumerList {
   next_cursor: string | null;
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export interface ConsumerName {
@@ -296,6 +334,7 @@ export interface DatasetDetails {
   facets: Facet[];
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export interface DatasetList {
@@ -304,6 +343,7 @@ export interface DatasetList {
   next_cursor: string | null;
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export interface DatasetQuality {
@@ -362,6 +402,7 @@ export interface Diff {
   next_cursor: string | null;
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export type DiffChange = "ADDED" | "REMOVED" | "CHANGED";
@@ -375,11 +416,12 @@ export interface Drawing {
   metadata: DrawingMetadata;
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export interface DrawingMetadata {
   depth: number | null;
-  direction: Reach;
+  direction: DrawingReach;
   as_of: string | null;
   columns: ColumnScope;
   nodes_total: number;
@@ -494,6 +536,18 @@ export interface FoundConsumer {
   owners: string[];
 }
 
+export interface GateAnswer {
+  dataset: Asset;
+  partition: string | null;
+  holds: Hold[];
+  is_free: boolean;
+  checked: number;
+  truncated: boolean;
+  graph: GraphState;
+  filtered: true;
+  incidents: IncidentMarks;
+}
+
 export interface GraphStatus {
   graph_reachable: boolean;
   kafka_reachable: boolean | null;
@@ -506,6 +560,7 @@ export interface GraphStatus {
   jobs: number | null;
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export interface HeldMark {
@@ -531,6 +586,14 @@ export interface HitTag {
   key: string;
   value: string;
   column: string | null;
+}
+
+export interface Hold {
+  incident: string;
+  title: string | null;
+  severity: IncidentSeverity | null;
+  certainty: Certainty;
+  why: string;
 }
 
 export interface Hop {
@@ -569,6 +632,7 @@ export interface Impact {
   unknown: string[];
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export interface ImpactChange {
@@ -626,6 +690,58 @@ export interface ImpactedJob {
   criticality: string | null;
 }
 
+export interface Incident {
+  brief: IncidentBrief;
+  description: string | null;
+  datahub_type: string;
+  repaired: ScopePart[];
+  history: ActionTaken[];
+  reach: AnswersReach | null;
+  recorded: RecordedReach | null;
+  graph: GraphState;
+  filtered: true;
+  incidents: IncidentMarks;
+}
+
+export type IncidentAction = "UNKNOWN" | "OPENED" | "ACKNOWLEDGED" | "ASSIGNED" | "SCOPE_CHANGED" | "MERGED" | "SUPERSEDED" | "REPAIRED" | "RESOLVED" | "REOPENED" | "NOTED" | "REACHED";
+
+export interface IncidentBrief {
+  incident: string;
+  status: IncidentStatus | null;
+  title: string | null;
+  severity: IncidentSeverity | null;
+  type: IncidentType | null;
+  cause: string | null;
+  assignee: string | null;
+  opened_at: string | null;
+  acknowledged_at: string | null;
+  resolved_at: string | null;
+  resolution: IncidentResolution | null;
+  continued_in: string | null;
+  scope: string[];
+  reached_datasets: number | null;
+  reached_as_of: string | null;
+}
+
+export type IncidentClock = "UNKNOWN" | "EVENT" | "PROCESSING";
+
+export interface IncidentPage {
+  items: IncidentBrief[];
+  total: number;
+  next_cursor: string | null;
+  graph: GraphState;
+  filtered: true;
+  incidents: IncidentMarks;
+}
+
+export type IncidentResolution = "UNKNOWN" | "FALSE_POSITIVE" | "MISSING_DATA" | "DUPLICATES" | "OUT_OF_BOUNDS" | "REPAIRED" | "OTHER";
+
+export type IncidentSeverity = "UNKNOWN" | "SEV1" | "SEV2" | "SEV3" | "SEV4" | "SEV5";
+
+export type IncidentStatus = "New" | "Ack" | "Assigned" | "Resolved";
+
+export type IncidentType = "UNKNOWN" | "BAD_RECORDS" | "MISSING_DATA" | "DUPLICATES" | "LATE" | "SCHEMA" | "BROKEN_CHAIN" | "FAILED_RUN" | "WRONG_CODE" | "PRIVACY" | "CUSTOM";
+
 export type Influence = "DIRECT" | "INDIRECT";
 
 export interface IntervalItem {
@@ -662,6 +778,7 @@ export interface IntervalPage {
   summarized: number;
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export interface JobDetails {
@@ -688,6 +805,7 @@ export interface JobDetails {
   facets: Facet[];
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export interface JobInput {
@@ -701,6 +819,7 @@ export interface JobList {
   next_cursor: string | null;
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export interface JobUse {
@@ -804,6 +923,7 @@ export interface Lineage {
   consumers: ReadingConsumer[];
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export type LineageDirection = "UPSTREAM" | "DOWNSTREAM";
@@ -874,6 +994,7 @@ export interface MayDelete {
   since: string;
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export interface Me {
@@ -896,6 +1017,7 @@ export interface MostUsed {
   truncated: boolean;
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export interface Named {
@@ -904,6 +1026,7 @@ export interface Named {
   name: string;
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export interface NeedingJob {
@@ -953,6 +1076,7 @@ export interface NeighbourPage {
   facets: NeighbourFacets;
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export interface NotedField {
@@ -962,6 +1086,12 @@ export interface NotedField {
 }
 
 export interface OffsetSpan {
+  partition: number;
+  start: number;
+  end: number;
+}
+
+export interface OffsetsBody {
   partition: number;
   start: number;
   end: number;
@@ -979,6 +1109,17 @@ export interface OpenRunPage {
   next_cursor: string | null;
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
+}
+
+export interface OpeningBody {
+  title: string;
+  scope: PartBody[];
+  severity: IncidentSeverity | null;
+  type: IncidentType | null;
+  cause: string | null;
+  description: string | null;
+  reason: string | null;
 }
 
 export type Operation = "COPY" | "DERIVE" | "AGGREGATE" | "MASK" | "HASH" | "TOKENIZE" | "ENCRYPT" | "DROP";
@@ -992,6 +1133,7 @@ export interface Overview {
   truncated: boolean;
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export interface OverviewBar {
@@ -1043,6 +1185,26 @@ export interface Part {
   possible: boolean;
 }
 
+export interface PartBody {
+  dataset: string | null;
+  job: string | null;
+  run: string | null;
+  query: string | null;
+  consumer: string | null;
+  column: string | null;
+  partition: string | null;
+  offsets: OffsetsBody[];
+  files: string[];
+  version: string | null;
+  code_version: string | null;
+  from_batch: number | null;
+  to_batch: number | null;
+  since: string | null;
+  until: string | null;
+  clock: IncidentClock | null;
+  since_last_good: boolean;
+}
+
 export type PartKind = "OFFSETS" | "FILES" | "SNAPSHOT" | "CHANGES" | "OTHER" | "UNKNOWN";
 
 export interface Position {
@@ -1079,6 +1241,7 @@ export interface Privacy {
   next_cursor: string | null;
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export interface PrivacyExit {
@@ -1127,6 +1290,14 @@ export interface Producer {
 
 export type Provenance = "UNKNOWN" | "OBSERVED" | "RECONCILED";
 
+export interface PublishedAction {
+  incident: string;
+  was_open: boolean;
+  graph: GraphState;
+  filtered: true;
+  incidents: IncidentMarks;
+}
+
 export interface Quality {
   assertion: string;
   passed: boolean;
@@ -1154,6 +1325,11 @@ export interface QualityTurn {
 
 export type Reach = "UPSTREAM" | "DOWNSTREAM" | "BOTH";
 
+export interface ReachChange {
+  dataset: string;
+  change: string;
+}
+
 export interface ReadingConsumer {
   key: string;
   name: string;
@@ -1177,10 +1353,26 @@ export interface Ready {
   kafka_reachable: boolean | null;
 }
 
+export interface RecordedReach {
+  as_of: string;
+  complete: boolean;
+  datasets: number;
+  cleared: number;
+  changes: ReachChange[];
+}
+
 export interface RefusedEvent {
   index: number;
   pointer: string;
   message: string;
+}
+
+export interface ResolvedPart {
+  part: ScopePart;
+  parts: Part[];
+  hops: number[];
+  certainty: Certainty;
+  why: string;
 }
 
 export type Retyping = "WIDER" | "NARROWER" | "OTHER";
@@ -1202,6 +1394,7 @@ export interface Review {
   notes: string[];
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export interface ReviewBody {
@@ -1274,6 +1467,7 @@ export interface RunDetails {
   facets: Facet[];
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export type RunEventType = "UNKNOWN" | "START" | "RUNNING" | "COMPLETE" | "FAIL" | "ABORT" | "OTHER";
@@ -1305,6 +1499,7 @@ export interface RunList {
   next_cursor: string | null;
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export interface RunPage {
@@ -1314,6 +1509,7 @@ export interface RunPage {
   next_cursor: string | null;
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export interface RunParent {
@@ -1343,6 +1539,27 @@ export interface SchemaDifference {
 
 export type Scope = "read" | "expressions" | "write" | "declare" | "incidents" | "operate" | "administer";
 
+export interface ScopePart {
+  text: string;
+  dataset: string | null;
+  job: string | null;
+  run: string | null;
+  query: string | null;
+  consumer: string | null;
+  column: string | null;
+  partition: string | null;
+  offsets: OffsetSpan[];
+  files: string[];
+  version: string | null;
+  code_version: string | null;
+  from_batch: number | null;
+  to_batch: number | null;
+  since: string | null;
+  until: string | null;
+  clock: IncidentClock | null;
+  since_last_good: boolean;
+}
+
 export interface SearchFacets {
   types: ValueCount[];
   namespaces: ValueCount[];
@@ -1361,6 +1578,7 @@ export interface SearchPage {
   facets: SearchFacets | null;
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export interface SensitiveSource {
@@ -1409,6 +1627,16 @@ export interface Side {
   code_version: string | null;
   plans: string[];
   incomplete: boolean;
+}
+
+export interface Spreading {
+  query_id: string;
+  query_name: string | null;
+  job: Asset | null;
+  until: string | null;
+  watermark: string | null;
+  is_over: boolean;
+  text: string;
 }
 
 export interface Step {
@@ -1476,6 +1704,7 @@ export interface Timeline {
   next_cursor: string | null;
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export interface TimelineInterval {
@@ -1542,6 +1771,7 @@ export interface Trace {
   truncated: boolean;
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export type TraceDirection = "FORWARD" | "BACKWARD";
@@ -1566,6 +1796,7 @@ export interface Turn {
   quality: QualityTurn[];
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export interface UncheckedRule {
@@ -1622,6 +1853,7 @@ export interface UsePage {
   next_cursor: string | null;
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export interface UsedDataset {
@@ -1667,6 +1899,7 @@ export interface VersionPage {
   next_cursor: string | null;
   graph: GraphState;
   filtered: true;
+  incidents: IncidentMarks;
 }
 
 export interface Via {
@@ -1681,7 +1914,17 @@ export interface Via {
   partitions: DeclaredPartitions[];
 }
 
+export type DrawingReach = "UPSTREAM" | "DOWNSTREAM" | "BOTH";
+
 export type ChangeSchemaChange = "ADDED" | "REMOVED" | "RENAMED" | "RETYPED" | "NULLABILITY" | "ENUM" | "UNIT" | "MEANING" | "PARTITIONING";
+
+export interface AnswersReach {
+  as_of: string;
+  scope: ResolvedPart[];
+  blast: Blast;
+  spreading: Spreading[];
+  complete: boolean;
+}
 
 export interface JobSource {
   type: string | null;
@@ -1723,4 +1966,20 @@ export interface GraphState {
   last_event: string | null;
   behind: number | null;
   stale: string | null;
+}
+
+export interface IncidentMark {
+  key: string;
+  dataset: string;
+  incident: string;
+  title: string | null;
+  severity: IncidentSeverity | null;
+  since: string | null;
+  certainty: Certainty;
+  as_of: string | null;
+}
+
+export interface IncidentMarks {
+  items: IncidentMark[];
+  total: number;
 }

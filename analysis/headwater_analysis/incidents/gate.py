@@ -1,0 +1,184 @@
+"""Gate before a dataset is read: open incidents whose bad data may be in what would be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from headwater_analysis.assets import Asset
+from headwater_analysis.errors import QuestionError
+from headwater_analysis.identity import Identities
+from headwater_analysis.incidents.answers import Reach
+from headwater_analysis.incidents.questions import state_of
+from headwater_analysis.incidents.reach import reach_of
+from headwater_analysis.partitions import are_apart
+from headwater_analysis.reader import Reader, Transaction
+from headwater_analysis.resolve import resolve_dataset
+from headwater_analysis.trace.arrivals import Arrivals
+from headwater_analysis.trace.traced_parts import Part, PartKind, surest
+from headwater_analysis.trace.uses import partitions_of
+from headwater_graph.incidents import OPEN, IncidentState
+from headwater_schemas.events import Certainty, DatasetRef, IncidentScope, IncidentSeverity
+from headwater_schemas.identity import utc_text
+from headwater_schemas.incident_rules import broken_scope
+
+MOST_INCIDENTS: Final = 100
+"""Open incidents that one question looks at, the latest opened first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hold:
+    """An open incident that covers what would be read, or may.
+
+    Attributes:
+        incident: its id.
+        title, severity: as stated.
+        certainty: certainty that bad data is there; UNKNOWN: what the incident reached isn't fully known.
+        why: the facts behind it, as sentences.
+    """
+
+    incident: str
+    title: str | None
+    severity: IncidentSeverity | None
+    certainty: Certainty
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateAnswer:
+    """Answer: whether a dataset, or partitions of it, may be read.
+
+    Attributes:
+        dataset: the dataset.
+        partition: partitions that would be read, as a `key=value/…` path; None: all of it.
+        holds: open incidents that cover it or may, the latest opened first.
+        is_free: true: no open incident covers it, and all of them were looked at.
+        checked: number of open incidents whose reach was computed.
+        truncated: whether more incidents are open than one question looks at; then it isn't free.
+    """
+
+    dataset: Asset
+    partition: str | None
+    holds: tuple[Hold, ...]
+    is_free: bool
+    checked: int
+    truncated: bool
+
+
+def gate(
+    reader: Reader,
+    dataset: str,
+    *,
+    partition: str | None = None,
+    worst: IncidentSeverity | None = None,
+    arrivals: Arrivals | None = None,
+) -> GateAnswer:
+    """Find the open incidents whose bad data, as the graph is now, may be in a dataset.
+
+    Args:
+        dataset: a name of the dataset; bad data under its other names counts, too.
+        partition: partitions that would be read, as a `key=value/…` path; None: all of it.
+        worst: only incidents of this severity or a worse one hold it; one without a severity counts as the worst. None:
+            incidents of every severity do.
+        arrivals: as in `trace`.
+
+    Raises:
+        NotFoundError, AmbiguousError: from resolving the dataset.
+        QuestionError: a partition that isn't of the form `key=value/…`.
+    """
+
+    def question(tx: Transaction) -> GateAnswer:
+        asset = resolve_dataset(tx, dataset).asset
+        _check(asset, partition)
+        names = frozenset(Identities.of(tx).members(asset.key))
+        rows = tx.rows("incidents/open", states=[str(state) for state in OPEN], limit=MOST_INCIDENTS + 1)
+        holds: list[Hold] = []
+        checked = 0
+        for row in rows[:MOST_INCIDENTS]:
+            state = state_of(row["properties"])
+            if not counts(state.severity, worst):
+                continue
+            checked += 1
+            reach = reach_of(tx, state, arrivals=arrivals)
+            if (hold := _hold(row["properties"]["incident"], state, reach, names, partition)) is not None:
+                holds.append(hold)
+        truncated = len(rows) > MOST_INCIDENTS
+        return GateAnswer(
+            dataset=asset,
+            partition=partition,
+            holds=tuple(holds),
+            is_free=not holds and not truncated,
+            checked=checked,
+            truncated=truncated,
+        )
+
+    return reader.read(question)
+
+
+def _check(asset: Asset, partition: str | None) -> None:
+    if partition is None:
+        return
+    part = IncidentScope(dataset=DatasetRef(asset.namespace, asset.name), partition=partition)
+    if (broken := broken_scope(part)) is not None:
+        raise QuestionError(f"{broken[0]}: {broken[1]}.", field=broken[0])
+
+
+_BY_SEVERITY: Final = (
+    IncidentSeverity.SEV1,
+    IncidentSeverity.SEV2,
+    IncidentSeverity.SEV3,
+    IncidentSeverity.SEV4,
+    IncidentSeverity.SEV5,
+)
+
+
+def counts(severity: IncidentSeverity | None, worst: IncidentSeverity | None) -> bool:
+    """Return whether a severity is `worst` or worse; one that isn't stated counts as the worst.
+
+    Args:
+        severity: severity of an incident.
+        worst: the mildest severity that counts; None: all do.
+    """
+    if worst not in _BY_SEVERITY or severity not in _BY_SEVERITY:
+        return True
+    return _BY_SEVERITY.index(severity) <= _BY_SEVERITY.index(worst)
+
+
+def _hold(
+    incident: str, state: IncidentState, reach: Reach, names: frozenset[str], partition: str | None
+) -> Hold | None:
+    began = [part for part in reach.blast.start if part.dataset.key in names]
+    came = [part for each in reach.blast.tainted if each.dataset.key in names for part in each.parts]
+    covering = [part for part in (*began, *came) if may_be_in(part, partition)]
+    if not covering and reach.complete:
+        return None
+    return Hold(
+        incident=incident,
+        title=state.title,
+        severity=state.severity,
+        certainty=surest(part.certainty for part in covering) if covering else Certainty.UNKNOWN,
+        why=" ".join(_why(covering, is_complete=reach.complete)),
+    )
+
+
+def may_be_in(part: Part, partition: str | None) -> bool:
+    """Return whether a bad part may share rows with partitions; true where its own partitions aren't known.
+
+    Args:
+        part: part of a dataset.
+        partition: partitions as a `key=value/…` path; None: all of the dataset.
+    """
+    return partition is None or not are_apart(partitions_of(part), [partition])
+
+
+def _why(covering: list[Part], *, is_complete: bool) -> Iterator[str]:
+    if covering:
+        times = [part.since for part in covering if part.since is not None]
+        since = f", the first since {utc_text(min(times))}" if len(times) == len(covering) else ""
+        number = len(covering)
+        yield f"{number:,} part{'s' * (number != 1)} of it hold{'s' * (number == 1)} bad data{since}."
+        if any(part.kind is PartKind.UNKNOWN for part in covering):
+            yield "The extent of some isn't known."
+    if not is_complete:
+        yield "What it reached isn't fully known."

@@ -1,0 +1,406 @@
+"""`headwater incident`: incidents of bad data, from their opening to their resolution."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Final, TypeVar
+
+import typer
+from rich.text import Text
+
+from headwater.console import JsonOption, console, shortened
+from headwater.errors import InputError
+from headwater.graph_command import Ask, Shown, document, graph_command
+from headwater.graph_reader import asking
+from headwater.incident import views
+from headwater.incident.acting import (
+    WAIT_SECONDS,
+    ActionRun,
+    ByOption,
+    IdArgument,
+    ReasonOption,
+    WaitOption,
+    act,
+    perform,
+)
+from headwater.incident.parts import with_part
+from headwater.incident.refreshing import lines, refresh
+from headwater.lean_imports import without
+from headwater.options import TenantOption, complete_dataset
+from headwater.show.pages import FittedView, counted
+from headwater.trace_options import arrived, parse_duration
+from headwater_schemas.events import IncidentAction, IncidentResolution, IncidentSeverity, IncidentType
+
+with without("numpy", "pandas"):
+    from headwater_analysis import incidents as questions
+    from headwater_analysis.freshness import NOT_REPORTED
+    from headwater_analysis.incidents import Incident, IncidentPage, Reach
+    from headwater_analysis.incidents.actions import GivenAction, GivenOpening, GivenPart, opening
+    from headwater_analysis.reader import Reader
+    from headwater_graph.incidents import IncidentStatus
+
+if TYPE_CHECKING:
+    from headwater.remote.server import Server
+
+app = typer.Typer(help="Incidents: open one, see what it reached, and work on it.", no_args_is_help=True)
+
+Stated = TypeVar("Stated", bound=StrEnum)
+_MOST_NAMED: Final = 5
+
+SeverityOption = Annotated[
+    IncidentSeverity | None,
+    typer.Option("--severity", case_sensitive=False, help="SEV1 is the worst.", show_default=False),
+]
+TypeOption = Annotated[
+    IncidentType | None, typer.Option("--type", case_sensitive=False, help="Type of fault.", show_default=False)
+]
+TitleOption = Annotated[str | None, typer.Option("--title", help="A new title.", show_default=False)]
+DescriptionOption = Annotated[
+    str | None, typer.Option("--description", help="Text for people, in place of an earlier one.", show_default=False)
+]
+NeededReason = Annotated[str, typer.Option("--reason", help="Why.", show_default=False)]
+
+
+@app.command("open")
+@with_part
+def open_(
+    title: Annotated[str, typer.Argument(help="One line for people.", show_default=False)],
+    *,
+    part: GivenPart,
+    severity: SeverityOption = None,
+    type_: TypeOption = None,
+    cause: Annotated[
+        str | None,
+        typer.Option(help="The cause. There is one open incident for each. Default: the part.", show_default=False),
+    ] = None,
+    description: Annotated[str | None, typer.Option(help="Text for people.", show_default=False)] = None,
+    reason: ReasonOption = None,
+    by: ByOption = None,
+    no_reach: Annotated[bool, typer.Option("--no-reach", help="Don't record what it reached.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the event, and publish nothing.")] = False,
+    wait: WaitOption = WAIT_SECONDS,
+    tenant: TenantOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Open an incident of bad data, record what it reached, and show it.
+
+    If one of the same cause is open, the part is added to that one. Ctrl-C ends only the waiting.
+
+    headwater incident open "Negative delays" --dataset flights.departed --offsets 0:120..130 --severity sev2
+
+    headwater incident open "Bad join" --query enrich --batches 12..15    # 12, 13 and 14
+    """
+    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
+    given = GivenOpening(
+        title=title,
+        scope=(part,),
+        severity=_stated(severity, "--severity"),
+        type=_stated(type_, "--type"),
+        cause=cause,
+        description=description,
+        reason=reason,
+    )
+    perform(
+        run,
+        lambda reader: opening(reader, given, by=run.actor, now=datetime.now(UTC)),
+        dry_run=dry_run,
+        with_reach=not no_reach,
+    )
+
+
+@app.command("list")
+@graph_command(page=50)
+def list_(
+    ask: Ask,
+    *,
+    everything: Annotated[bool, typer.Option("--all", help="Resolved ones, too.")] = False,
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            "--dataset",
+            help="Only those that concern this dataset, or reached it by their latest record.",
+            autocompletion=complete_dataset,
+            show_default=False,
+        ),
+    ] = None,
+    severity: Annotated[
+        list[IncidentSeverity] | None,
+        typer.Option("--severity", case_sensitive=False, help="Only these. Repeatable.", show_default=False),
+    ] = None,
+) -> Shown:
+    """List open incidents, the latest opened first, with what they reached by their latest records."""
+    severities = tuple(severity or ())
+
+    def at_server(server: Server) -> IncidentPage:
+        given = {"all": everything, "dataset": dataset, "severity": severities}
+        return server.get(("incidents",), IncidentPage, {**given, "limit": ask.limit, "cursor": ask.cursor})
+
+    found = ask(
+        lambda reader: questions.incidents(
+            reader,
+            everything=everything,
+            dataset=dataset,
+            severities=severities,
+            limit=ask.limit,
+            cursor=ask.cursor,
+        ),
+        at_server,
+    )
+    what = "incident" if everything else "open incident"
+    summary = counted(found.total, len(found.items), what, found.next_cursor)
+    return Shown(found, FittedView(views.incidents_table(found)), summary)
+
+
+@app.command("show")
+@graph_command(steps=1_000)
+def show(
+    ask: Ask,
+    incident: IdArgument,
+    *,
+    no_reach: Annotated[
+        bool, typer.Option("--no-reach", help="Don't ask the graph what it reached: only the latest record.")
+    ] = False,
+) -> Shown:
+    """Show an incident: its scope, who reads bad data, where it is now, what isn't known, and what was done."""
+    found = ask(
+        lambda reader: questions.incident(reader, incident, with_reach=not no_reach, limit=ask.limit, arrivals=arrived),
+        lambda server: server.get(("incidents", incident), Incident, {"reach": not no_reach, "limit": ask.limit}),
+    )
+    notes = () if found.reach is None else found.reach.blast.notes
+    return Shown(found, views.incident_view(found), views.reach_summary(found), notes)
+
+
+@app.command()
+def ack(
+    incident: IdArgument,
+    *,
+    reason: ReasonOption = None,
+    by: ByOption = None,
+    wait: WaitOption = WAIT_SECONDS,
+    tenant: TenantOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Acknowledge an incident: somebody looks at it."""
+    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
+    act(run, incident, GivenAction(action=IncidentAction.ACKNOWLEDGED, reason=reason))
+
+
+@app.command()
+def assign(
+    incident: IdArgument,
+    who: Annotated[str, typer.Argument(help="Person or team.", show_default=False)],
+    *,
+    reason: ReasonOption = None,
+    by: ByOption = None,
+    wait: WaitOption = WAIT_SECONDS,
+    tenant: TenantOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Assign an incident to a person or team."""
+    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
+    act(run, incident, GivenAction(action=IncidentAction.ASSIGNED, assignee=who, reason=reason))
+
+
+@app.command()
+@with_part
+def scope(
+    incident: IdArgument,
+    *,
+    part: GivenPart,
+    remove: Annotated[bool, typer.Option("--remove/--add", help="Take the part out of the scope, or add it.")] = False,
+    reason: ReasonOption = None,
+    by: ByOption = None,
+    wait: WaitOption = WAIT_SECONDS,
+    tenant: TenantOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Add a part with bad data to the scope of an incident, or remove one that is in it.
+
+    headwater incident scope INC-1a2b3c4d5e --add --dataset flights.departed --offsets 1:80..90
+    """
+    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
+    added, removed = ((), (part,)) if remove else ((part,), ())
+    given = GivenAction(action=IncidentAction.SCOPE_CHANGED, scope=added, removed=removed, reason=reason)
+    act(run, incident, given)
+
+
+@app.command()
+@with_part
+def repair(
+    incident: IdArgument,
+    *,
+    part: GivenPart,
+    reason: NeededReason,
+    by: ByOption = None,
+    wait: WaitOption = WAIT_SECONDS,
+    tenant: TenantOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Declare a part repaired: what was written there before now isn't bad any more.
+
+    What had been derived from it before stays bad, until that is written again or declared repaired by itself.
+
+    headwater incident repair INC-1a2b3c4d5e --dataset delays --partition day=2025-01-31 --reason "Ran again."
+    """
+    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
+    act(run, incident, GivenAction(action=IncidentAction.REPAIRED, scope=(part,), reason=reason))
+
+
+@app.command()
+def resolve(
+    incident: IdArgument,
+    resolution: Annotated[IncidentResolution, typer.Argument(case_sensitive=False, help="The result.")],
+    *,
+    reason: NeededReason,
+    force: Annotated[
+        bool, typer.Option("--force", help="Resolve it as repaired although bad data is left, or may be.")
+    ] = False,
+    by: ByOption = None,
+    wait: WaitOption = WAIT_SECONDS,
+    tenant: TenantOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Resolve an incident, after a look at the bad data that is left.
+
+    headwater incident resolve INC-1a2b3c4d5e repaired --reason "All partitions were written again."
+    """
+    result = _stated(resolution, "RESOLUTION")
+    with asking(tenant=tenant) as reader:
+        found = questions.incident(reader, incident, arrivals=arrived)
+    left = "" if found.reach is None else left_words(found.reach)
+    if left:
+        console.warning(left)
+    if left and result is IncidentResolution.REPAIRED and not force:
+        raise InputError(
+            f"{shortened(found.brief.incident)} isn't repaired: {left}",
+            fix="Repair it, declare parts repaired with `headwater incident repair`, or add --force.",
+        )
+    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
+    act(run, incident, GivenAction(action=IncidentAction.RESOLVED, resolution=result, reason=reason))
+
+
+def left_words(reach: Reach) -> str:
+    """Format the bad data that is left, and what isn't known, in one sentence; empty: all of it is known to be gone."""
+    bad = [shortened(asset.spelling) for asset in views.bad_datasets(reach)]
+    if not bad and reach.complete:
+        return ""
+    more = f" and {len(bad) - _MOST_NAMED:,} more" if len(bad) > _MOST_NAMED else ""
+    named = f" ({', '.join(bad[:_MOST_NAMED])}{more})" if bad else ""
+    unknown = views.unknown_words(reach)
+    return f"bad data is left in {len(bad):,} dataset{'s' * (len(bad) != 1)}{named}{f'; {unknown}' if unknown else ''}."
+
+
+@app.command()
+def reopen(
+    incident: IdArgument,
+    *,
+    reason: ReasonOption = None,
+    by: ByOption = None,
+    wait: WaitOption = WAIT_SECONDS,
+    tenant: TenantOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Reopen a resolved incident."""
+    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
+    act(run, incident, GivenAction(action=IncidentAction.REOPENED, reason=reason))
+
+
+@app.command()
+def note(
+    incident: IdArgument,
+    text: Annotated[str | None, typer.Argument(help="A note for the history.", show_default=False)] = None,
+    *,
+    title: TitleOption = None,
+    description: DescriptionOption = None,
+    severity: SeverityOption = None,
+    type_: TypeOption = None,
+    by: ByOption = None,
+    wait: WaitOption = WAIT_SECONDS,
+    tenant: TenantOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Note something, or state another title, description, severity or type."""
+    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
+    given = GivenAction(
+        action=IncidentAction.NOTED,
+        reason=text,
+        title=title,
+        description=description,
+        severity=_stated(severity, "--severity"),
+        type=_stated(type_, "--type"),
+    )
+    act(run, incident, given)
+
+
+@app.command()
+def merge(
+    incident: IdArgument,
+    into: Annotated[str, typer.Argument(metavar="INTO", help="Id of the incident that goes on.", show_default=False)],
+    *,
+    reason: ReasonOption = None,
+    by: ByOption = None,
+    wait: WaitOption = WAIT_SECONDS,
+    tenant: TenantOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Merge an incident into another one, which goes on in its place.
+
+    The parts of its scope aren't added to the other one: a warning lists those that the other one doesn't have.
+    """
+    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
+    given = GivenAction(action=IncidentAction.MERGED, into=into, reason=reason)
+    act(run, incident, given, warn=lambda reader, merged: _warn_of_lost_parts(reader, merged, into))
+
+
+def _warn_of_lost_parts(reader: Reader, merged: Incident, into: str) -> None:
+    """Warn if bad data of a merged incident is no longer part of an open one."""
+    other = questions.incident(reader, into, with_reach=False)
+    name = shortened(other.brief.incident)
+    if other.brief.status is IncidentStatus.RESOLVED:
+        console.warning(f"{name} is resolved: no open incident has these parts. `headwater incident reopen` opens it.")
+    lost = [shortened(line) for line in merged.brief.scope if line not in other.brief.scope]
+    if lost:
+        console.warning(
+            f"The scope of {name} doesn't have {'; '.join(lost[:_MOST_NAMED])}"
+            f"{f' and {len(lost) - _MOST_NAMED:,} more parts' if len(lost) > _MOST_NAMED else ''}. "
+            f"`headwater incident scope {name} --add` adds a part."
+        )
+
+
+@app.command("refresh")
+def refresh_(
+    incident: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[ID]...", help="Ids, or their beginnings. Default: all open ones.", show_default=False),
+    ] = None,
+    *,
+    every: Annotated[
+        str | None,
+        typer.Option(
+            "--every", metavar="TIME", help="Go on until Ctrl-C, with this pause: 60s, 5m.", show_default=False
+        ),
+    ] = None,
+    by: ByOption = None,
+    wait: WaitOption = WAIT_SECONDS,
+    tenant: TenantOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Record what incidents reached by now, where that changed, and print the changes.
+
+    Answers of other commands mark datasets by these records.
+    """
+    pause = parse_duration(every)
+    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
+    done = refresh(run, incident or (), None if pause is None else pause.total_seconds())
+    if pause is None:
+        view = "\n".join(lines(done.items)) or "No incident is open."
+    else:
+        view = f"{done.recorded:,} records in {done.rounds:,} rounds."
+    console.result(document(done, NOT_REPORTED), Text(view))
+
+
+def _stated(value: Stated | None, option: str) -> Stated | None:
+    if value is not None and value.value == "UNKNOWN":
+        raise typer.BadParameter("UNKNOWN can't be stated: leave it out.", param_hint=option)
+    return value

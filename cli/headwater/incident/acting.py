@@ -1,0 +1,247 @@
+"""An action of a command on an incident: published, then waited for until the graph has it.
+
+Ctrl-C ends only the waiting: the action is on the topic, and consumers apply it.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Annotated, Final
+
+import msgspec
+import typer
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from headwater.console import console, shortened
+from headwater.errors import UnreachableError
+from headwater.graph_command import document
+from headwater.graph_reader import asking, in_words
+from headwater.incident import views
+from headwater.incident.parts import part_fault
+from headwater.lean_imports import without
+from headwater.publishing import publish
+from headwater.settings import Settings, connected_settings
+from headwater.trace_options import arrived
+from headwater_schemas.events import IncidentAction, IncidentEvent, LineageEvent
+from headwater_schemas.events.build import lineage_event
+
+with without("numpy", "pandas"):
+    from headwater_analysis.errors import NotFoundError, QuestionError
+    from headwater_analysis.incidents import Incident, incident
+    from headwater_analysis.incidents.actions import PRODUCER, GivenAction, Prepared, action
+    from headwater_analysis.incidents.recorded import reached_event
+    from headwater_analysis.reader import Reader
+
+WAIT_SECONDS: Final = 300.0
+_POLL_SECONDS: Final = 0.25
+
+IdArgument = Annotated[
+    str, typer.Argument(metavar="ID", help="Id of the incident, or the beginning of it.", show_default=False)
+]
+ReasonOption = Annotated[str | None, typer.Option("--reason", help="Why.", show_default=False)]
+ByOption = Annotated[
+    str | None, typer.Option("--by", help="Person or program that acts. Default: the user.", show_default=False)
+]
+WaitOption = Annotated[
+    float, typer.Option("--wait", min=0.0, help="Seconds to wait until it is in the graph; 0: don't wait.")
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acted:
+    """Document of an action.
+
+    Attributes:
+        incident: id of the incident.
+        action: the action.
+        event_id: id of the event on the topic.
+        was_open: of an opening: whether its parts were added to an incident of the same cause that was open.
+        in_graph: whether the graph has it; false: nobody waited for that.
+        details: the incident as the graph has it then; None: nobody waited.
+    """
+
+    incident: str
+    action: IncidentAction
+    event_id: str
+    was_open: bool | None
+    in_graph: bool
+    details: Incident | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionRun:
+    """Options that all actions share.
+
+    Attributes:
+        tenant: `--tenant`.
+        by: `--by`.
+        wait_seconds: `--wait`.
+    """
+
+    tenant: str | None
+    by: str | None
+    wait_seconds: float
+
+    @property
+    def actor(self) -> str:
+        """Person or program that acts: `--by`, else the user's name."""
+        return self.by or user_name()
+
+
+def user_name() -> str:
+    """Name of the user: $USER, else that of the system's table of users, else the number there."""
+    if name := os.environ.get("USER"):
+        return name
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
+
+
+def act(
+    run: ActionRun, incident_id: str, given: GivenAction, *, warn: Callable[[Reader, Incident], None] | None = None
+) -> None:
+    """Publish an action on an incident that is there, wait for it, and print the incident's new state.
+
+    Args:
+        run: options that all actions share.
+        incident_id: its id, or the beginning of it.
+        given: the action.
+        warn: as in `perform`.
+
+    Raises:
+        HeadwaterError: see `perform`.
+    """
+    perform(run, lambda reader: action(reader, incident_id, given, by=run.actor, now=datetime.now(UTC)), warn=warn)
+
+
+def perform(
+    run: ActionRun,
+    prepare: Callable[[Reader], Prepared],
+    *,
+    dry_run: bool = False,
+    with_reach: bool = False,
+    warn: Callable[[Reader, Incident], None] | None = None,
+) -> None:
+    """Publish an action, wait until the graph has it, and print the result.
+
+    Args:
+        run: options that all actions share.
+        prepare: makes the action of the graph's answers.
+        dry_run: whether to print the event, and publish nothing.
+        with_reach: whether to ask the graph then what the incident reached, and to record that.
+        warn: prints warnings about the incident, once the graph has the action.
+
+    Raises:
+        HeadwaterError: see `headwater.errors`; UnreachableError: the graph doesn't get it in time.
+    """
+    settings = connected_settings({"analysis.tenant": run.tenant}, kafka=not dry_run, neo4j=True)
+    with asking(tenant=run.tenant) as reader, in_words(_fault):
+        prepared = prepare(reader)
+        if dry_run:
+            console.result(msgspec.to_builtins(prepared.event))
+            return
+        publish(settings, [prepared.event])
+        found = None
+        if run.wait_seconds:
+            found = waited(reader, prepared.incident, prepared.event, run.wait_seconds)
+            if with_reach:
+                found = record_reach(settings, reader, prepared.incident, run)
+            if warn is not None:
+                warn(reader, found)
+        body = _body(prepared.event)
+        acted = Acted(
+            incident=prepared.incident,
+            action=body.action,
+            event_id=prepared.event.event_id,
+            was_open=prepared.was_open if body.action is IncidentAction.OPENED else None,
+            in_graph=found is not None,
+            details=found,
+        )
+        console.result(document(acted, reader.freshness), _view(acted, with_reach=with_reach))
+
+
+def _fault(error: QuestionError) -> str:
+    return shortened(part_fault(error), 600)
+
+
+def _view(acted: Acted, *, with_reach: bool) -> RenderableType:
+    name = shortened(acted.incident)
+    if acted.was_open is not None:
+        first = f"Added to {name}, which is open for the same cause." if acted.was_open else f"Opened {name}."
+    else:
+        first = f"{name}: {views.action_words(acted.action)}."
+    if acted.details is None:
+        return Text(f"{first} It is on the topic; nobody waited until the graph has it.")
+    if with_reach:
+        return Group(Text(first), Text(), views.incident_view(acted.details))
+    return Text(f"{first} It is {views.status_words(acted.details.brief)} now.")
+
+
+def _body(event: LineageEvent) -> IncidentEvent:
+    if event.incident_event is None:
+        raise TypeError("an action on an incident is published, and this event has none")
+    return event.incident_event
+
+
+def waited(reader: Reader, incident_id: str, event: LineageEvent, seconds: float) -> Incident:
+    """Wait until the graph has an action, and return the incident then, without its reach.
+
+    Args:
+        reader: asks the graph.
+        incident_id: whole id of the incident.
+        event: the published action.
+        seconds: time to wait.
+
+    Raises:
+        UnreachableError: the time is over; names the topic's and the graph's state.
+    """
+    ends = time.monotonic() + seconds
+    wanted = _body(event).action
+    while True:
+        try:
+            found = incident(reader, incident_id, with_reach=False)
+        except NotFoundError:
+            found = None
+        if found is not None and any(each.at == event.event_time and each.action is wanted for each in found.history):
+            return found
+        if time.monotonic() > ends:
+            raise UnreachableError(
+                f"The action {wanted} of {shortened(incident_id)} is on the topic, but after {seconds:g} s it isn't in "
+                "the graph.",
+                fix="Start a consumer with `headwater consume`; nothing has to be sent again.",
+            )
+        time.sleep(_POLL_SECONDS)
+
+
+def record_reach(settings: Settings, reader: Reader, incident_id: str, run: ActionRun) -> Incident:
+    """Ask the graph what an incident reached, publish that, and return the incident once the graph has it.
+
+    Raises:
+        HeadwaterError: see `perform`.
+    """
+    found = incident(reader, incident_id, arrivals=arrived)
+    event = reach_record(reader, found, by=run.actor)
+    publish(settings, [event])
+    if not run.wait_seconds:
+        return found
+    later = waited(reader, found.brief.incident, event, run.wait_seconds)
+    return replace(later, reach=found.reach)
+
+
+def reach_record(reader: Reader, found: Incident, *, by: str) -> LineageEvent:
+    """Build the event that records the reach of an incident.
+
+    Raises:
+        ValueError: the answer has no reach.
+    """
+    if found.reach is None:
+        raise ValueError("the reach wasn't asked for")
+    body = reached_event(found.brief.incident, found.reach, by=by)
+    return lineage_event(body, producer=PRODUCER, event_time=datetime.now(UTC), tenant=reader.tenant)

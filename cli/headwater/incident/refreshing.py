@@ -1,0 +1,164 @@
+"""Reach of incidents as the graph is now, recorded where it differs from the latest record."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from headwater.console import console, shortened
+from headwater.errors import UnreachableError
+from headwater.graph_reader import asking
+from headwater.incident import views
+from headwater.incident.acting import ActionRun, reach_record, waited
+from headwater.lean_imports import without
+from headwater.publishing import publish
+from headwater.settings import Settings, connected_settings
+from headwater.stopping import stopped_by_signals
+from headwater.trace_options import arrived
+
+with without("numpy", "pandas"):
+    from headwater_analysis.incidents import Incident, ReachChange, incident, incidents
+    from headwater_analysis.incidents.recorded import reached_event
+    from headwater_analysis.reader import Reader
+
+_PAGE: Final = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefreshedIncident:
+    """Reach of an incident, compared with its latest record.
+
+    Attributes:
+        incident: id of the incident.
+        recorded: whether it was published, because it differs.
+        was_recorded: whether there was a record before.
+        datasets: number of datasets with bad data.
+        complete: false: a limit was reached, or something can't be known.
+        changes: differences to the record, by dataset.
+        unknown: how much of it isn't known, as text; empty: all is known.
+    """
+
+    incident: str
+    recorded: bool
+    was_recorded: bool
+    datasets: int
+    complete: bool
+    changes: tuple[ReachChange, ...]
+    unknown: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refreshed:
+    """Document of `headwater incident refresh`.
+
+    Attributes:
+        rounds: number of times that the graph was asked.
+        recorded: number of records that were published, in all rounds.
+        items: incidents of the latest round.
+    """
+
+    rounds: int
+    recorded: int
+    items: tuple[RefreshedIncident, ...]
+
+
+def refresh(run: ActionRun, ids: Sequence[str], every_seconds: float | None) -> Refreshed:
+    """Record the reach of incidents where it changed; with `every_seconds` again and again, until a signal.
+
+    Args:
+        run: options that all actions share.
+        ids: ids, or beginnings of them; empty: all that are open.
+        every_seconds: pause between rounds; None: one round.
+
+    Raises:
+        HeadwaterError: see `headwater.errors`. In rounds after the first, a Kafka or Neo4j that doesn't answer is only
+            a warning.
+    """
+    settings = connected_settings({"analysis.tenant": run.tenant}, kafka=True, neo4j=True)
+    if every_seconds is None:
+        return _together(Refreshed(rounds=0, recorded=0, items=()), _round(settings, run, ids))
+    stopped = threading.Event()
+    done = Refreshed(rounds=0, recorded=0, items=())
+    with stopped_by_signals(stopped.set):
+        while not stopped.is_set():
+            try:
+                items = _round(settings, run, ids)
+            except UnreachableError as error:
+                if not done.rounds:
+                    raise
+                console.warning(f"{error.message} The next try is in {every_seconds:g} s.")
+            else:
+                done = _together(done, items)
+                for line in lines(items):
+                    console.message(line)
+            stopped.wait(every_seconds)
+    return done
+
+
+def _together(done: Refreshed, items: Sequence[RefreshedIncident]) -> Refreshed:
+    recorded = sum(each.recorded for each in items)
+    return Refreshed(rounds=done.rounds + 1, recorded=done.recorded + recorded, items=tuple(items))
+
+
+def _round(settings: Settings, run: ActionRun, ids: Sequence[str]) -> list[RefreshedIncident]:
+    with asking(tenant=run.tenant, silently=True) as reader:
+        return [_refreshed(settings, reader, run, each) for each in ids or list(_open(reader))]
+
+
+def _open(reader: Reader) -> Iterator[str]:
+    """Ids of all open incidents."""
+    cursor = None
+    while True:
+        page = incidents(reader, limit=_PAGE, cursor=cursor)
+        yield from (each.incident for each in page.items)
+        cursor = page.next_cursor
+        if cursor is None:
+            return
+
+
+def _refreshed(settings: Settings, reader: Reader, run: ActionRun, incident_id: str) -> RefreshedIncident:
+    found = incident(reader, incident_id, arrivals=arrived)
+    differs = is_changed(found)
+    if differs:
+        event = reach_record(reader, found, by=run.actor)
+        publish(settings, [event])
+        if run.wait_seconds:
+            waited(reader, found.brief.incident, event, run.wait_seconds)
+    if found.reach is None:
+        raise ValueError("the reach wasn't asked for")
+    return RefreshedIncident(
+        incident=found.brief.incident,
+        recorded=differs,
+        was_recorded=found.recorded is not None,
+        datasets=len(views.bad_datasets(found.reach)),
+        complete=found.reach.complete,
+        changes=() if found.recorded is None else found.recorded.changes,
+        unknown=views.unknown_words(found.reach),
+    )
+
+
+def is_changed(found: Incident) -> bool:
+    """Return whether the reach of an incident differs from its latest record, or there is none.
+
+    Raises:
+        ValueError: the answer has no reach.
+    """
+    if found.reach is None:
+        raise ValueError("the reach wasn't asked for")
+    if found.recorded is None or found.recorded.changes:
+        return True
+    return found.recorded.complete != reached_event(found.brief.incident, found.reach, by="").complete
+
+
+def lines(items: Sequence[RefreshedIncident]) -> list[str]:
+    """A line for each incident: what changed, how much bad data there is, and whether that is all."""
+    return [_line(each) for each in items]
+
+
+def _line(each: RefreshedIncident) -> str:
+    changed = views.changes_words([one.change for one in each.changes]) if each.was_recorded else "first record"
+    unknown = f"; {each.unknown}" if each.unknown else ""
+    number = f"{each.datasets:,} dataset{'s' * (each.datasets != 1)} with bad data"
+    return f"{shortened(each.incident)}: {changed}; {number}{unknown}."

@@ -1,0 +1,342 @@
+"""Incidents for people: the list, and one of them in the order in which somebody on call works."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from headwater.console import plain_table, shortened
+from headwater.lean_imports import without
+from headwater.show.declared import consumers_table
+from headwater.show.names import asset_text, moment_text
+from headwater.show.pages import FittedView, pairs, part
+from headwater.show.trace import CERTAINTY_STYLES, certainty_words, gone_words, part_words
+from headwater_schemas.events import Certainty, IncidentAction, ReachedDataset
+
+with without("numpy", "pandas"):
+    from headwater_analysis.assets import Asset
+    from headwater_analysis.blast import Superseded
+    from headwater_analysis.incidents import Incident, IncidentBrief, IncidentPage, Reach
+    from headwater_analysis.incidents.answers import RecordedReach
+    from headwater_analysis.incidents.gate import GateAnswer
+    from headwater_analysis.incidents.recorded import reached
+    from headwater_analysis.trace import Part, PartKind
+
+MOST_ROWS: Final = 200
+_MOST_PARTS: Final = 20
+_MOST_ACTIONS: Final = 50
+_MOST_NAMED: Final = 5
+_LONGEST: Final = 600
+_WORDS: Final = {
+    IncidentAction.OPENED: "opened",
+    IncidentAction.ACKNOWLEDGED: "acknowledged",
+    IncidentAction.ASSIGNED: "assigned",
+    IncidentAction.SCOPE_CHANGED: "scope changed",
+    IncidentAction.MERGED: "merged",
+    IncidentAction.SUPERSEDED: "superseded",
+    IncidentAction.REPAIRED: "declared repaired",
+    IncidentAction.RESOLVED: "resolved",
+    IncidentAction.REOPENED: "reopened",
+    IncidentAction.NOTED: "noted",
+    IncidentAction.REACHED: "reach recorded",
+}
+_CHANGES: Final = {
+    "REACHED": "reached {} more",
+    "CLEARED": "{} cleared",
+    "CHANGED": "other parts of {}",
+    "NOT_REACHED": "{} not reached any more",
+}
+
+
+def action_words(action: IncidentAction) -> str:
+    """Name an action: `scope changed`."""
+    return _WORDS.get(action, action.value)
+
+
+def status_words(brief: IncidentBrief) -> str:
+    """Name the state of an incident; without its opening, say so."""
+    return "without its opening, which isn't in the graph" if brief.status is None else brief.status.value
+
+
+def incidents_table(page: IncidentPage) -> Table:
+    """Table with a row for each incident."""
+    out = plain_table("incident", "severity", "status", "title", "since", "reached", "assigned to")
+    for brief in page.items:
+        out.add_row(
+            Text(shortened(brief.incident), style="bold"),
+            Text(brief.severity or "–"),
+            Text(brief.status or "not opened"),
+            Text(shortened(brief.title or "")),
+            moment_text(brief.opened_at),
+            Text(_reached_words(brief)),
+            Text(shortened(brief.assignee or "")),
+        )
+    return out
+
+
+def _reached_words(brief: IncidentBrief) -> str:
+    if brief.reached_as_of is None or brief.reached_datasets is None:
+        return "not asked yet"
+    return f"{_some(brief.reached_datasets, 'dataset')} as of {moment_text(brief.reached_as_of)}"
+
+
+def incident_view(found: Incident) -> RenderableType:
+    """Everything of an incident: its state, its scope, who reads bad data, where it is, and what was done."""
+    parts: list[RenderableType] = [_header(found), *_scope(found)]
+    if found.reach is not None:
+        parts += _reach(found.reach)
+    if found.recorded is not None:
+        parts += ["", Text(recorded_words(found.recorded, asked=found.reach is not None))]
+    elif found.reach is not None:
+        parts += [
+            "",
+            Text(f"Not recorded yet: `headwater incident refresh {shortened(found.brief.incident)}` does so."),
+        ]
+    parts.append(_history(found))
+    return Group(*parts)
+
+
+def _header(found: Incident) -> RenderableType:
+    brief = found.brief
+    resolved = "" if brief.resolved_at is None else moment_text(brief.resolved_at)
+    rows: tuple[tuple[str, str | Text | None], ...] = (
+        ("status", status_words(brief)),
+        ("severity", brief.severity),
+        ("type", brief.type),
+        ("since", None if brief.opened_at is None else moment_text(brief.opened_at)),
+        ("cause", brief.cause and shortened(brief.cause, _LONGEST)),
+        ("assigned to", brief.assignee and shortened(brief.assignee)),
+        ("resolved", " ".join(filter(None, (resolved, brief.resolution and brief.resolution.value)))),
+        ("continued in", brief.continued_in and shortened(brief.continued_in)),
+        ("description", found.description and shortened(found.description, _LONGEST)),
+    )
+    title = Text.assemble((shortened(brief.incident), "bold"), f"  {shortened(brief.title or '')}")
+    return Group(title, pairs(rows))
+
+
+def _scope(found: Incident) -> Iterator[RenderableType]:
+    reach = found.reach
+    if reach is None:
+        yield _list("Scope", found.brief.scope)
+    else:
+        table = plain_table()
+        for each in reach.scope:
+            certainty = Text(each.certainty.value, style=CERTAINTY_STYLES[each.certainty])
+            table.add_row(shortened(each.part.text, _LONGEST), certainty, shortened(each.why, _LONGEST))
+        yield part("Scope", FittedView(table), len(reach.scope), len(reach.scope))
+    yield _list("Declared repaired", [each.text for each in found.repaired])
+
+
+def _list(heading: str, lines: Sequence[str]) -> RenderableType:
+    shown = Text("\n".join(shortened(line, _LONGEST) for line in lines[:MOST_ROWS]))
+    return part(heading, shown, min(len(lines), MOST_ROWS), len(lines))
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedAsset:
+    """A dataset of a reach, as it is shown.
+
+    Attributes:
+        asset: the dataset.
+        numbers: its hops, since when, how certain, and whether it is clean again, as a record has them.
+        parts: parts that hold bad data.
+        gone: parts that held bad data.
+    """
+
+    asset: Asset
+    numbers: ReachedDataset
+    parts: tuple[Part, ...]
+    gone: tuple[Superseded, ...]
+
+
+def reached_assets(reach: Reach) -> list[ReachedAsset]:
+    """List the datasets of a reach, the nearest to the bad records first."""
+    assets: dict[tuple[str, str], Asset] = {}
+    parts: dict[tuple[str, str], list[Part]] = defaultdict(list)
+    gone: dict[tuple[str, str], list[Superseded]] = defaultdict(list)
+    for held in reach.blast.start:
+        name = held.dataset.namespace, held.dataset.name
+        assets[name] = held.dataset
+        parts[name].append(held)
+    for one in reach.blast.tainted:
+        name = one.dataset.namespace, one.dataset.name
+        assets[name] = one.dataset
+        parts[name] += one.parts
+        gone[name] += one.superseded
+    listed = []
+    for each in reached(reach):
+        name = each.dataset.namespace, each.dataset.name
+        listed.append(ReachedAsset(assets[name], each, tuple(parts[name]), tuple(gone[name])))
+    return sorted(listed, key=lambda one: (one.numbers.depth, one.asset.namespace, one.asset.name))
+
+
+def bad_datasets(reach: Reach) -> list[Asset]:
+    """List all datasets with bad data, by name; `reached_assets` has at most those that a record has."""
+    held = [*(each.dataset for each in reach.blast.start), *(one.dataset for one in reach.blast.tainted if one.parts)]
+    found = {(asset.namespace, asset.name): asset for asset in held}
+    return [found[name] for name in sorted(found)]
+
+
+def _reach(reach: Reach) -> Iterator[RenderableType]:
+    assets = reached_assets(reach)
+    bad = [each for each in assets if each.parts]
+    caveat = f"; {unknown_words(reach)}" if unknown_words(reach) else ""
+    consumers = reach.blast.consumers
+    yield _titled(f"Consumers that read bad data: {len(consumers):,}{caveat}")
+    if consumers:
+        yield FittedView(consumers_table(consumers))
+    total = len(bad_datasets(reach))
+    yield _titled(f"Datasets with bad data: {total:,}{caveat}")
+    if bad:
+        yield FittedView(_bad_table(bad, total))
+    gone = [each for each in assets if each.gone]
+    if gone:
+        clean = sum(not each.parts for each in gone)
+        yield _titled(f"Replaced, dropped or repaired: parts of {_some(len(gone), 'dataset')}, {clean:,} clean again")
+        yield FittedView(_gone_table(gone))
+    yield _list("May still spread", [each.text for each in reach.spreading])
+    yield _list("Not known", list(_unknown(reach)))
+
+
+def _titled(text: str) -> RenderableType:
+    return Group("", Text(text, style="bold"))
+
+
+def _bad_table(assets: Sequence[ReachedAsset], total: int) -> Table:
+    out = plain_table("hops", "dataset", "since", "bad data", "certainty", numbers=("hops",))
+    for each in assets[:MOST_ROWS]:
+        for n, held in enumerate(each.parts[:_MOST_PARTS]):
+            out.add_row(
+                str(each.numbers.depth) if n == 0 else "",
+                asset_text(each.asset) if n == 0 else "",
+                moment_text(each.numbers.since) if n == 0 else "",
+                part_words(held),
+                Text(certainty_words(held), style=CERTAINTY_STYLES[held.certainty]),
+            )
+        _more(out, len(each.parts) - _MOST_PARTS, "part", before=3)
+    _more(out, total - min(len(assets), MOST_ROWS), "dataset", before=1)
+    return out
+
+
+def _gone_table(assets: Sequence[ReachedAsset]) -> Table:
+    out = plain_table("dataset", "", "part, and why")
+    for each in assets[:MOST_ROWS]:
+        for n, gone in enumerate(each.gone[:_MOST_PARTS]):
+            state = "some bad data is left" if each.parts else "clean again"
+            out.add_row(asset_text(each.asset) if n == 0 else "", state if n == 0 else "", gone_words(gone))
+        _more(out, len(each.gone) - _MOST_PARTS, "part", before=2)
+    _more(out, len(assets) - MOST_ROWS, "dataset", before=0)
+    return out
+
+
+def _more(out: Table, number: int, what: str, *, before: int) -> None:
+    if number > 0:
+        out.add_row(*[""] * before, Text(f"… and {_some(number, f'more {what}')}; --json lists all", style="dim"))
+
+
+def _unknown(reach: Reach) -> Iterator[str]:
+    for each in reach.scope:
+        if each.certainty is Certainty.UNKNOWN:
+            yield f"{shortened(each.part.text, _LONGEST)}: {shortened(each.why, _LONGEST)}"
+    for asset in _of_unknown_extent(reach):
+        yield f"{shortened(asset.spelling)}: the extent of the bad data there isn't known."
+    if _is_cut(reach):
+        yield "A limit was reached, so there may be more: a greater --limit."
+
+
+def _of_unknown_extent(reach: Reach) -> list[Asset]:
+    held = [*reach.blast.start, *(each for one in reach.blast.tainted for each in one.parts)]
+    found = {each.dataset.key: each.dataset for each in held if each.kind is PartKind.UNKNOWN}
+    return sorted(found.values(), key=lambda asset: (asset.namespace, asset.name))
+
+
+def _is_cut(reach: Reach) -> bool:
+    """Return whether a limit left something out."""
+    known = all(each.certainty is not Certainty.UNKNOWN for each in reach.scope)
+    return reach.blast.truncated or (known and not reach.complete)
+
+
+def unknown_words(reach: Reach) -> str:
+    """Format how much of a reach isn't known, for the line of its numbers; empty if all of it is known."""
+    parts = sum(each.certainty is Certainty.UNKNOWN for each in reach.scope)
+    datasets = len(_of_unknown_extent(reach))
+    found = [f"{_some(parts, 'part')} of the scope"] if parts else []
+    found += [f"the extent in {_some(datasets, 'dataset')}"] if datasets else []
+    found += ["what is beyond a limit that was reached"] if _is_cut(reach) else []
+    return f"not known: {', '.join(found)}" if found else ""
+
+
+def reach_summary(found: Incident) -> str:
+    """Last line of an incident: how much bad data there is, and whether that is all; empty without its reach."""
+    if found.reach is None:
+        return ""
+    bad = bad_datasets(found.reach)
+    words = f"{_some(len(bad), 'dataset')} with bad data, {found.reach.blast.totals.clean_again:,} clean again"
+    words += f", {_some(len(found.reach.blast.consumers), 'consumer')} to notify"
+    unknown = unknown_words(found.reach)
+    return f"{words}; {unknown}." if unknown else f"{words}."
+
+
+def recorded_words(recorded: RecordedReach, *, asked: bool = True) -> str:
+    """Format the latest record, and what changed since.
+
+    Args:
+        recorded: the latest record.
+        asked: whether the graph was asked for the reach of today.
+    """
+    incomplete = "" if recorded.complete else ", which wasn't complete"
+    if not asked:
+        counts = f"{_some(recorded.datasets, 'dataset')} with bad data, {recorded.cleared:,} clean again"
+        return f"Recorded as of {moment_text(recorded.as_of)}{incomplete}: {counts}."
+    changed = changes_words([each.change for each in recorded.changes])
+    names = [shortened(each.dataset) for each in recorded.changes[:_MOST_NAMED]]
+    more = len(recorded.changes) - len(names)
+    listed = f" ({', '.join(names)}{f' and {more:,} more' if more else ''})" if names else ""
+    return f"Since the record of {moment_text(recorded.as_of)}{incomplete}: {changed}{listed}."
+
+
+def changes_words(changes: Sequence[str]) -> str:
+    """Format changes of a reach: `reached 2 more, 1 cleared`."""
+    counts = Counter(changes)
+    found = [words.format(f"{counts[change]:,}") for change, words in _CHANGES.items() if counts[change]]
+    return ", ".join(found) or "nothing changed"
+
+
+def _history(found: Incident) -> RenderableType:
+    table = plain_table("at", "action", "by", "")
+    shown = found.history[-_MOST_ACTIONS:]
+    for each in shown:
+        table.add_row(
+            moment_text(each.at), action_words(each.action), shortened(each.by), shortened(each.text, _LONGEST)
+        )
+    return part("History", FittedView(table), len(shown), len(found.history))
+
+
+def gate_view(found: GateAnswer) -> RenderableType:
+    """Incidents that hold a dataset, or that none does."""
+    name = asset_text(found.dataset)
+    if found.partition is not None:
+        name.append(f"  {shortened(found.partition)}")
+    if found.is_free:
+        return name.append(f" is free: none of {_some(found.checked, 'open incident')} covers it.", style="green")
+    table = plain_table("held by", "severity", "certainty", "title", "why")
+    for hold in found.holds:
+        table.add_row(
+            Text(shortened(hold.incident), style="bold"),
+            Text(hold.severity or "–"),
+            Text(hold.certainty.value, style=CERTAINTY_STYLES[hold.certainty]),
+            Text(shortened(hold.title or "")),
+            Text(shortened(hold.why, _LONGEST)),
+        )
+    more = "More incidents are open than one question looks at, so it isn't free." if found.truncated else ""
+    return Group(name.append(" is held.", style="bold red"), FittedView(table), *([Text(more)] if more else []))
+
+
+def _some(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"

@@ -1,0 +1,258 @@
+"""Actions on incidents, sent over HTTP: the openings and actions that `headwater incident` publishes.
+
+A request is answered 201 once all in-sync replicas of the events topic have the action; the graph has it soon after.
+Otherwise it is as with declarations (`routes.declarations`). They are accepted where declarations are
+(`HEADWATER_SERVE_DECLARE`), by the scope `incidents`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import Body
+from fastapi import Request as HttpRequest
+from pydantic import ConfigDict, Field, with_config
+from starlette.responses import Response
+
+from headwater_analysis.incidents.actions import GivenAction, GivenOpening, GivenPart, Prepared, action, opening
+from headwater_analysis.reader import Reader
+from headwater_analysis.trace.traced_parts import OffsetSpan
+from headwater_schemas.events import (
+    IncidentAction,
+    IncidentClock,
+    IncidentResolution,
+    IncidentSeverity,
+    IncidentType,
+)
+from headwater_schemas.ranges import MOST_OFFSET
+from headwater_server.asking import Graph, area, note_body, sent
+from headwater_server.documented import problem_responses
+from headwater_server.identity import Identity, Scope, identity_of
+from headwater_server.middleware.bodies import READ
+from headwater_server.middleware.intake import ACTIONS, INCIDENTS
+from headwater_server.parameters import LONGEST_NAME, AnyCase, Time
+from headwater_server.problems import OF_IDENTITY, ProblemType, problem
+from headwater_server.routes.incidents import IncidentId
+from headwater_server.routes.intake import sent_events, unavailable
+
+_PROBLEMS = problem_responses(
+    ProblemType.QUESTION,
+    ProblemType.NOT_FOUND,
+    ProblemType.AMBIGUOUS,
+    *OF_IDENTITY,
+    ProblemType.CROSS_SITE,
+    ProblemType.NO_SUCH_PATH,
+    ProblemType.TOO_SLOW,
+    ProblemType.TOO_LARGE,
+    ProblemType.MEDIA_TYPE,
+    ProblemType.HOST,
+    ProblemType.PARAMETERS,
+    ProblemType.DEFECT,
+    ProblemType.AUDIT_UNAVAILABLE,
+    ProblemType.BUSY,
+    ProblemType.KAFKA_UNAVAILABLE,
+    ProblemType.GRAPH_UNREACHABLE,
+    ProblemType.GRAPH_REFUSED,
+    ProblemType.TIME_LIMIT,
+)
+_LONGEST_MESSAGE = 600
+_MOST_PARTS = 1_000
+_NOBODY = "api"
+"""`by` of an action whose sender has no name."""
+
+router = area("incidents", needs=Scope.INCIDENTS, responses=_PROBLEMS)
+
+Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
+Words = Annotated[str, Field(max_length=65_536)]
+Number = Annotated[int, Field(ge=0, le=MOST_OFFSET)]
+
+
+@with_config(ConfigDict(extra="forbid"))
+@dataclass(frozen=True, slots=True)
+class OffsetsBody:
+    """Half-open range of offsets of one Kafka partition.
+
+    Attributes:
+        partition: number of the partition.
+        start: first offset.
+        end: offset after the last.
+    """
+
+    partition: Annotated[int, Field(ge=0, le=2**31 - 1)]
+    start: Number
+    end: Number
+
+
+@with_config(ConfigDict(extra="forbid"))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartBody:
+    """One part with bad data: exactly one of `dataset`, `job`, `run`, `query` and `consumer`, and what narrows it.
+
+    Attributes:
+        dataset: name of a dataset.
+        job: name of a job.
+        run: id of a run, or the beginning of it.
+        query: id or name of a streaming query.
+        consumer: name of a declared consumer.
+        column: of the dataset: a column.
+        partition: of the dataset: partitions as a `key=value/…` path.
+        offsets: of the dataset: offset ranges.
+        files: of the dataset: paths.
+        version: of the dataset: a version, as a run reports it.
+        code_version: of the job: only runs of this version of its code.
+        from_batch, to_batch: of the query: first and last micro-batch, both included.
+        since, until: time span, half-open.
+        clock: clock of the time span: EVENT or PROCESSING.
+        since_last_good: everything since the last good run.
+    """
+
+    dataset: Name | None = None
+    job: Name | None = None
+    run: Name | None = None
+    query: Name | None = None
+    consumer: Name | None = None
+    column: Name | None = None
+    partition: Name | None = None
+    offsets: Annotated[tuple[OffsetsBody, ...], Field(max_length=_MOST_PARTS)] = ()
+    files: Annotated[tuple[Name, ...], Field(max_length=_MOST_PARTS)] = ()
+    version: Name | None = None
+    code_version: Name | None = None
+    from_batch: Number | None = None
+    to_batch: Number | None = None
+    since: Time | None = None
+    until: Time | None = None
+    clock: Annotated[IncidentClock, AnyCase] | None = None
+    since_last_good: bool = False
+
+    def given(self) -> GivenPart:
+        """Part as the graph is asked for it."""
+        spans = tuple(OffsetSpan(each.partition, each.start, each.end) for each in self.offsets)
+        return GivenPart(**{**_members(self), "offsets": spans})
+
+
+Parts = Annotated[tuple[PartBody, ...], Field(max_length=_MOST_PARTS)]
+Severity = Annotated[IncidentSeverity, AnyCase]
+Type = Annotated[IncidentType, AnyCase]
+
+
+@with_config(ConfigDict(extra="forbid"))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpeningBody:
+    """An incident to be opened.
+
+    Attributes:
+        title: one line for people.
+        scope: parts with bad data; at least one.
+        severity: SEV1, the worst, to SEV5.
+        type: type of fault.
+        cause: text that names the cause; null: the scope is the cause. There is one open incident for each cause.
+        description: text for people.
+        reason: why it is opened.
+    """
+
+    title: Name
+    scope: Parts
+    severity: Severity | None = None
+    type: Type | None = None
+    cause: Name | None = None
+    description: Words | None = None
+    reason: Words | None = None
+
+    def given(self) -> GivenOpening:
+        """Opening as the graph is asked for it."""
+        return GivenOpening(**{**_members(self), "scope": _parts(self.scope)})
+
+
+@with_config(ConfigDict(extra="forbid"))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionBody:
+    """An action on an incident that is there.
+
+    Attributes:
+        action: ACKNOWLEDGED, ASSIGNED, SCOPE_CHANGED, MERGED, SUPERSEDED, REPAIRED, RESOLVED, REOPENED or NOTED.
+        reason: why; RESOLVED needs it.
+        assignee: of ASSIGNED: person or team.
+        scope: of SCOPE_CHANGED the parts to add; of REPAIRED the repaired parts.
+        removed: of SCOPE_CHANGED: parts to remove, each one of the scope.
+        into: of MERGED and SUPERSEDED: the incident that goes on in its place.
+        resolution: of RESOLVED: the result.
+        title, description, severity, type: replace the earlier ones.
+    """
+
+    action: Annotated[IncidentAction, AnyCase]
+    reason: Words | None = None
+    assignee: Name | None = None
+    scope: Parts = ()
+    removed: Parts = ()
+    into: Name | None = None
+    resolution: Annotated[IncidentResolution, AnyCase] | None = None
+    title: Name | None = None
+    description: Words | None = None
+    severity: Severity | None = None
+    type: Type | None = None
+
+    def given(self) -> GivenAction:
+        """Action as the graph is asked for it."""
+        return GivenAction(**{**_members(self), "scope": _parts(self.scope), "removed": _parts(self.removed)})
+
+
+def _members(body: Any) -> Mapping[str, Any]:
+    return {each.name: getattr(body, each.name) for each in fields(body)}
+
+
+def _parts(bodies: tuple[PartBody, ...]) -> tuple[GivenPart, ...]:
+    return tuple(each.given() for each in bodies)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedAction:
+    """An action that is on the events topic.
+
+    Attributes:
+        incident: id of the incident.
+        was_open: whether the incident was open before. Of an opening: its parts were added to one of the same cause.
+    """
+
+    incident: str
+    was_open: bool
+
+
+@router.post(INCIDENTS, status_code=201, response_model=PublishedAction, operation_id="open_incident")
+async def open_incident(request: HttpRequest, body: Annotated[OpeningBody, Body()]) -> Response:
+    """Open an incident, or add to the one of the same cause. Only where declarations are accepted."""
+    note_body(request, {"title": body.title, "cause": body.cause})
+    given, by = body.given(), _name(identity_of(request.scope))
+    return await _published(request, lambda reader: opening(reader, given, by=by, now=datetime.now(UTC)))
+
+
+@router.post(ACTIONS, status_code=201, response_model=PublishedAction, operation_id="act_on_incident")
+async def act_on_incident(request: HttpRequest, id_: IncidentId, body: Annotated[ActionBody, Body()]) -> Response:
+    """Publish an action on an incident. Only where declarations are accepted (`HEADWATER_SERVE_DECLARE`)."""
+    note_body(request, {"action": body.action, "into": body.into})
+    given, by = body.given(), _name(identity_of(request.scope))
+    return await _published(request, lambda reader: action(reader, id_, given, by=by, now=datetime.now(UTC)))
+
+
+def _name(identity: Identity) -> str:
+    return identity.subject or _NOBODY
+
+
+async def _published(request: HttpRequest, prepare: Callable[[Reader], Prepared]) -> Response:
+    """Prepare an action by the graph, and publish it."""
+    graph: Graph = request.app.state.graph
+    if graph.sink is None or not request.scope.get(READ):
+        raise RuntimeError("nothing comes here but through middleware.intake, which reads the body")
+    reader = graph.reader(identity_of(request.scope))
+    declaring: CapacityLimiter = request.app.state.declaring
+    prepared = await to_thread.run_sync(prepare, reader, limiter=declaring)
+    outcome = await sent_events(request, [prepared.event])
+    if outcome.refused:
+        (refusal,) = outcome.refused.values()
+        return problem(ProblemType.QUESTION, refusal.message[:_LONGEST_MESSAGE])
+    if outcome.unavailable is not None:
+        return unavailable()
+    return sent(PublishedAction(incident=prepared.incident, was_open=prepared.was_open), status=201)

@@ -1,0 +1,142 @@
+"""Incidents: the list, one of them with what it reached, and the gate before a dataset is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Path, Query
+from pydantic import AfterValidator
+from starlette.responses import Response
+
+from headwater_analysis.blast import Tainted
+from headwater_analysis.declared import ReadingConsumer
+from headwater_analysis.incidents import Incident, IncidentPage, ResolvedPart, incident, incidents
+from headwater_analysis.incidents.gate import GateAnswer, gate
+from headwater_analysis.reader import Reader
+from headwater_schemas.events import IncidentSeverity
+from headwater_server.asking import Ask, area
+from headwater_server.identity import Scope
+from headwater_server.parameters import LONGEST_NAME, AnyCase, AssetQuery, Cursor, Limit, unescaped
+
+router = area("incidents", needs=Scope.READ)
+
+_MOST_ID = 200
+
+IncidentId = Annotated[
+    str,
+    Path(alias="id", min_length=1, max_length=_MOST_ID, description="The id of the incident, or the beginning of it."),
+    AfterValidator(unescaped),
+]
+Steps = Annotated[int | None, Query(ge=1, le=1_000, description="Most steps that bad data passed through.")]
+Severity = Annotated[IncidentSeverity, AnyCase]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AffectedAssets:
+    """Assets that an incident reached, as the graph is now.
+
+    Attributes:
+        incident: id of the incident.
+        complete: false: a limit was reached, or bad data of a part of the scope can't be known.
+        scope: parts of the scope with the bad data that is known of them.
+        datasets: datasets that bad data reached, the nearest first, with what holds it and what held it.
+        consumers: declared consumers that read bad data, by name.
+    """
+
+    incident: str
+    complete: bool
+    scope: tuple[ResolvedPart, ...]
+    datasets: tuple[Tainted, ...]
+    consumers: tuple[ReadingConsumer, ...]
+
+
+@router.get("/incidents", response_model=IncidentPage, operation_id="incidents")
+def listed(
+    ask: Ask,
+    *,
+    everything: Annotated[bool, Query(alias="all", description="Resolved ones, too.")] = False,
+    dataset: Annotated[
+        str | None,
+        Query(
+            min_length=1,
+            max_length=LONGEST_NAME,
+            description="Only those that concern this dataset, or reached it by their latest record.",
+        ),
+    ] = None,
+    severity: Annotated[
+        list[Severity], Query(max_length=10, description="Only these; may be given several times.")
+    ] = [],  # noqa: B006  FastAPI copies it
+    limit: Limit = None,
+    cursor: Cursor = None,
+) -> Response:
+    """List open incidents, the latest opened first, with what they reached by their latest records."""
+    return ask(
+        lambda reader: incidents(
+            reader,
+            everything=everything,
+            dataset=dataset,
+            severities=tuple(severity),
+            limit=ask.page(limit),
+            cursor=cursor,
+        )
+    )
+
+
+@router.get("/incidents/{id}", response_model=Incident, operation_id="incident")
+def one(
+    ask: Ask,
+    id_: IncidentId,
+    *,
+    reach: Annotated[bool, Query(description="Ask the graph what it reached; else only the latest record.")] = True,
+    limit: Steps = None,
+) -> Response:
+    """Return an incident: its state and history, and what it reached as the graph is now."""
+    most = ask.page(limit)
+    return ask(lambda reader: incident(reader, id_, with_reach=reach, limit=most, arrivals=ask.graph.arrivals))
+
+
+@router.get("/incidents/{id}/affected-assets", response_model=AffectedAssets, operation_id="incident_affected_assets")
+def affected_assets(ask: Ask, id_: IncidentId, *, limit: Steps = None) -> Response:
+    """List the datasets that an incident reached as the graph is now, and the declared consumers that read them."""
+    most = ask.page(limit)
+
+    def question(reader: Reader) -> AffectedAssets:
+        found = incident(reader, id_, limit=most, arrivals=ask.graph.arrivals)
+        if found.reach is None:
+            raise RuntimeError("the reach was asked for")
+        return AffectedAssets(
+            incident=found.brief.incident,
+            complete=found.reach.complete,
+            scope=found.reach.scope,
+            datasets=found.reach.blast.tainted,
+            consumers=found.reach.blast.consumers,
+        )
+
+    return ask(question)
+
+
+@router.get("/gate", response_model=GateAnswer, operation_id="gate")
+def gated(
+    ask: Ask,
+    *,
+    dataset: AssetQuery,
+    partition: Annotated[
+        str | None,
+        Query(
+            min_length=1,
+            max_length=LONGEST_NAME,
+            description="Only these partitions are read: `day=2025-01-31/hour=3`.",
+        ),
+    ] = None,
+    max_severity: Annotated[
+        Severity | None,
+        Query(
+            description="Only incidents of this severity or a worse one hold it; one without a severity always does."
+        ),
+    ] = None,
+) -> Response:
+    """Find the open incidents whose bad data, as the graph is now, is in what would be read, or may be."""
+    return ask(
+        lambda reader: gate(reader, dataset, partition=partition, worst=max_severity, arrivals=ask.graph.arrivals)
+    )

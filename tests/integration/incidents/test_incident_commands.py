@@ -1,0 +1,164 @@
+"""`headwater incident` and `headwater gate` on a real Kafka, Neo4j and consumer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from headwater import cli
+from support.analysis.chains import Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Command = Callable[..., Any]
+
+pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
+
+CLEAN = "file:/lake/clean"
+
+
+def names(found: dict[str, Any]) -> list[str]:
+    """Datasets with bad data."""
+    return [each["dataset"]["name"] for each in found["reach"]["blast"]["tainted"] if each["parts"]]
+
+
+def test_from_the_opening_to_the_resolution(followed_pipeline: dict[str, str], headwater: Command) -> None:
+    opening = ("incident", "open", "Negative delays", "--query", "enrich", "--batches", "3..5")
+    opened = headwater(*opening, "--severity", "sev2", "--by", "ann", "--reason", "seen on the board")
+    name = opened["incident"]
+    assert (opened["action"], opened["was_open"], opened["in_graph"]) == ("OPENED", False, True)
+    details = opened["details"]
+    assert (details["brief"]["status"], details["brief"]["severity"]) == ("New", "SEV2")
+    assert names(details) == ["/lake/clean"]
+    assert [each["name"] for each in details["reach"]["blast"]["consumers"]] == ["board"]
+    assert [each["action"] for each in details["history"]] == ["OPENED", "REACHED"]
+    assert (details["recorded"]["datasets"], details["recorded"]["complete"]) == (1, True)
+
+    again = headwater(*opening, "--no-reach")
+    assert (again["incident"], again["was_open"]) == (name, True)
+
+    # The gate: the partitions of the bad micro-batches, whatever the severity that is asked for.
+    held = headwater("gate", CLEAN, status=5)
+    assert [(each["incident"], each["certainty"]) for each in held["holds"]] == [(name, "EXACT")]
+    assert headwater("gate", CLEAN, "--partition", "day=3", status=5)["checked"] == 1
+    assert headwater("gate", CLEAN, "--partition", "day=7")["is_free"]
+    assert headwater("gate", CLEAN, "--max-severity", "sev2", status=5)["checked"] == 1
+    assert headwater("gate", CLEAN, "--max-severity", "SEV1")["checked"] == 0
+    assert headwater("gate", "file:/lake/b")["is_free"]
+    assert "partition" in headwater("gate", CLEAN, "--partition", "day", status=2)["error"]["message"]
+
+    assert headwater("incident", "ack", name)["details"]["brief"]["status"] == "Ack"
+    assigned = headwater("incident", "assign", name[:8], "team:lake")["details"]["brief"]
+    assert (assigned["status"], assigned["assignee"]) == ("Assigned", "team:lake")
+    noted = headwater("incident", "note", name, "A unit was wrong.", "--severity", "sev1")["details"]
+    assert (noted["brief"]["severity"], noted["history"][-1]["text"]) == ("SEV1", "SEV1; A unit was wrong.")
+    (listed,) = headwater("incident", "list", "--dataset", CLEAN)["items"]
+    assert (listed["incident"], listed["reached_datasets"]) == (name, 1)
+    assert headwater("incident", "list", "--severity", "sev2")["total"] == 0
+    assert headwater("incident", "note", name, status=2)["error"]["message"].startswith("reason:")
+
+    # One of two partitions is repaired.
+    headwater("incident", "repair", name, "--dataset", CLEAN, "--partition", "day=3", "--reason", "Ran again.")
+    assert headwater("gate", CLEAN, "--partition", "day=3")["is_free"]
+    assert headwater("gate", CLEAN, "--partition", "day=4", status=5)["holds"]
+    resolve = ("incident", "resolve", name, "repaired", "--reason", "Done.")
+    refused = headwater(*resolve, status=2)["error"]["message"]
+    assert f"bad data is left in 1 dataset ({CLEAN})" in refused
+    (changed,) = headwater("incident", "refresh")["items"]
+    assert [each["change"] for each in changed["changes"]] == ["CHANGED"]
+    headwater("incident", "repair", name, "--dataset", CLEAN, "--partition", "day=4", "--reason", "Ran again.")
+    (cleared,) = headwater("incident", "refresh", name)["items"]
+    assert (cleared["recorded"], [each["change"] for each in cleared["changes"]]) == (True, ["CLEARED"])
+    (same,) = headwater("incident", "refresh", name)["items"]
+    assert (same["recorded"], same["changes"]) == (False, [])
+    assert headwater("gate", CLEAN)["is_free"]
+
+    resolved = headwater(*resolve)["details"]["brief"]
+    assert (resolved["status"], resolved["resolution"]) == ("Resolved", "REPAIRED")
+    assert headwater("incident", "list")["total"] == 0
+    assert headwater("incident", "list", "--all")["total"] == 1
+    assert "reopen it first" in headwater("incident", "ack", name, status=2)["error"]["message"]
+    assert headwater("incident", "reopen", name)["details"]["brief"]["status"] == "Assigned"
+    shown = headwater("incident", "show", name)
+    assert [each["action"] for each in shown["history"]][-2:] == ["RESOLVED", "REOPENED"]
+    assert names(shown) == []
+    assert headwater("graph", "verify")["holds"]
+
+
+def test_a_scope_that_cannot_be_known_holds_every_dataset(
+    followed_pipeline: dict[str, str], headwater: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    opened = headwater("incident", "open", "Later", "--query", "enrich", "--batches", "100..110")
+    name = opened["incident"]
+    (hold,) = headwater("gate", "file:/lake/b", status=5)["holds"]
+    assert (hold["certainty"], hold["why"]) == ("UNKNOWN", "What it reached isn't fully known.")
+    capsys.readouterr()
+    assert cli.main(["incident", "show", name]) == 0
+    text = capsys.readouterr().out
+    assert "Datasets with bad data: 0; not known: 1 part of the scope" in text
+    # The scope changes: what can't be known goes, what is known comes.
+    headwater("incident", "scope", name, "--query", "enrich", "--batches", "3")
+    removed = ("incident", "scope", name, "--remove", "--query", "enrich", "--batches")
+    assert "No part of the scope is" in headwater(*removed, "7", status=2)["error"]["message"]
+    headwater(*removed, "100..110")
+    assert headwater("gate", "file:/lake/b")["is_free"]
+    assert headwater("gate", CLEAN, status=5)["holds"]
+
+
+def test_a_merge_warns_of_parts_that_are_lost(
+    followed_pipeline: dict[str, str], headwater: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = headwater("incident", "open", "One", "--query", "enrich", "--batches", "3", "--no-reach")["incident"]
+    other = headwater("incident", "open", "Other", "--dataset", "file:/lake/b", "--no-reach")["incident"]
+    assert one != other
+    capsys.readouterr()
+    assert cli.main(["incident", "merge", one, other]) == 0
+    found = capsys.readouterr()
+    assert f"{one}: merged. It is Resolved now." in found.out
+    assert f"The scope of {other} doesn't have query " in found.err
+    assert headwater("incident", "show", one, "--no-reach")["brief"]["continued_in"] == other
+
+
+def test_an_opening_that_is_only_looked_at(followed_pipeline: dict[str, str], headwater: Command) -> None:
+    opening = ("incident", "open", "T", "--dataset", "kafka://k/raw", "--offsets", "0:30..40")
+    event = headwater(*opening, "--dry-run")
+    assert event["incident_event"]["scope"][0]["offsets"] == [{"partition": 0, "from": 30, "to_exclusive": 40}]
+    assert headwater("incident", "list", "--all")["total"] == 0
+    message = headwater(*opening, "--partition", "day=1", status=2)["error"]["message"]
+    assert message.startswith("--partition: doesn't go together with offsets")
+    assert headwater("incident", "open", "T", "--dataset", "nothing", status=3)["error"]["kind"] == "not_found"
+    assert headwater("incident", "show", "INC-0", status=3)["error"]["kind"] == "not_found"
+
+
+def test_what_is_not_in_the_graph_in_time(pipeline_graph: dict[str, str], headwater: Command) -> None:
+    """No consumer runs."""
+    opening = ("incident", "open", "T", "--run", Stream("enrich").run_id(0))
+    found = headwater(*opening, "--wait", "0")
+    assert (found["in_graph"], found["details"]) == (False, None)
+    error = headwater(*opening, "--wait", "0.5", status=4)["error"]
+    assert f"The action OPENED of {found['incident']} is on the topic, but after 0.5 s" in error["message"]
+
+
+def test_rounds_go_on_until_a_signal(
+    followed_pipeline: dict[str, str], headwater: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first round records, later ones find nothing new; the signal ends the pause."""
+    name = headwater("incident", "open", "T", "--query", "enrich", "--batches", "3", "--no-reach")["incident"]
+    pauses: list[float] = []
+
+    class Stopped:
+        def set(self) -> None:
+            raise AssertionError("no signal comes")
+
+        def is_set(self) -> bool:
+            return len(pauses) == 2
+
+        def wait(self, seconds: float) -> None:
+            pauses.append(seconds)
+
+    monkeypatch.setattr("headwater.incident.refreshing.threading.Event", Stopped)
+    done = headwater("incident", "refresh", "--every", "2m")
+    assert pauses == [120, 120]
+    assert (done["rounds"], done["recorded"], [each["incident"] for each in done["items"]]) == (2, 1, [name])

@@ -1,0 +1,126 @@
+"""Answers about incidents, made up, for tests of their views."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from headwater_analysis.assets import Asset, AssetKind
+from headwater_analysis.blast import Blast, Superseded, Tainted, Totals
+from headwater_analysis.incidents import Incident, IncidentBrief, Reach, ResolvedPart, ScopePart, Spreading
+from headwater_analysis.incidents.answers import ActionTaken
+from headwater_analysis.trace import Part, PartKind
+from headwater_analysis.trace.traced_parts import OffsetSpan
+from headwater_graph.incidents import IncidentStatus
+from headwater_schemas.events import Certainty, IncidentAction, IncidentSeverity, IncidentType
+
+AT = datetime(2025, 1, 31, 12, tzinfo=UTC)
+RECORDS = "dataset n/raw, offsets 0:120..130"
+
+
+def asset(name: str) -> Asset:
+    return Asset(AssetKind.DATASET, name, "n", name)
+
+
+def offsets(name: str, *, certainty: Certainty = Certainty.EXACT) -> Part:
+    return Part(
+        dataset=asset(name),
+        kind=PartKind.OFFSETS,
+        certainty=certainty,
+        offsets=(OffsetSpan(0, 120, 130),),
+        since=AT,
+    )
+
+
+def some(name: str) -> Part:
+    return Part(dataset=asset(name), kind=PartKind.UNKNOWN, certainty=Certainty.UNKNOWN)
+
+
+def tainted(name: str, *parts: Part, gone: tuple[Superseded, ...] = (), depth: int = 1) -> Tainted:
+    return Tainted(dataset=asset(name), depth=depth, parts=parts, superseded=gone, hops=(1,), certainty=Certainty.EXACT)
+
+
+def reach(
+    *,
+    bad: int = 1,
+    clean: int = 0,
+    unknown_extent: int = 0,
+    is_unknown: bool = False,
+    truncated: bool = False,
+    spreading: tuple[Spreading, ...] = (),
+) -> Reach:
+    """A reach of as many datasets.
+
+    Args:
+        bad: d0 …, with bad offsets.
+        clean: c0 …, whose bad offsets were replaced.
+        unknown_extent: u0 …, of which some part is bad.
+        is_unknown: whether bad data of a part of the scope can't be known.
+        truncated: whether a limit was reached.
+    """
+    gone = Superseded(part=offsets("c0"), why="Declared repaired by ann: Ran again.", at=AT)
+    found = (
+        *(tainted(f"d{number}", offsets(f"d{number}")) for number in range(bad)),
+        *(tainted(f"c{number}", gone=(gone,), depth=2) for number in range(clean)),
+        *(tainted(f"u{number}", some(f"u{number}"), depth=3) for number in range(unknown_extent)),
+    )
+    totals = Totals(
+        datasets=bad + unknown_extent,
+        clean_again=clean,
+        offsets=10 * bad,
+        files=0,
+        versions=0,
+        unknown=unknown_extent,
+        steps=1,
+    )
+    blast = Blast(
+        start=(),
+        tainted=found,
+        hops=(),
+        totals=totals,
+        consumers=(),
+        quality=(),
+        notes=(),
+        truncated=truncated,
+    )
+    scope = ResolvedPart(
+        part=ScopePart(text=RECORDS),
+        parts=(),
+        hops=(),
+        certainty=Certainty.UNKNOWN if is_unknown else Certainty.EXACT,
+        why="The graph doesn't have this dataset." if is_unknown else "",
+    )
+    complete = not truncated and not is_unknown
+    return Reach(as_of=AT, scope=(scope,), blast=blast, spreading=spreading, complete=complete)
+
+
+BRIEF = IncidentBrief(
+    incident="INC-1a2b3c4d5e",
+    status=IncidentStatus.NEW,
+    title="Negative delays",
+    severity=IncidentSeverity.SEV2,
+    type=IncidentType.BAD_RECORDS,
+    cause=RECORDS,
+    assignee=None,
+    opened_at=AT,
+    acknowledged_at=None,
+    resolved_at=None,
+    resolution=None,
+    continued_in=None,
+    scope=(RECORDS,),
+    reached_datasets=None,
+    reached_as_of=None,
+)
+
+
+def an_incident(found: Reach | None, **brief: object) -> Incident:
+    """An incident that was opened, with a reach; `brief` replaces members of its brief."""
+    return Incident(
+        brief=replace(BRIEF, **brief),  # type: ignore[arg-type]
+        description=None,
+        datahub_type="FIELD",
+        repaired=(),
+        history=(ActionTaken(at=AT, action=IncidentAction.OPENED, by="ann", text="Negative delays"),),
+        reach=found,
+        recorded=None,
+    )

@@ -1,0 +1,152 @@
+"""Incidents for people: an answer that is incomplete says so in the line of its numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from rich.console import Console, RenderableType
+
+from headwater.incident import views
+from headwater.incident.refreshing import is_changed
+from headwater_analysis.assets import Asset, AssetKind
+from headwater_analysis.incidents import IncidentPage, ReachChange, Spreading
+from headwater_analysis.incidents.answers import RecordedReach
+from headwater_analysis.incidents.gate import GateAnswer, Hold
+from headwater_graph.incidents import IncidentStatus
+from headwater_schemas.events import Certainty, IncidentSeverity
+from support.incidents import AT, BRIEF, an_incident, reach
+
+RECORDED = RecordedReach(as_of=AT, complete=True, datasets=1, cleared=0, changes=())
+
+
+def printed(view: RenderableType) -> str:
+    console = Console(width=250)
+    with console.capture() as capture:
+        console.print(view)
+    return capture.get()
+
+
+def test_the_parts_are_in_the_order_of_the_work() -> None:
+    spreading = Spreading(
+        query_id="q", query_name="enrich", job=None, until=None, watermark=None, is_over=False, text="enrich may write."
+    )
+    found = reach(bad=2, clean=1, unknown_extent=1, is_unknown=True, truncated=True, spreading=(spreading,))
+    text = printed(views.incident_view(an_incident(found)))
+    headings = (
+        "INC-1a2b3c4d5e  Negative delays",
+        "Scope",
+        "Consumers that read bad data: 0",
+        "Datasets with bad data: 3",
+        "Replaced, dropped or repaired: parts of 1 dataset, 1 clean again",
+        "May still spread",
+        "Not known",
+        "Not recorded yet",
+        "History",
+    )
+    places = [text.index(heading) for heading in headings]
+    assert places == sorted(places)
+    assert "0:120..130: Declared repaired by ann: Ran again." in text
+    assert "enrich may write." in text
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, ""),
+        ({"is_unknown": True}, "not known: 1 part of the scope"),
+        ({"unknown_extent": 2}, "not known: the extent in 2 datasets"),
+        ({"truncated": True}, "not known: what is beyond a limit that was reached"),
+        (
+            {"is_unknown": True, "unknown_extent": 1, "truncated": True},
+            "not known: 1 part of the scope, the extent in 1 dataset, what is beyond a limit that was reached",
+        ),
+    ],
+)
+def test_every_count_has_what_is_not_known_in_its_line(options: dict[str, bool | int], words: str) -> None:
+    found = an_incident(reach(**options))  # type: ignore[arg-type]
+    assert found.reach is not None
+    assert views.unknown_words(found.reach) == words
+    counts = [line for line in printed(views.incident_view(found)).splitlines() if "bad data:" in line]
+    assert len(counts) == 2
+    assert [line.rstrip().endswith(f"; {words}") for line in counts] == [bool(words)] * 2
+    assert views.reach_summary(found).endswith(
+        f"; {words}." if words else "1 dataset with bad data, 0 clean again, 0 consumers to notify."
+    )
+
+
+def test_a_limit_that_only_the_scope_met_is_named() -> None:
+    found = replace(reach(), complete=False)
+    assert views.unknown_words(found) == "not known: what is beyond a limit that was reached"
+
+
+def test_what_changed_since_the_record() -> None:
+    changes = tuple(
+        ReachChange(dataset=f"n/d{number}", change=change)
+        for number, change in enumerate(("REACHED", "REACHED", "CLEARED", "CHANGED", "NOT_REACHED", "REACHED"))
+    )
+    recorded = replace(RECORDED, changes=changes, complete=False)
+    assert views.recorded_words(recorded) == (
+        "Since the record of 2025-01-31 12:00:00Z, which wasn't complete: reached 3 more, 1 cleared, other parts of 1, "
+        "1 not reached any more (n/d0, n/d1, n/d2, n/d3, n/d4 and 1 more)."
+    )
+    assert views.recorded_words(RECORDED).endswith(": nothing changed.")
+    assert views.recorded_words(RECORDED, asked=False) == (
+        "Recorded as of 2025-01-31 12:00:00Z: 1 dataset with bad data, 0 clean again."
+    )
+
+
+def test_without_its_reach_the_scope_and_the_record_are_shown() -> None:
+    found = replace(an_incident(None), recorded=RECORDED)
+    text = printed(views.incident_view(found))
+    assert BRIEF.scope[0] in text
+    assert "Recorded as of" in text
+    assert "Datasets with bad data" not in text
+    assert views.reach_summary(found) == ""
+
+
+def test_the_list_tells_an_incident_that_nobody_asked_about() -> None:
+    asked = replace(BRIEF, incident="INC-2", reached_datasets=1, reached_as_of=AT)
+    arriving = replace(BRIEF, incident="INC-3", status=None, severity=None, title=None)
+    _, first, second, third = printed(
+        views.incidents_table(IncidentPage((BRIEF, asked, arriving), 3, None))
+    ).splitlines()
+    assert "not asked yet" in first
+    assert "1 dataset as of 2025-01-31 12:00:00Z" in second
+    assert "not opened" in third
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [(IncidentStatus.ACK, "Ack"), (None, "without its opening, which isn't in the graph")],
+)
+def test_a_state(status: IncidentStatus | None, words: str) -> None:
+    assert views.status_words(replace(BRIEF, status=status)) == words
+
+
+def test_a_record_is_due_without_one_and_where_it_differs() -> None:
+    found = an_incident(reach())
+    assert is_changed(found)
+    assert not is_changed(replace(found, recorded=RECORDED))
+    changes = (ReachChange(dataset="n/d0", change="CHANGED"),)
+    assert is_changed(replace(found, recorded=replace(RECORDED, changes=changes)))
+    assert is_changed(replace(found, recorded=replace(RECORDED, complete=False)))
+
+
+def test_the_gate() -> None:
+    free = GateAnswer(
+        dataset=Asset(AssetKind.DATASET, "d", "n", "d"),
+        partition="day=1",
+        holds=(),
+        is_free=True,
+        checked=2,
+        truncated=False,
+    )
+    assert "n/d  day=1 is free: none of 2 open incidents covers it." in printed(views.gate_view(free))
+    hold = Hold(
+        incident="INC-1", title="T", severity=IncidentSeverity.SEV1, certainty=Certainty.UNKNOWN, why="Not fully known."
+    )
+    held = printed(views.gate_view(replace(free, is_free=False, holds=(hold,))))
+    assert "is held." in held
+    assert "Not fully known." in held
+    assert "More incidents are open" in printed(views.gate_view(replace(free, is_free=False, truncated=True)))
