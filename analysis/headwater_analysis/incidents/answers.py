@@ -128,6 +128,11 @@ class Reach:
     spreading: tuple[Spreading, ...]
     complete: bool
 
+    @property
+    def tainted(self) -> tuple[Tainted, ...]:
+        """Datasets in which bad data began, then those that it reached. One may be in both."""
+        return (*self.start, *self.blast.tainted)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReachChange:

@@ -60,7 +60,7 @@ def reached(reach: Reach) -> tuple[ReachedDataset, ...]:
 def reached_event(incident: str, reach: Reach, *, by: str, reason: str | None = None) -> IncidentEvent:
     """Build the action that records a reach."""
     datasets = reached(reach)
-    number = len({each.dataset.key for each in (*reach.start, *reach.blast.tainted)})
+    number = len({each.dataset.key for each in reach.tainted})
     return IncidentEvent(
         incident=incident,
         action=IncidentAction.REACHED,
