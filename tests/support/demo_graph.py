@@ -63,14 +63,17 @@ def declare_demo(driver: Driver) -> None:
     store(driver, declared.events(1, tenant="default", event_time=_DECLARED_AT))
 
 
+DEMO_INCIDENT = "INC-7f3a9c02b1"
+
+
 def open_demo(driver: Driver) -> None:
     """Write an incident of the demo's pipeline: bad records of its first topic, acknowledged."""
     part = IncidentScope(
         dataset=DatasetRef("kafka://embedded", "flights.departed"), offsets=(OffsetRange(0, 100, 120),)
     )
-    about = {"incident": "INC-7f3a9c02b1", "by": "ann"}
     opened = IncidentEvent(
-        **about,
+        incident=DEMO_INCIDENT,
+        by="ann",
         action=IncidentAction.OPENED,
         title="Negative delays",
         severity=IncidentSeverity.SEV2,
@@ -78,7 +81,9 @@ def open_demo(driver: Driver) -> None:
         cause="the unit of delays",
         scope=(part,),
     )
-    acknowledged = IncidentEvent(**about, action=IncidentAction.ACKNOWLEDGED, reason="Looking at the source.")
+    acknowledged = IncidentEvent(
+        incident=DEMO_INCIDENT, by="ann", action=IncidentAction.ACKNOWLEDGED, reason="Looking at the source."
+    )
     store(
         driver,
         [

@@ -116,10 +116,10 @@ def _of_dataset(context: Context, part: IncidentScope, ref: DatasetRef, now: dat
     if part.files is not None:
         return _parts(part, _at_paths(context, part.files))
     if part.version is not None:
-        found = parts_of_start(context, VersionOf(asset.spelling, part.version))
+        versions = parts_of_start(context, VersionOf(asset.spelling, part.version))
         if part.partition is None:
-            return _parts(part, found)
-        return _parts(part, (replace(each, partitions=(part.partition,)) for each in found))
+            return _parts(part, versions)
+        return _parts(part, (replace(each, partitions=(part.partition,)) for each in versions))
     if part.partition is not None:
         return _parts(part, _at_paths(context, [f"{asset.spelling}/{part.partition}"]))
     if part.since_last_good:

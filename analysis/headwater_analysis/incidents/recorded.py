@@ -28,6 +28,8 @@ MOST_DATASETS: Final = 1_000
 """Datasets that an event names, those nearest to the bad records; the record isn't complete if there are more."""
 MOST_PARTS: Final = 100
 """Parts of a dataset, and files and offset ranges of a part, that an event names."""
+MOST_BYTES: Final = 400_000
+"""Size up to which all these are named, the nearest datasets first; of further datasets one of each."""
 
 
 @dataclass(slots=True)
@@ -53,7 +55,11 @@ def reached(reach: Reach) -> tuple[ReachedDataset, ...]:
         one.times += [part.since for part in (*each.parts, *(gone.part for gone in each.superseded))]
         one.certainties.append(each.certainty)
     nearest = sorted(found.values(), key=lambda one: (one.depth, one.asset.namespace, one.asset.name))
-    listed = (_dataset(one) for one in nearest[:MOST_DATASETS])
+    listed, size = [], 0
+    for one in nearest[:MOST_DATASETS]:
+        whole = _dataset(one)
+        size += len(msgspec.json.encode(whole))
+        listed.append(whole if size <= MOST_BYTES else _dataset(one, most=1))
     return tuple(sorted(listed, key=lambda one: (one.dataset.namespace, one.dataset.name)))
 
 
@@ -110,7 +116,7 @@ def _name(ref: DatasetRef) -> str:
     return spelling(ref.namespace, ref.name)
 
 
-def _dataset(found: _Found) -> ReachedDataset:
+def _dataset(found: _Found, most: int = MOST_PARTS) -> ReachedDataset:
     parts = sorted(found.parts, key=_text)
     times = [time for time in found.times if time is not None]
     return ReachedDataset(
@@ -119,23 +125,23 @@ def _dataset(found: _Found) -> ReachedDataset:
         certainty=surest(found.certainties),
         since=min(times) if times and len(times) == len(found.times) else None,
         cleared=not parts,
-        parts=tuple(map(_part, parts[:MOST_PARTS])),
+        parts=tuple(_part(part, most) for part in parts[:most]),
         part_count=len(parts),
         digest=hashlib.sha256("\n".join(map(_text, parts)).encode()).hexdigest(),
     )
 
 
-def _part(part: Part) -> ReachedPart:
+def _part(part: Part, most: int) -> ReachedPart:
     return ReachedPart(
         certainty=part.certainty,
         topic_id=part.topic_id,
-        offsets=tuple(OffsetRange(span.partition, span.start, span.end) for span in part.offsets[:MOST_PARTS]) or None,
-        files=part.files[:MOST_PARTS] or None,
+        offsets=tuple(OffsetRange(span.partition, span.start, span.end) for span in part.offsets[:most]) or None,
+        files=part.files[:most] or None,
         file_count=part.file_count,
         format=part.format,
         version=part.version,
         from_version=part.from_version,
-        partitions=part.partitions[:MOST_PARTS] or None,
+        partitions=part.partitions[:most] or None,
         position=part.text,
         since=part.since,
         until=part.until,

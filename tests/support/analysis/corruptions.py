@@ -582,7 +582,8 @@ def _time(world: World, rng: random.Random) -> Corruption | None:
         if body is not None and body.ended_at is not None and body.started_at is not None and event.run is not None:
             at = (body.started_at - BEGIN).total_seconds()
             ends[event.run.run_id, -1] = at, at + 5
-    written = [store for store in (*world.topics, *world.folders) if store not in world.sources]
+    made: list[Topic | Folder] = [*world.topics, *world.folders]
+    written = [store for store in made if store not in world.sources]
     if not written:
         return None
     of = rng.choice(written)
