@@ -84,6 +84,10 @@ def act(
     return lineage_event(body, producer="test", event_time=at)
 
 
+AFTER = int((LATER - BEGIN + timedelta(minutes=1)).total_seconds())
+"""Seconds, for a run after the opening."""
+
+
 def opened(*scope: IncidentScope, of: str = INCIDENT) -> LineageEvent:
     return act(IncidentAction.OPENED, *scope, of=of, title="bad records")
 
@@ -491,7 +495,7 @@ def test_a_good_rerun_clears_a_partition_of_the_scope(clean_database: Driver, re
     """Day 1 was written anew after its file was found to be bad: no bad data is left in the dataset."""
     bad = ran("daily", [], [files_use("/lake/days", ["dt=1/a", "dt=2/a"])], 100)
     used = ran("report", [files_use("/lake/days", ["dt=1/a"])], [files_use("/lake/report", ["r"])], 150)
-    good = ran("daily", [], [overwriting(files_use("/lake/days", ["dt=1/b"]), "dt=1")], 200)
+    good = ran("daily", [], [overwriting(files_use("/lake/days", ["dt=1/b"]), "dt=1")], AFTER)
     scope = IncidentScope(dataset=DAYS, files=("file:/lake/days/dt=1/a",))
     write(clean_database, events=[bad, used, opened(scope)])
     before = incident(reader, INCIDENT)
