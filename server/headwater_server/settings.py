@@ -222,8 +222,9 @@ class ServeSettings(BaseModel):
     `write`; section `kafka` has the brokers."""
 
     declare: bool = False
-    """Accept declarations at `/api/v1/declarations` and publish them to the events topic, from senders with the scope
-    `declare`; section `kafka` has the brokers."""
+    """Accept declarations at `/api/v1/declarations`, from senders with the scope `declare`, and actions on incidents at
+    `/api/v1/incidents`, from senders with the scope `incidents`; publish them to the events topic. Section `kafka` has
+    the brokers."""
 
     intake_body_max_bytes: Annotated[int, Field(ge=1_024, le=1_073_741_824)] = 16_777_216
     """The largest body of events or declarations, both as it is sent and as gzip unpacks it."""

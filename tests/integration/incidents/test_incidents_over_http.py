@@ -1,0 +1,69 @@
+"""Incidents over a real `headwater serve`: opened, worked on and asked about, as by the commands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+
+from headwater_benchmarks.processes import serving
+from headwater_server.identity import Scope
+from support.api_tokens import TOKEN, tokens_file
+from support.waiting import eventually, patience
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Command = Callable[..., Any]
+
+pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
+
+INCIDENTS = "/api/v1/incidents"
+SERVE = {"HEADWATER_SERVE_PORT": "0", "HEADWATER_SERVE_DECLARE": "true"}
+CLEAN = "file:/lake/clean"
+
+
+def test_as_by_the_commands(
+    followed_pipeline: dict[str, str], headwater: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokens = tokens_file(tmp_path / "tokens.json", Scope.INCIDENTS, Scope.READ, Scope.EXPRESSIONS)
+    with (
+        serving({**followed_pipeline, **SERVE, "HEADWATER_SERVE_TOKENS_FILE": tokens}) as server,
+        httpx.Client(base_url=server.url(), trust_env=False, timeout=patience(60)) as client,
+    ):
+        client.headers["Authorization"] = f"Bearer {TOKEN}"
+        body = {"title": "T", "severity": "sev2", "scope": [{"query": "enrich", "from_batch": 3, "to_batch": 4}]}
+        opened = client.post(INCIDENTS, json=body)
+        assert (opened.status_code, opened.json()["was_open"]) == (201, False), opened.text
+        name = opened.json()["incident"]
+        eventually(lambda: client.get(f"{INCIDENTS}/{name}").status_code == 200, patience(60))
+        assert client.post(INCIDENTS, json=body).json() == {"incident": name, "was_open": True}
+
+        found = client.get(f"{INCIDENTS}/{name}").json()
+        assert (found["brief"]["status"], found["history"][0]["by"]) == ("New", "tests")
+        affected = client.get(f"{INCIDENTS}/{name}/affected-assets").json()
+        assert [each["dataset"]["name"] for each in affected["datasets"]] == ["/lake/clean"]
+        assert [each["name"] for each in affected["consumers"]] == ["board"]
+        assert client.get(f"{INCIDENTS}/{name}", params={"reach": "false"}).json()["reach"] is None
+        assert client.get(INCIDENTS, params={"severity": ["SEV1", "sev3"]}).json()["total"] == 0
+
+        # The commands ask the server, with the same answers and exit statuses as the database.
+        here = [headwater("incident", "list"), headwater("gate", CLEAN, "--partition", "day=3", status=5)]
+        shown = headwater("incident", "show", name)["brief"]
+        with monkeypatch.context() as patch:
+            patch.setenv("HEADWATER_URL", server.url())
+            patch.setenv("HEADWATER_TOKEN", TOKEN)
+            there = [headwater("incident", "list"), headwater("gate", CLEAN, "--partition", "day=3", status=5)]
+            assert headwater("incident", "show", name)["brief"] == shown
+            assert headwater("gate", CLEAN, "--partition", "day=7")["is_free"]
+        assert [{**each, "graph": None} for each in there] == [{**each, "graph": None} for each in here]
+
+        actions = f"{INCIDENTS}/{name}/actions"
+        refused = client.post(actions, json={"action": "resolved", "resolution": "other"})
+        assert (refused.status_code, refused.json()["type"]) == (400, "urn:headwater:question")
+        done = client.post(actions, json={"action": "resolved", "resolution": "other", "reason": "Known."})
+        assert (done.status_code, done.json()) == (201, {"incident": name, "was_open": True}), done.text
+        eventually(lambda: client.get(INCIDENTS).json()["total"] == 0, patience(60))
+        assert client.get("/api/v1/gate", params={"dataset": CLEAN}).json()["is_free"]
