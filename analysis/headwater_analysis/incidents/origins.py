@@ -105,10 +105,17 @@ def origin_of(context: Context, part: IncidentScope, *, now: datetime) -> Origin
 
 def _of_dataset(context: Context, part: IncidentScope, ref: DatasetRef, now: datetime) -> Origin:
     key = keys.dataset_key(context.tx.tenant, ref.namespace, ref.name)
+    known = prefetch(context.tx, datasets=_names(context, key)).datasets
+    if not known:
+        return Origin(part=part, certainty=Certainty.UNKNOWN, why="The graph doesn't have this dataset.")
+    found = _of_known(context, part, context.datasets[context.datasets.shown_key(key)], now)
     # The incident itself puts the dataset that it names into the graph.
-    if not any(read or written for _, read, written in prefetch(context.tx, datasets=_names(context, key)).datasets):
-        return Origin(part=part, certainty=Certainty.UNKNOWN, why="No job that is known reads or writes this dataset.")
-    asset = context.datasets[context.datasets.shown_key(key)]
+    if any(read or written for _, read, written in known):
+        return found
+    return replace(found, certainty=Certainty.UNKNOWN, why="No job that is known reads or writes this dataset.")
+
+
+def _of_known(context: Context, part: IncidentScope, asset: Asset, now: datetime) -> Origin:
     if part.offsets is not None:
         spans = tuple(OffsetSpan(each.partition, each.from_, each.to_exclusive) for each in part.offsets)
         exact = Part(dataset=asset, kind=PartKind.OFFSETS, certainty=Certainty.EXACT, offsets=spans)
@@ -188,7 +195,11 @@ def _written(context: Context, part: IncidentScope, asset: Asset, since: datetim
     found = parts_at(writers, asset, None, begin, until)
     context.cut |= writers.cut
     if found:
-        return _parts(part, found)
+        bounded = [_within(each, begin, until) for each in found]
+        why = (
+            "" if bounded == found else "When in a step it was written isn't known: all of a step at that time counts."
+        )
+        return _parts(part, bounded, why)
     if not _partitions(context, asset):
         return Origin(part=part, why=f"No run or micro-batch that is known wrote {asset.spelling} then.")
     try:
@@ -200,6 +211,12 @@ def _written(context: Context, part: IncidentScope, asset: Asset, since: datetim
             for each in parts_at(context, asset, None, begin, until)
         ]
         return _parts(part, read, f"{error} So the records that were read then count.")
+
+
+def _within(part: Part, begin: datetime, until: datetime) -> Part:
+    """Return a part that steps wrote; as an upper bound unless all of them ran within a time."""
+    is_in = part.since is not None and part.until is not None and begin <= part.since and part.until <= until
+    return part if is_in else replace(part, certainty=weakest(part.certainty, Certainty.UPPER_BOUND))
 
 
 def _in_event_time(context: Context, part: IncidentScope, asset: Asset) -> Origin:
