@@ -105,10 +105,17 @@ def origin_of(context: Context, part: IncidentScope, *, now: datetime) -> Origin
 
 def _of_dataset(context: Context, part: IncidentScope, ref: DatasetRef, now: datetime) -> Origin:
     key = keys.dataset_key(context.tx.tenant, ref.namespace, ref.name)
+    known = prefetch(context.tx, datasets=_names(context, key)).datasets
+    if not known:
+        return Origin(part=part, certainty=Certainty.UNKNOWN, why="The graph doesn't have this dataset.")
+    found = _of_known(context, part, context.datasets[context.datasets.shown_key(key)], now)
     # The incident itself puts the dataset that it names into the graph.
-    if not any(read or written for _, read, written in prefetch(context.tx, datasets=_names(context, key)).datasets):
-        return Origin(part=part, certainty=Certainty.UNKNOWN, why="No job that is known reads or writes this dataset.")
-    asset = context.datasets[context.datasets.shown_key(key)]
+    if any(read or written for _, read, written in known):
+        return found
+    return replace(found, certainty=Certainty.UNKNOWN, why="No job that is known reads or writes this dataset.")
+
+
+def _of_known(context: Context, part: IncidentScope, asset: Asset, now: datetime) -> Origin:
     if part.offsets is not None:
         spans = tuple(OffsetSpan(each.partition, each.from_, each.to_exclusive) for each in part.offsets)
         exact = Part(dataset=asset, kind=PartKind.OFFSETS, certainty=Certainty.EXACT, offsets=spans)
@@ -198,15 +205,26 @@ def _written(context: Context, part: IncidentScope, asset: Asset, since: datetim
     writers = _writers(context)
     found = parts_at(writers, asset, None, begin, until)
     context.cut |= writers.cut
-    if not is_topic:
-        return _parts(part, found)
-    if found:
-        sentences.append("Records of known runs and micro-batches count, not those that others wrote.")
-    else:
-        sentences.append("The records that were read then count.")
-        found = parts_at(context, asset, None, begin, until)
-    inferred = [replace(each, certainty=weakest(each.certainty, Certainty.INFERRED)) for each in found]
-    return _parts(part, inferred, " ".join(sentences))
+    if not is_topic or found:
+        bounded = [_within(each, begin, until) for each in found]
+        if bounded != found:
+            sentences.append("When in a step it was written isn't known: all of a step at that time counts.")
+        if is_topic:
+            sentences.append("Records of known runs and micro-batches count, not those that others wrote.")
+            bounded = [_inferred(each) for each in bounded]
+        return _parts(part, bounded, " ".join(sentences))
+    read = map(_inferred, parts_at(context, asset, None, begin, until))
+    return _parts(part, read, " ".join([*sentences, "So the records that were read then count."]))
+
+
+def _inferred(part: Part) -> Part:
+    return replace(part, certainty=weakest(part.certainty, Certainty.INFERRED))
+
+
+def _within(part: Part, begin: datetime, until: datetime) -> Part:
+    """Return a part that steps wrote; as an upper bound unless all of them ran within a time."""
+    is_in = part.since is not None and part.until is not None and begin <= part.since and part.until <= until
+    return part if is_in else replace(part, certainty=weakest(part.certainty, Certainty.UPPER_BOUND))
 
 
 def _in_event_time(context: Context, part: IncidentScope, asset: Asset) -> Origin:

@@ -175,7 +175,7 @@ class Job:
 
 
 class World:
-    """A pipeline, the events of its history, and every record that it made.
+    """A pipeline, the events of its history, and every record that it made. Several worlds go into one graph.
 
     Args:
         seed: all of it follows from this number.
@@ -188,6 +188,7 @@ class World:
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
+        self._name = f"w{seed}"
         self.records: list[Record] = []
         self.events: list[LineageEvent] = []
         self._random = rng = random.Random(f"world {seed}")
@@ -212,8 +213,15 @@ class World:
         """Streaming queries."""
         return [query.stream for query in self.queries]
 
+    @property
+    def used_topics(self) -> list[Topic]:
+        """Topics that a micro-batch read or wrote: the graph knows no others."""
+        used = {use.dataset.name for stream in self.streams for entry in stream.entries for use in entry.inputs}
+        used |= {use.dataset.name for stream in self.streams for entry in stream.entries for use in entry.outputs}
+        return [each for each in self.topics if each.name in used]
+
     def _topic(self, name: str) -> Topic:
-        return Topic(name, [[] for _ in range(self._random.randint(1, 3))])
+        return Topic(f"{self._name}.{name}", [[] for _ in range(self._random.randint(1, 3))])
 
     def _add_query(self, n: int) -> None:
         rng = self._random
@@ -227,10 +235,10 @@ class World:
                 self.topics.append(made)
                 sinks.append(made)
             else:
-                folder = Folder(f"/lake/files{n}{each}")
+                folder = Folder(f"/lake/{self._name}/files{n}{each}")
                 self.folders.append(folder)
                 sinks.append(folder)
-        query = Query(kind, Timed(f"q{n} {kind}"), sources, sinks)
+        query = Query(kind, Timed(f"{self._name} q{n} {kind}"), sources, sinks)
         drops = {"filter": TransformationKind.FILTER_DEPENDENCY, "join": TransformationKind.JOIN_DEPENDENCY}
         if kind in drops:
             query.plan = self._plan(query, drops[kind])
@@ -249,9 +257,9 @@ class World:
         rng = self._random
         kind = rng.choice(["overwrite", "overwrite", "append", "partition"])
         sources = rng.sample(self.folders, rng.randint(1, min(2, len(self.folders))))
-        sink = Folder(f"/lake/{kind}{n}", listed=kind != "overwrite" or rng.random() < 0.5)
+        sink = Folder(f"/lake/{self._name}/{kind}{n}", listed=kind != "overwrite" or rng.random() < 0.5)
         self.folders.append(sink)
-        self.jobs.append(Job(kind, f"j{n} {kind}", sources, sink, rng.randint(0, 3), rng.randint(1, 4)))
+        self.jobs.append(Job(kind, f"{self._name} j{n} {kind}", sources, sink, rng.randint(0, 3), rng.randint(1, 4)))
 
     def _tick(self, tick: int) -> None:
         rng = self._random
@@ -482,7 +490,7 @@ def corruption(world: World, rng: random.Random) -> Corruption:
 
 def nothing(world: World) -> Corruption:
     """Choose offsets beyond the end of a topic."""
-    return _of_ranges("offsets beyond the end", world, world.sources[0], (OffsetRange(0, 1_000, 1_010),))
+    return _of_ranges("offsets beyond the end", world, world.used_topics[0], (OffsetRange(0, 1_000, 1_010),))
 
 
 def _made(title: str, world: World, scope: IncidentScope, covers: Callable[[Record], bool]) -> Corruption:
@@ -501,12 +509,12 @@ def _span(of: Topic, rng: random.Random) -> OffsetRange:
 
 
 def _offsets(world: World, rng: random.Random) -> Corruption:
-    of = rng.choice(world.topics)
+    of = rng.choice(world.used_topics)
     return _of_ranges("offsets", world, of, (_span(of, rng),))
 
 
 def _ranges(world: World, rng: random.Random) -> Corruption:
-    of = rng.choice(world.topics)
+    of = rng.choice(world.used_topics)
     found: list[OffsetRange] = []
     for each in sorted((_span(of, rng) for _ in range(3)), key=lambda span: (span.partition, span.from_)):
         if not found or (each.partition, each.from_) >= (found[-1].partition, found[-1].to_exclusive):
