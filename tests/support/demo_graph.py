@@ -68,17 +68,20 @@ def open_demo(driver: Driver) -> None:
     part = IncidentScope(
         dataset=DatasetRef("kafka://embedded", "flights.departed"), offsets=(OffsetRange(0, 100, 120),)
     )
-    about = {"incident": "INC-7f3a9c02b1", "by": "ann"}
+    incident, by = "INC-7f3a9c02b1", "ann"
     opened = IncidentEvent(
-        **about,
+        incident=incident,
         action=IncidentAction.OPENED,
+        by=by,
         title="Negative delays",
         severity=IncidentSeverity.SEV2,
         type=IncidentType.BAD_RECORDS,
         cause="the unit of delays",
         scope=(part,),
     )
-    acknowledged = IncidentEvent(**about, action=IncidentAction.ACKNOWLEDGED, reason="Looking at the source.")
+    acknowledged = IncidentEvent(
+        incident=incident, action=IncidentAction.ACKNOWLEDGED, by=by, reason="Looking at the source."
+    )
     store(
         driver,
         [
