@@ -63,16 +63,18 @@ def declare_demo(driver: Driver) -> None:
     store(driver, declared.events(1, tenant="default", event_time=_DECLARED_AT))
 
 
+DEMO_INCIDENT = "INC-7f3a9c02b1"
+
+
 def open_demo(driver: Driver) -> None:
     """Write an incident of the demo's pipeline: bad records of its first topic, acknowledged."""
     part = IncidentScope(
         dataset=DatasetRef("kafka://embedded", "flights.departed"), offsets=(OffsetRange(0, 100, 120),)
     )
-    incident, by = "INC-7f3a9c02b1", "ann"
     opened = IncidentEvent(
-        incident=incident,
+        incident=DEMO_INCIDENT,
+        by="ann",
         action=IncidentAction.OPENED,
-        by=by,
         title="Negative delays",
         severity=IncidentSeverity.SEV2,
         type=IncidentType.BAD_RECORDS,
@@ -80,7 +82,7 @@ def open_demo(driver: Driver) -> None:
         scope=(part,),
     )
     acknowledged = IncidentEvent(
-        incident=incident, action=IncidentAction.ACKNOWLEDGED, by=by, reason="Looking at the source."
+        incident=DEMO_INCIDENT, by="ann", action=IncidentAction.ACKNOWLEDGED, reason="Looking at the source."
     )
     store(
         driver,

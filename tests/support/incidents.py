@@ -91,7 +91,7 @@ def reach(
         why="The graph doesn't have this dataset." if is_unknown else "",
     )
     complete = not truncated and not is_unknown
-    return Reach(as_of=AT, scope=(scope,), blast=blast, spreading=spreading, complete=complete)
+    return Reach(as_of=AT, scope=(scope,), start=(), blast=blast, spreading=spreading, complete=complete)
 
 
 BRIEF = IncidentBrief(

@@ -58,6 +58,6 @@ RETURN n {.*} AS properties ORDER BY n.opened_at DESC, n.key LIMIT $given.limit
 
 // runs_of_job: Ids of a job's runs in a time, the latest first
 MATCH (:HwJob {key: $given.key})<-[:OF]-(r:HwRun)
-WHERE ($given.code_version IS NULL OR r.code_version = $given.code_version)
+WHERE ($given.code_version IS NULL OR r.code_version = $given.code_version) AND (NOT $given.batch_runs OR r.query_id IS NULL)
   AND (r.started_at IS NULL OR r.started_at < $given.until) AND (r.ended_at IS NULL OR r.ended_at >= $given.since)
 RETURN r.run_id AS run_id ORDER BY r.started_at DESC, r.key LIMIT $given.limit

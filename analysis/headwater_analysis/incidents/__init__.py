@@ -17,6 +17,7 @@ from __future__ import annotations
 from headwater_analysis.incidents.answers import (
     Incident,
     IncidentBrief,
+    IncidentMark,
     IncidentPage,
     Reach,
     ReachChange,
@@ -29,6 +30,7 @@ from headwater_analysis.incidents.questions import incident, incidents
 __all__ = [
     "Incident",
     "IncidentBrief",
+    "IncidentMark",
     "IncidentPage",
     "Reach",
     "ReachChange",

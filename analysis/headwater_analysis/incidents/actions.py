@@ -31,7 +31,7 @@ from headwater_schemas.events import (
 )
 from headwater_schemas.events.build import lineage_event
 from headwater_schemas.identity import scope_text
-from headwater_schemas.incident_rules import broken_rule, broken_scope
+from headwater_schemas.incident_rules import MOST_OF_A_CAUSE, broken_rule, broken_scope
 
 PRODUCER: Final = "https://headwater/incident"
 _DIGITS: Final = 10
@@ -159,7 +159,7 @@ def opening(reader: Reader, given: GivenOpening, *, by: str, now: datetime) -> P
         if not given.scope:
             raise QuestionError("An incident needs at least one part with bad data.", field="scope")
         scope = _scope(tx, given.scope, "scope")
-        cause = given.cause or "; ".join(sorted(map(part_line, scope)))
+        cause = given.cause or _cause(scope)
         rows = tx.rows("incidents/of_cause", cause=cause)
         open_ = [row["incident"] for row in rows if row["state"] in OPEN]
         incident = open_[0] if open_ else _id(tx.tenant, cause, len(rows))
@@ -178,6 +178,15 @@ def opening(reader: Reader, given: GivenOpening, *, by: str, now: datetime) -> P
         return Prepared(incident=incident, event=_event(body, tx.tenant, now), was_open=bool(open_))
 
     return reader.read(question)
+
+
+def _cause(scope: Sequence[IncidentScope]) -> str:
+    """Name a scope as a cause: its parts in a line; a digest stands for what is beyond the limit of a cause."""
+    text = "; ".join(sorted(map(part_line, scope)))
+    if len(text) <= MOST_OF_A_CAUSE:
+        return text
+    digest = hashlib.sha256("\0".join(sorted(map(scope_text, scope))).encode()).hexdigest()[:_DIGITS]
+    return f"{text[: MOST_OF_A_CAUSE - _DIGITS - 3]} … {digest}"
 
 
 def _id(tenant: str, cause: str, number: int) -> str:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Annotated
 
 from headwater_analysis.assets import Asset
-from headwater_analysis.blast.tainted import Blast
+from headwater_analysis.blast.tainted import Blast, Tainted
 from headwater_analysis.paging import Page
 from headwater_analysis.texts import TEXT
 from headwater_analysis.trace.traced_parts import OffsetSpan, Part
@@ -115,6 +115,7 @@ class Reach:
     Attributes:
         as_of: time of the answer.
         scope: parts of the scope with the bad data that is known of them.
+        start: datasets in which bad data began, with what is left of it; none for parts that are runs or micro-batches.
         blast: everything derived from it, and what of that is gone: replaced, dropped, or declared repaired.
         spreading: queries with state that took bad records in.
         complete: false: a limit was reached, or bad data of a part can't be known.
@@ -122,9 +123,15 @@ class Reach:
 
     as_of: datetime
     scope: tuple[ResolvedPart, ...]
+    start: tuple[Tainted, ...]
     blast: Blast
     spreading: tuple[Spreading, ...]
     complete: bool
+
+    @property
+    def tainted(self) -> tuple[Tainted, ...]:
+        """Datasets in which bad data began, then those that it reached. One may be in both."""
+        return (*self.start, *self.blast.tainted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -148,9 +148,8 @@ def counts(severity: IncidentSeverity | None, worst: IncidentSeverity | None) ->
 def _hold(
     incident: str, state: IncidentState, reach: Reach, names: frozenset[str], partition: str | None
 ) -> Hold | None:
-    began = [part for part in reach.blast.start if part.dataset.key in names]
-    came = [part for each in reach.blast.tainted if each.dataset.key in names for part in each.parts]
-    covering = [part for part in (*began, *came) if may_be_in(part, partition)]
+    bad = (part for each in reach.tainted if each.dataset.key in names for part in each.parts)
+    covering = [part for part in bad if may_be_in(part, partition)]
     if not covering and reach.complete:
         return None
     return Hold(

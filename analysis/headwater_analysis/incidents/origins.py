@@ -105,10 +105,17 @@ def origin_of(context: Context, part: IncidentScope, *, now: datetime) -> Origin
 
 def _of_dataset(context: Context, part: IncidentScope, ref: DatasetRef, now: datetime) -> Origin:
     key = keys.dataset_key(context.tx.tenant, ref.namespace, ref.name)
+    known = prefetch(context.tx, datasets=_names(context, key)).datasets
+    if not known:
+        return Origin(part=part, certainty=Certainty.UNKNOWN, why="The graph doesn't have this dataset.")
+    found = _of_known(context, part, context.datasets[context.datasets.shown_key(key)], now)
     # The incident itself puts the dataset that it names into the graph.
-    if not any(read or written for _, read, written in prefetch(context.tx, datasets=_names(context, key)).datasets):
-        return Origin(part=part, certainty=Certainty.UNKNOWN, why="No job that is known reads or writes this dataset.")
-    asset = context.datasets[context.datasets.shown_key(key)]
+    if any(read or written for _, read, written in known):
+        return found
+    return replace(found, certainty=Certainty.UNKNOWN, why="No job that is known reads or writes this dataset.")
+
+
+def _of_known(context: Context, part: IncidentScope, asset: Asset, now: datetime) -> Origin:
     if part.offsets is not None:
         spans = tuple(OffsetSpan(each.partition, each.from_, each.to_exclusive) for each in part.offsets)
         exact = Part(dataset=asset, kind=PartKind.OFFSETS, certainty=Certainty.EXACT, offsets=spans)
@@ -116,10 +123,10 @@ def _of_dataset(context: Context, part: IncidentScope, ref: DatasetRef, now: dat
     if part.files is not None:
         return _parts(part, _at_paths(context, part.files))
     if part.version is not None:
-        found = parts_of_start(context, VersionOf(asset.spelling, part.version))
+        versions = parts_of_start(context, VersionOf(asset.spelling, part.version))
         if part.partition is None:
-            return _parts(part, found)
-        return _parts(part, (replace(each, partitions=(part.partition,)) for each in found))
+            return _parts(part, versions)
+        return _parts(part, (replace(each, partitions=(part.partition,)) for each in versions))
     if part.partition is not None:
         return _parts(part, _at_paths(context, [f"{asset.spelling}/{part.partition}"]))
     if part.since_last_good:
@@ -189,7 +196,7 @@ def _written(context: Context, part: IncidentScope, asset: Asset, since: datetim
     """
     begin = since or _BEGINNING
     is_topic, sentences = bool(_partitions(context, asset)), []
-    if is_topic and context.arrivals is not None:
+    if is_topic:
         try:
             arrived = parts_of_start(context, Times(asset.spelling, None, begin, until))
             return _parts(part, arrived, "Records that arrived in Kafka then.")
@@ -198,15 +205,26 @@ def _written(context: Context, part: IncidentScope, asset: Asset, since: datetim
     writers = _writers(context)
     found = parts_at(writers, asset, None, begin, until)
     context.cut |= writers.cut
-    if not is_topic:
-        return _parts(part, found)
-    if found:
-        sentences.append("Records of known runs and micro-batches count, not those that others wrote.")
-    else:
-        sentences.append("The records that were read then count.")
-        found = parts_at(context, asset, None, begin, until)
-    inferred = [replace(each, certainty=weakest(each.certainty, Certainty.INFERRED)) for each in found]
-    return _parts(part, inferred, " ".join(sentences))
+    if not is_topic or found:
+        bounded = [_within(each, begin, until) for each in found]
+        if bounded != found:
+            sentences.append("When in a step it was written isn't known: all of a step at that time counts.")
+        if is_topic:
+            sentences.append("Records of known runs and micro-batches count, not those that others wrote.")
+            bounded = [_inferred(each) for each in bounded]
+        return _parts(part, bounded, " ".join(sentences))
+    read = map(_inferred, parts_at(context, asset, None, begin, until))
+    return _parts(part, read, " ".join([*sentences, "So the records that were read then count."]))
+
+
+def _inferred(part: Part) -> Part:
+    return replace(part, certainty=weakest(part.certainty, Certainty.INFERRED))
+
+
+def _within(part: Part, begin: datetime, until: datetime) -> Part:
+    """Return a part that steps wrote; as an upper bound unless all of them ran within a time."""
+    is_in = part.since is not None and part.until is not None and begin <= part.since and part.until <= until
+    return part if is_in else replace(part, certainty=weakest(part.certainty, Certainty.UPPER_BOUND))
 
 
 def _in_event_time(context: Context, part: IncidentScope, asset: Asset) -> Origin:
@@ -348,17 +366,18 @@ def _children(context: Context, run_id: str) -> list[Hop]:
 
 def _of_job(context: Context, part: IncidentScope, ref: JobRef) -> Origin:
     key = keys.job_key(context.tx.tenant, ref.namespace, ref.name)
-    why = ""
-    since = part.since
+    row = context.tx.row("incidents/job", key=key)
+    if row is None:
+        return Origin(part=part, certainty=Certainty.UNKNOWN, why="The graph doesn't have this job.")
+    since, why = part.since, ""
     if part.since_last_good:
-        row = context.tx.row("incidents/job", key=key)
-        if row is None:
-            return Origin(part=part, certainty=Certainty.UNKNOWN, why="The graph doesn't have this job.")
         since, why = _last_good(context, job_asset(row["job"]))
     rows = context.tx.rows(
         "incidents/runs_of_job",
         key=key,
         code_version=part.code_version,
+        # Without a version, micro-batches count whichever run they are of: some may be of none that is known.
+        batch_runs=part.code_version is None,
         since=since or _BEGINNING,
         until=part.until or EVER,
         limit=MOST_RUNS + 1,
@@ -367,7 +386,17 @@ def _of_job(context: Context, part: IncidentScope, ref: JobRef) -> Origin:
         context.cut = True
         why = f"{why} Of more than {MOST_RUNS} runs the latest count.".lstrip()
     found = _of_runs(context, part, [row["run_id"] for row in rows[:MOST_RUNS]])
-    return replace(found, why=" ".join(filter(None, (why, found.why))))
+    hops = [*found.hops]
+    if part.code_version is None:
+        stored = context.tx.rows("runs/queries_of_job", of=key)
+        for query in context.queries(row["key"] for row in stored).values():
+            first, last = _batches_of_time(context, query, query.first_batch, query.last_batch, since, part.until)
+            if first <= last:
+                hops.append(
+                    batches_hop(context, query, first, last, f"The micro-{batches_text(first, last)} of the job.")
+                )
+    certainty = weakest(*(hop.certainty for hop in hops))
+    return replace(found, hops=tuple(hops), certainty=certainty, why=" ".join(filter(None, (why, found.why))))
 
 
 def _of_query(context: Context, part: IncidentScope, query_id: str) -> Origin:

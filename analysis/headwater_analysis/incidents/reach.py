@@ -6,6 +6,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from headwater_analysis.blast.blast_radius import LIMIT, blast_in
+from headwater_analysis.blast.superseded import Replacements
+from headwater_analysis.blast.tainted import Superseded, Tainted
 from headwater_analysis.incidents.answers import Reach, ResolvedPart
 from headwater_analysis.incidents.origins import Origin, origin_of
 from headwater_analysis.incidents.repairs import DeclaredRepairs
@@ -14,10 +16,11 @@ from headwater_analysis.incidents.spreading import spreading
 from headwater_analysis.reader import Transaction
 from headwater_analysis.trace.arrivals import Arrivals
 from headwater_analysis.trace.context import Context
-from headwater_analysis.trace.parts import Datasets, join
-from headwater_analysis.trace.traced_parts import Hop
+from headwater_analysis.trace.parts import Datasets, is_empty, join
+from headwater_analysis.trace.traced_parts import Hop, Part, surest
 from headwater_graph.incidents import IncidentState
-from headwater_schemas.events import Certainty
+from headwater_schemas.events import Certainty, IncidentAction
+from headwater_schemas.identity import scope_text
 
 
 def reach_of(tx: Transaction, state: IncidentState, *, limit: int = LIMIT, arrivals: Arrivals | None = None) -> Reach:
@@ -33,8 +36,8 @@ def reach_of(tx: Transaction, state: IncidentState, *, limit: int = LIMIT, arriv
     origins = [origin_of(context, part, now=now) for part in state.scope.values()]
     hops, numbers = _numbered(origins)
     parts = join(part for origin in origins for part in origin.parts)
-    repairs = DeclaredRepairs(context, state).split if state.repaired else None
-    found = blast_in(context, parts, hops, limit=limit, repairs=repairs)
+    repairs = DeclaredRepairs(context, state)
+    found = blast_in(context, parts, hops, limit=limit, repairs=repairs.split)
     return Reach(
         as_of=now,
         scope=tuple(
@@ -47,12 +50,61 @@ def reach_of(tx: Transaction, state: IncidentState, *, limit: int = LIMIT, arriv
             )
             for origin, numbered in zip(origins, numbers, strict=True)
         ),
+        start=_start(context, origins, state, repairs),
         blast=found,
         spreading=spreading(context, found.hops),
         complete=not found.truncated
         and not context.cut
         and all(origin.certainty is not Certainty.UNKNOWN for origin in origins),
     )
+
+
+def _start(
+    context: Context, origins: list[Origin], state: IncidentState, repairs: DeclaredRepairs
+) -> tuple[Tainted, ...]:
+    """Datasets in which bad data began, with what is left of it.
+
+    Bad data was there when its part of the scope was added: a write that began later, and replaced it, left none.
+    """
+    added = _added(state)
+    parts = [
+        (context.datasets.shown(part), added.get(scope_text(origin.part)))
+        for origin in origins
+        for part in origin.parts
+        if not is_empty(part)
+    ]
+    known = [replace(part, until=min(filter(None, (part.until, time)), default=None)) for part, time in parts]
+    replacements = Replacements(context, known)
+    found: dict[str, tuple[list[Part], list[Superseded]]] = {}
+    for (part, _), dated in zip(parts, known, strict=True):
+        left, gone = replacements.split(dated)
+        if left is not None:
+            left, repaired = repairs.split(None, left)
+            gone = [*gone, *repaired]
+        kept, replaced = found.setdefault(part.dataset.key, ([], []))
+        kept += [] if left is None else [replace(left, until=part.until)]
+        replaced += gone
+    return tuple(
+        Tainted(
+            dataset=context.datasets[key],
+            depth=0,
+            parts=join(kept),
+            superseded=tuple(dict.fromkeys(replaced)),
+            hops=(),
+            certainty=surest(each.certainty for each in kept or [gone.part for gone in replaced]),
+        )
+        for key, (kept, replaced) in found.items()
+    )
+
+
+def _added(state: IncidentState) -> dict[str, datetime]:
+    """Time at which each part was last added to the scope."""
+    return {
+        scope_text(part): record.time
+        for record in state.history
+        if record.event.action is not IncidentAction.REPAIRED
+        for part in record.event.scope or ()
+    }
 
 
 def _numbered(origins: list[Origin]) -> tuple[list[Hop], list[tuple[int, ...]]]:

@@ -12,7 +12,7 @@ import msgspec
 
 from headwater_analysis.assets import Asset, spelling
 from headwater_analysis.incidents.answers import Reach, ReachChange, RecordedReach
-from headwater_analysis.trace.traced_parts import Part
+from headwater_analysis.trace.traced_parts import Part, surest
 from headwater_graph.incidents import IncidentState
 from headwater_schemas.events import (
     Certainty,
@@ -28,6 +28,8 @@ MOST_DATASETS: Final = 1_000
 """Datasets that an event names, those nearest to the bad records; the record isn't complete if there are more."""
 MOST_PARTS: Final = 100
 """Parts of a dataset, and files and offset ranges of a part, that an event names."""
+MOST_BYTES: Final = 400_000
+"""Size up to which all these are named, the nearest datasets first; of further datasets one of each."""
 
 
 @dataclass(slots=True)
@@ -42,27 +44,29 @@ class _Found:
 def reached(reach: Reach) -> tuple[ReachedDataset, ...]:
     """Datasets that an incident reached, ascending by namespace and name, as its REACHED event has them."""
     found: dict[str, _Found] = {}
-    for part in reach.blast.start:
-        one = found.setdefault(part.dataset.key, _Found(part.dataset, 0))
-        one.parts.append(part)
-        one.times.append(part.since)
-        one.certainties.append(part.certainty)
     # With bad records of a dataset, its first readers wrote what is one hop away from them.
-    shift = 1 if reach.blast.start and not any(hop.depth == 0 for hop in reach.blast.hops) else 0
-    for each in reach.blast.tainted:
-        one = found.setdefault(each.dataset.key, _Found(each.dataset, each.depth + shift))
+    shift = 1 if reach.start and not any(hop.depth == 0 for hop in reach.blast.hops) else 0
+    for each, depth in [
+        *((each, 0) for each in reach.start),
+        *((each, each.depth + shift) for each in reach.blast.tainted),
+    ]:
+        one = found.setdefault(each.dataset.key, _Found(each.dataset, depth))
         one.parts += each.parts
         one.times += [part.since for part in (*each.parts, *(gone.part for gone in each.superseded))]
         one.certainties.append(each.certainty)
     nearest = sorted(found.values(), key=lambda one: (one.depth, one.asset.namespace, one.asset.name))
-    listed = (_dataset(one) for one in nearest[:MOST_DATASETS])
+    listed, size = [], 0
+    for one in nearest[:MOST_DATASETS]:
+        whole = _dataset(one)
+        size += len(msgspec.json.encode(whole))
+        listed.append(whole if size <= MOST_BYTES else _dataset(one, most=1))
     return tuple(sorted(listed, key=lambda one: (one.dataset.namespace, one.dataset.name)))
 
 
 def reached_event(incident: str, reach: Reach, *, by: str, reason: str | None = None) -> IncidentEvent:
     """Build the action that records a reach."""
     datasets = reached(reach)
-    number = len({part.dataset.key for part in reach.blast.start} | {each.dataset.key for each in reach.blast.tainted})
+    number = len({each.dataset.key for each in reach.tainted})
     return IncidentEvent(
         incident=incident,
         action=IncidentAction.REACHED,
@@ -112,35 +116,32 @@ def _name(ref: DatasetRef) -> str:
     return spelling(ref.namespace, ref.name)
 
 
-def _dataset(found: _Found) -> ReachedDataset:
+def _dataset(found: _Found, most: int = MOST_PARTS) -> ReachedDataset:
     parts = sorted(found.parts, key=_text)
     times = [time for time in found.times if time is not None]
     return ReachedDataset(
         dataset=DatasetRef(found.asset.namespace, found.asset.name),
         depth=found.depth,
-        certainty=min(found.certainties, key=_RANK.index, default=Certainty.UNKNOWN),
+        certainty=surest(found.certainties),
         since=min(times) if times and len(times) == len(found.times) else None,
         cleared=not parts,
-        parts=tuple(map(_part, parts[:MOST_PARTS])),
+        parts=tuple(_part(part, most) for part in parts[:most]),
         part_count=len(parts),
         digest=hashlib.sha256("\n".join(map(_text, parts)).encode()).hexdigest(),
     )
 
 
-_RANK: Final = (Certainty.EXACT, Certainty.INFERRED, Certainty.UPPER_BOUND, Certainty.UNKNOWN)
-
-
-def _part(part: Part) -> ReachedPart:
+def _part(part: Part, most: int) -> ReachedPart:
     return ReachedPart(
         certainty=part.certainty,
         topic_id=part.topic_id,
-        offsets=tuple(OffsetRange(span.partition, span.start, span.end) for span in part.offsets[:MOST_PARTS]) or None,
-        files=part.files[:MOST_PARTS] or None,
+        offsets=tuple(OffsetRange(span.partition, span.start, span.end) for span in part.offsets[:most]) or None,
+        files=part.files[:most] or None,
         file_count=part.file_count,
         format=part.format,
         version=part.version,
         from_version=part.from_version,
-        partitions=part.partitions[:MOST_PARTS] or None,
+        partitions=part.partitions[:most] or None,
         position=part.text,
         since=part.since,
         until=part.until,

@@ -57,8 +57,8 @@ class DeclaredRepairs:
             for text, part in state.repaired.items()
         ]
 
-    def split(self, hop: Hop, part: Part) -> tuple[Part | None, list[Superseded]]:
-        """Split a part that a step wrote into what is left of it, and what was repaired.
+    def split(self, hop: Hop | None, part: Part) -> tuple[Part | None, list[Superseded]]:
+        """Split a part that a step wrote (None: a part of the scope) into what is left of it, and what was repaired.
 
         Only what is known to have been written before the repair is repaired by it.
         """
@@ -71,7 +71,7 @@ class DeclaredRepairs:
                 continue
             if repair.dataset is not None:
                 taken, left = _of_dataset(repair, left)
-            elif _is_of(self._context, repair, hop):
+            elif hop is not None and _is_of(self._context, repair, hop):
                 taken, left = left, None
             else:
                 continue

@@ -160,11 +160,7 @@ def reached_assets(reach: Reach) -> list[ReachedAsset]:
     assets: dict[tuple[str, str], Asset] = {}
     parts: dict[tuple[str, str], list[Part]] = defaultdict(list)
     gone: dict[tuple[str, str], list[Superseded]] = defaultdict(list)
-    for held in reach.blast.start:
-        name = held.dataset.namespace, held.dataset.name
-        assets[name] = held.dataset
-        parts[name].append(held)
-    for one in reach.blast.tainted:
+    for one in reach.tainted:
         name = one.dataset.namespace, one.dataset.name
         assets[name] = one.dataset
         parts[name] += one.parts
@@ -178,8 +174,7 @@ def reached_assets(reach: Reach) -> list[ReachedAsset]:
 
 def bad_datasets(reach: Reach) -> list[Asset]:
     """List all datasets with bad data, by name; `reached_assets` has at most those that a record has."""
-    held = [*(each.dataset for each in reach.blast.start), *(one.dataset for one in reach.blast.tainted if one.parts)]
-    found = {(asset.namespace, asset.name): asset for asset in held}
+    found = {(one.dataset.namespace, one.dataset.name): one.dataset for one in reach.tainted if one.parts}
     return [found[name] for name in sorted(found)]
 
 
@@ -251,7 +246,7 @@ def _unknown(reach: Reach) -> Iterator[str]:
 
 
 def _of_unknown_extent(reach: Reach) -> list[Asset]:
-    held = [*reach.blast.start, *(each for one in reach.blast.tainted for each in one.parts)]
+    held = (each for one in reach.tainted for each in one.parts)
     found = {each.dataset.key: each.dataset for each in held if each.kind is PartKind.UNKNOWN}
     return sorted(found.values(), key=lambda asset: (asset.namespace, asset.name))
 

@@ -11,7 +11,8 @@ import pytest
 
 from headwater_analysis.deletion import DeletionQuestion, may_delete
 from headwater_analysis.drawing import draw
-from headwater_analysis.impact import ImpactChange, analyze
+from headwater_analysis.impact import ChangeType, ImpactChange, analyze
+from headwater_analysis.incidents import IncidentMark
 from headwater_analysis.known.by_name import known
 from headwater_analysis.lineage import ALL_HOPS, LineageDirection, LineageQuestion, lineage
 from headwater_analysis.reader import Reader
@@ -87,8 +88,16 @@ def graph(clean_database: Driver) -> Callable[..., None]:
     return partial(write, clean_database)
 
 
+def marked(reader: Reader) -> tuple[IncidentMark, ...]:
+    """Marks of the last answer."""
+    if reader.incidents is None:
+        return ()
+    assert reader.incidents.total == len(reader.incidents.items) > 0
+    return reader.incidents.items
+
+
 def marks(reader: Reader) -> list[tuple[str, str]]:
-    return [] if reader.incidents is None else [(one.dataset, one.incident) for one in reader.incidents.items]
+    return [(one.dataset, one.incident) for one in marked(reader)]
 
 
 def _lineage(asset: str, direction: LineageDirection) -> Callable[[Reader], object]:
@@ -101,7 +110,7 @@ QUESTIONS: dict[str, tuple[Callable[[Reader], object], set[str]]] = {
     "upstream": (_lineage("/lake/report", LineageDirection.UPSTREAM), WHOLE),
     "downstream": (_lineage("in", LineageDirection.DOWNSTREAM), WHOLE),
     "graph": (lambda reader: draw(reader, "in", depth=None), WHOLE),
-    "impact": (lambda reader: analyze(reader, ImpactChange("in")), WHOLE),
+    "impact": (lambda reader: analyze(reader, ImpactChange("in", type=ChangeType.DATA_INCORRECT)), WHOLE),
     "trace": (lambda reader: trace(reader, Offsets("in", 0, 1, 2)), {MID}),
     "runs": (lambda reader: outputs(reader, "report 100"), {"file:/lake/report"}),
     "may-delete": (lambda reader: may_delete(reader, DeletionQuestion("mid", BEGIN)), {MID}),
@@ -113,13 +122,11 @@ QUESTIONS: dict[str, tuple[Callable[[Reader], object], set[str]]] = {
 def test_questions_mark_what_an_incident_reached(question: str, graph: Callable[..., None], reader: Reader) -> None:
     ask, names = QUESTIONS[question]
     ask(reader)
-    assert reader.incidents is None, "nobody has opened one"
+    assert not marked(reader), "nobody has opened one"
     graph(events=[opened(), recorded(1, topic("mid"), REPORT)])
     ask(reader)
     assert set(marks(reader)) == {(name, "INC-1") for name in names}
-    assert reader.incidents is not None
-    assert reader.incidents.total == len(names)
-    for mark in reader.incidents.items:
+    for mark in marked(reader):
         assert (mark.severity, mark.since, mark.certainty, mark.as_of) == (
             "SEV2",
             BEGIN,
@@ -128,7 +135,7 @@ def test_questions_mark_what_an_incident_reached(question: str, graph: Callable[
         )
     graph(events=[acted(IncidentAction.RESOLVED, 2, reason="r", resolution=IncidentResolution.REPAIRED)])
     ask(reader)
-    assert reader.incidents is None, "it is resolved"
+    assert not marked(reader), "it is resolved"
 
 
 def test_a_scope_marks_its_dataset_until_something_is_recorded_of_it(
@@ -137,12 +144,11 @@ def test_a_scope_marks_its_dataset_until_something_is_recorded_of_it(
     graph(events=[opened(IncidentScope(dataset=topic("mid")))])
     known(reader, "mid")
     assert marks(reader) == [("kafka://k/mid", "INC-1")]
-    assert reader.incidents is not None
-    [mark] = reader.incidents.items
+    [mark] = marked(reader)
     assert (mark.as_of, mark.certainty) == (None, Certainty.UNKNOWN)
     graph(events=[recorded(1, topic("mid"), cleared=True)])
     known(reader, "mid")
-    assert reader.incidents is None, "nothing bad is left in it"
+    assert not marked(reader), "nothing bad is left in it"
 
 
 def test_the_worst_severity_comes_first_and_each_incident_once(graph: Callable[..., None], reader: Reader) -> None:
@@ -173,4 +179,4 @@ def test_a_dataset_is_marked_under_all_its_names(graph: Callable[..., None], rea
 def test_answers_without_datasets_have_no_marks(graph: Callable[..., None], reader: Reader) -> None:
     graph(events=[opened(IncidentScope(dataset=topic("mid")))])
     assert search(reader, "first").total == 1, "the job"
-    assert reader.incidents is None
+    assert not marked(reader)

@@ -152,7 +152,7 @@ CHANGED: dict[str, dict[str, dict[str, Any]]] = {
         "Resolved": {"status": "New", "resolved_at": None, "resolution": None, "reopened": 1},
     },
     "NOTED": dict.fromkeys(STATES, NOTHING),
-    "REACHED": dict.fromkeys(STATES, {"reached": ["t"], "reached_as_of": 9, "reached_complete": True}),
+    "REACHED": {key: {"reached": ["t"], "reached_as_of": 9, "reached_complete": True} for key in STATES},
 }
 """Action to state before it, and what the action changes."""
 
@@ -295,7 +295,8 @@ def test_an_answer_with_two_times_counts_with_the_later() -> None:
 
 
 def test_joined_records_have_the_latest_answer() -> None:
-    one, other = ([*fold([each]).incidents.values()][0] for each in (answer(1, reached("a")), answer(2, reached("b"))))
+    [one] = fold([answer(1, reached("a"))]).incidents.values()
+    [other] = fold([answer(2, reached("b"))]).incidents.values()
     assert one.reached is not None
     for first, second in permutations((one, other)):
         joined = IncidentFacts({})

@@ -123,7 +123,7 @@ def test_properties_that_are_times() -> None:
     others = (
         "first_seen last_seen started_at ended_at nominal_start nominal_end dropped_at emptied_at inferred_ended_at "
         "_inferred_before from_time to_time_exclusive first_time last_time summarize_before drop_before opened_at "
-        "acknowledged_at resolved_at"
+        "acknowledged_at resolved_at reached_as_of since"
     )
     assert set(of_an_entry.split()) == ENTRY_TIMES
     assert {*of_an_entry.split(), *others.split()} == TIMES
