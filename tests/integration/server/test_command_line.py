@@ -64,6 +64,9 @@ QUESTIONS = {
     "check": ("check",),
     "check one rule": ("check", "--rule", "nothing"),
     "may-delete": ("may-delete", "flights.departed", "--within", "3650d", "--hold", "gold"),
+    "incident list": ("incident", "list", "--all", "--dataset", "flights.departed"),
+    "incident show nothing": ("incident", "show", "INC-0"),
+    "gate": ("gate", "flights.departed", "--max-severity", "sev2"),
     "may-delete what isn't there": ("may-delete", "nothing-is-called-so"),
 }
 FOR_PEOPLE = frozenset({"search", "upstream", "show nothing", "trace", "check", "impact that makes no sense"})
