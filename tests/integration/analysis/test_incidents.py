@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater_analysis.incidents import Reach, incident
+from headwater_analysis.incidents import IncidentReach, incident
 from headwater_analysis.incidents.recorded import reached_event
 from headwater_analysis.reader import Reader
 from headwater_analysis.trace import Part, PartKind
@@ -96,7 +96,7 @@ def repaired(*scope: IncidentScope, of: str = INCIDENT) -> LineageEvent:
     return act(IncidentAction.REPAIRED, *scope, of=of, at=LATER + timedelta(hours=1))
 
 
-def reach(reader: Reader, of: str = INCIDENT) -> Reach:
+def reach(reader: Reader, of: str = INCIDENT) -> IncidentReach:
     found = incident(reader, of).reach
     assert found is not None
     return found
@@ -116,12 +116,12 @@ def listed(parts: tuple[Part, ...]) -> dict[str, list[Any]]:
     return found
 
 
-def tainted(found: Reach) -> dict[str, list[Any]]:
+def tainted(found: IncidentReach) -> dict[str, list[Any]]:
     """What is still bad, by dataset; an empty list where nothing is left."""
     return {each.dataset.name: [unit for part in each.parts for unit in units(part)] for each in found.blast.tainted}
 
 
-def start(found: Reach) -> dict[str, list[Any]]:
+def start(found: IncidentReach) -> dict[str, list[Any]]:
     return listed(found.blast.start)
 
 
@@ -626,7 +626,7 @@ def test_queries_without_state_spread_nothing(pipeline: Driver, reader: Reader) 
     assert reach(reader).spreading == ()
 
 
-def _recorded(found: Reach, hours: int) -> LineageEvent:
+def _recorded(found: IncidentReach, hours: int) -> LineageEvent:
     body = reached_event(INCIDENT, found, by="test")
     return lineage_event(body, producer="test", event_time=LATER + timedelta(hours=hours))
 
