@@ -1921,6 +1921,7 @@ export type ChangeSchemaChange = "ADDED" | "REMOVED" | "RENAMED" | "RETYPED" | "
 export interface AnswersReach {
   as_of: string;
   scope: ResolvedPart[];
+  start: Tainted[];
   blast: Blast;
   spreading: Spreading[];
   complete: boolean;
