@@ -15,6 +15,8 @@ from headwater_server.app import openapi_document
 
 FILE = Path(__file__).parents[1] / "web" / "src" / "app" / "answers.ts"
 _HEAD = "// Types of the HTTP API's answers. Made by scripts/page_types.py; docs of each field are in /openapi.json.\n"
+_ABSENT = frozenset({"incidents"})
+"""Members of answers that are absent where there is nothing to say, which is nearly always."""
 _PLAIN = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
 
 
@@ -23,7 +25,9 @@ def typescript(document: dict[str, Any]) -> str:
     parts = [_HEAD]
     for name, schema in document["components"]["schemas"].items():
         if "properties" in schema:
-            fields = "".join(f"  {field}: {_type(of)};\n" for field, of in schema["properties"].items())
+            fields = "".join(
+                f"  {field}{'?' * (field in _ABSENT)}: {_type(of)};\n" for field, of in schema["properties"].items()
+            )
             parts.append(f"export interface {name} {{\n{fields}}}\n")
         else:
             parts.append(f"export type {name} = {_type(schema)};\n")

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from headwater_analysis.assets import Asset, AssetKind
 from headwater_analysis.blast import Blast, Superseded, Tainted, Totals
-from headwater_analysis.incidents import Incident, IncidentBrief, Reach, ResolvedPart, ScopePart, Spreading
+from headwater_analysis.incidents import Incident, IncidentBrief, IncidentReach, ResolvedPart, ScopePart, Spreading
 from headwater_analysis.incidents.answers import ActionTaken
 from headwater_analysis.trace import Part, PartKind
 from headwater_analysis.trace.traced_parts import OffsetSpan
@@ -48,7 +48,7 @@ def reach(
     is_unknown: bool = False,
     truncated: bool = False,
     spreading: tuple[Spreading, ...] = (),
-) -> Reach:
+) -> IncidentReach:
     """A reach of as many datasets.
 
     Args:
@@ -91,7 +91,7 @@ def reach(
         why="The graph doesn't have this dataset." if is_unknown else "",
     )
     complete = not truncated and not is_unknown
-    return Reach(as_of=AT, scope=(scope,), start=(), blast=blast, spreading=spreading, complete=complete)
+    return IncidentReach(as_of=AT, scope=(scope,), start=(), blast=blast, spreading=spreading, complete=complete)
 
 
 BRIEF = IncidentBrief(
@@ -113,7 +113,7 @@ BRIEF = IncidentBrief(
 )
 
 
-def an_incident(found: Reach | None, **brief: object) -> Incident:
+def an_incident(found: IncidentReach | None, **brief: object) -> Incident:
     """An incident that was opened, with a reach; `brief` replaces members of its brief."""
     return Incident(
         brief=replace(BRIEF, **brief),  # type: ignore[arg-type]

@@ -4,7 +4,7 @@ import { altered, place, read, written, DATASET_TABS, RUN_TABS, type Place, type
 
 const PATHS: Record<Route, [readonly string[], readonly string[]]> = {
   home: [[], [""]], search: [[], [""]], dataset: [["namespace", "name"], DATASET_TABS], column: [["namespace", "name", "column"], [""]],
-  job: [["namespace", "name"], ["overview", "runs", "timeline"]], run: [["id"], RUN_TABS], consumer: [["key"], [""]], checks: [[], [""]],
+  job: [["namespace", "name"], ["overview", "runs", "timeline"]], run: [["id"], RUN_TABS], consumer: [["key"], [""]], incidents: [[], [""]], incident: [["id"], [""]], checks: [[], [""]],
   trace: [[], [""]], blast: [[], [""]], diff: [[], [""]],
 };
 const ROUTES = Object.keys(PATHS) as Route[];

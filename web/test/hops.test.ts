@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { place } from "../src/app/address";
 import type { Blast, Trace } from "../src/app/answers";
-import { blastQuery, blastSentence, canBlast, ticket } from "../src/views/blast";
+import { blastQuery, blastSentence, canBlast, ticket, originText } from "../src/views/blast";
 import { canDiff, diffSentence, transformationText } from "../src/views/diff";
 import { arrowText, blastOf, doubts, partText, pictureOf, stepText, traceOf } from "../src/views/hops";
 import { canTrace, traceQuery, traceSentence } from "../src/views/trace";
@@ -83,7 +83,7 @@ describe("bad records", () => {
 
   it("are a ticket as plain text, which names no consumers only where nothing is unknown", () => {
     const answer = blast({ totals: { ...TOTALS, datasets: 1, steps: 1 }, tainted: [{ dataset: asset("b"), depth: 1, parts: [part("b")], superseded: [], hops: [1], certainty: "EXACT" }] });
-    const lines = (given: Blast): string[] => ticket(given, query({ query: "q", first: "1", last: "3" }), "https://h/#/blast").split("\n");
+    const lines = (given: Blast): string[] => ticket(given, originText(query({ query: "q", first: "1", last: "3" })), "https://h/#/blast").split("\n");
     expect(lines(answer)).toEqual([
       "Bad records: q batches 1 to 3", "1 dataset tainted through 1 step.", "", "Tainted:", "- kafka://broker:9092/b: 0:5..9 (exact)", "",
       "Whom to notify:", "- No declared consumer reads what is tainted.", "", "Answer: https://h/#/blast",

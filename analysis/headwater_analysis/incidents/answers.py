@@ -109,7 +109,7 @@ class Spreading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
+class IncidentReach:
     """Bad data of an incident, and everything that it reached, as of one transaction.
 
     Attributes:
@@ -154,7 +154,7 @@ class RecordedReach:
 
     Attributes:
         as_of: time at which the graph was asked.
-        complete: as in `Reach`.
+        complete: as in `IncidentReach`.
         datasets: number of datasets with bad data.
         cleared: number of datasets that had bad data, and have none left.
         changes: differences to the reach of today, by name.
@@ -246,7 +246,7 @@ class Incident:
     datahub_type: str
     repaired: tuple[ScopePart, ...]
     history: tuple[ActionTaken, ...]
-    reach: Reach | None
+    reach: IncidentReach | None
     recorded: RecordedReach | None
 
 

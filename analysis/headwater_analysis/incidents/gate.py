@@ -9,7 +9,7 @@ from typing import Final
 from headwater_analysis.assets import Asset
 from headwater_analysis.errors import QuestionError
 from headwater_analysis.identity import Identities
-from headwater_analysis.incidents.answers import Reach
+from headwater_analysis.incidents.answers import IncidentReach
 from headwater_analysis.incidents.questions import state_of
 from headwater_analysis.incidents.reach import reach_of
 from headwater_analysis.partitions import are_apart
@@ -146,7 +146,7 @@ def counts(severity: IncidentSeverity | None, worst: IncidentSeverity | None) ->
 
 
 def _hold(
-    incident: str, state: IncidentState, reach: Reach, names: frozenset[str], partition: str | None
+    incident: str, state: IncidentState, reach: IncidentReach, names: frozenset[str], partition: str | None
 ) -> Hold | None:
     bad = (part for each in reach.tainted if each.dataset.key in names for part in each.parts)
     covering = [part for part in bad if may_be_in(part, partition)]

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from headwater_analysis.blast.blast_radius import LIMIT, blast_in
 from headwater_analysis.blast.superseded import Replacements
 from headwater_analysis.blast.tainted import Superseded, Tainted
-from headwater_analysis.incidents.answers import Reach, ResolvedPart
+from headwater_analysis.incidents.answers import IncidentReach, ResolvedPart
 from headwater_analysis.incidents.origins import Origin, origin_of
 from headwater_analysis.incidents.repairs import DeclaredRepairs
 from headwater_analysis.incidents.scope import scope_part
@@ -23,7 +23,9 @@ from headwater_schemas.events import Certainty, IncidentAction
 from headwater_schemas.identity import scope_text
 
 
-def reach_of(tx: Transaction, state: IncidentState, *, limit: int = LIMIT, arrivals: Arrivals | None = None) -> Reach:
+def reach_of(
+    tx: Transaction, state: IncidentState, *, limit: int = LIMIT, arrivals: Arrivals | None = None
+) -> IncidentReach:
     """Find what an incident reached.
 
     Args:
@@ -38,7 +40,7 @@ def reach_of(tx: Transaction, state: IncidentState, *, limit: int = LIMIT, arriv
     parts = join(part for origin in origins for part in origin.parts)
     repairs = DeclaredRepairs(context, state)
     found = blast_in(context, parts, hops, limit=limit, repairs=repairs.split)
-    return Reach(
+    return IncidentReach(
         as_of=now,
         scope=tuple(
             ResolvedPart(

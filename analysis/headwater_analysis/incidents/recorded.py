@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from headwater_analysis.assets import Asset, spelling
-from headwater_analysis.incidents.answers import Reach, ReachChange, RecordedReach
+from headwater_analysis.incidents.answers import IncidentReach, ReachChange, RecordedReach
 from headwater_analysis.trace.traced_parts import Part, surest
 from headwater_graph.incidents import IncidentState
 from headwater_schemas.events import (
@@ -41,7 +41,7 @@ class _Found:
     certainties: list[Certainty] = field(default_factory=list)
 
 
-def reached(reach: Reach) -> tuple[ReachedDataset, ...]:
+def reached(reach: IncidentReach) -> tuple[ReachedDataset, ...]:
     """Datasets that an incident reached, ascending by namespace and name, as its REACHED event has them."""
     found: dict[str, _Found] = {}
     # With bad records of a dataset, its first readers wrote what is one hop away from them.
@@ -63,7 +63,7 @@ def reached(reach: Reach) -> tuple[ReachedDataset, ...]:
     return tuple(sorted(listed, key=lambda one: (one.dataset.namespace, one.dataset.name)))
 
 
-def reached_event(incident: str, reach: Reach, *, by: str, reason: str | None = None) -> IncidentEvent:
+def reached_event(incident: str, reach: IncidentReach, *, by: str, reason: str | None = None) -> IncidentEvent:
     """Build the action that records a reach."""
     datasets = reached(reach)
     number = len({each.dataset.key for each in reach.tainted})
@@ -78,7 +78,7 @@ def reached_event(incident: str, reach: Reach, *, by: str, reason: str | None = 
     )
 
 
-def recorded(state: IncidentState, reach: Reach | None) -> RecordedReach | None:
+def recorded(state: IncidentState, reach: IncidentReach | None) -> RecordedReach | None:
     """Build the answer about the latest record; None without one.
 
     Args:

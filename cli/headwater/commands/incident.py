@@ -35,7 +35,7 @@ from headwater_schemas.events import IncidentAction, IncidentResolution, Inciden
 with without("numpy", "pandas"):
     from headwater_analysis import incidents as questions
     from headwater_analysis.freshness import NOT_REPORTED
-    from headwater_analysis.incidents import Incident, IncidentPage, Reach
+    from headwater_analysis.incidents import Incident, IncidentPage, IncidentReach
     from headwater_analysis.incidents.actions import GivenAction, GivenOpening, GivenPart, opening
     from headwater_analysis.reader import Reader
     from headwater_graph.incidents import IncidentStatus
@@ -280,7 +280,7 @@ def resolve(
     act(run, incident, GivenAction(action=IncidentAction.RESOLVED, resolution=result, reason=reason))
 
 
-def left_words(reach: Reach) -> str:
+def left_words(reach: IncidentReach) -> str:
     """Format the bad data that is left, and what isn't known, in one sentence; empty: all of it is known to be gone."""
     bad = [shortened(asset.spelling) for asset in views.bad_datasets(reach)]
     if not bad and reach.complete:

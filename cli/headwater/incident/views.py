@@ -22,7 +22,7 @@ from headwater_schemas.events import Certainty, IncidentAction, ReachedDataset
 with without("numpy", "pandas"):
     from headwater_analysis.assets import Asset
     from headwater_analysis.blast import Superseded
-    from headwater_analysis.incidents import Incident, IncidentBrief, IncidentPage, Reach
+    from headwater_analysis.incidents import Incident, IncidentBrief, IncidentPage, IncidentReach
     from headwater_analysis.incidents.answers import RecordedReach
     from headwater_analysis.incidents.gate import GateAnswer
     from headwater_analysis.incidents.recorded import reached
@@ -155,7 +155,7 @@ class ReachedAsset:
     gone: tuple[Superseded, ...]
 
 
-def reached_assets(reach: Reach) -> list[ReachedAsset]:
+def reached_assets(reach: IncidentReach) -> list[ReachedAsset]:
     """List the datasets of a reach, the nearest to the bad records first."""
     assets: dict[tuple[str, str], Asset] = {}
     parts: dict[tuple[str, str], list[Part]] = defaultdict(list)
@@ -172,13 +172,13 @@ def reached_assets(reach: Reach) -> list[ReachedAsset]:
     return sorted(listed, key=lambda one: (one.numbers.depth, one.asset.namespace, one.asset.name))
 
 
-def bad_datasets(reach: Reach) -> list[Asset]:
+def bad_datasets(reach: IncidentReach) -> list[Asset]:
     """List all datasets with bad data, by name; `reached_assets` has at most those that a record has."""
     found = {(one.dataset.namespace, one.dataset.name): one.dataset for one in reach.tainted if one.parts}
     return [found[name] for name in sorted(found)]
 
 
-def _reach(reach: Reach) -> Iterator[RenderableType]:
+def _reach(reach: IncidentReach) -> Iterator[RenderableType]:
     assets = reached_assets(reach)
     bad = [each for each in assets if each.parts]
     caveat = f"; {unknown_words(reach)}" if unknown_words(reach) else ""
@@ -235,7 +235,7 @@ def _more(out: Table, number: int, what: str, *, before: int) -> None:
         out.add_row(*[""] * before, Text(f"… and {_some(number, f'more {what}')}; --json lists all", style="dim"))
 
 
-def _unknown(reach: Reach) -> Iterator[str]:
+def _unknown(reach: IncidentReach) -> Iterator[str]:
     for each in reach.scope:
         if each.certainty is Certainty.UNKNOWN:
             yield f"{shortened(each.part.text, _LONGEST)}: {shortened(each.why, _LONGEST)}"
@@ -245,19 +245,19 @@ def _unknown(reach: Reach) -> Iterator[str]:
         yield "A limit was reached, so there may be more: a greater --limit."
 
 
-def _of_unknown_extent(reach: Reach) -> list[Asset]:
+def _of_unknown_extent(reach: IncidentReach) -> list[Asset]:
     held = (each for one in reach.tainted for each in one.parts)
     found = {each.dataset.key: each.dataset for each in held if each.kind is PartKind.UNKNOWN}
     return sorted(found.values(), key=lambda asset: (asset.namespace, asset.name))
 
 
-def _is_cut(reach: Reach) -> bool:
+def _is_cut(reach: IncidentReach) -> bool:
     """Return whether a limit left something out."""
     known = all(each.certainty is not Certainty.UNKNOWN for each in reach.scope)
     return reach.blast.truncated or (known and not reach.complete)
 
 
-def unknown_words(reach: Reach) -> str:
+def unknown_words(reach: IncidentReach) -> str:
     """Format how much of a reach isn't known, for the line of its numbers; empty if all of it is known."""
     parts = sum(each.certainty is Certainty.UNKNOWN for each in reach.scope)
     datasets = len(_of_unknown_extent(reach))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from headwater_analysis.incidents import Reach
+from headwater_analysis.incidents import IncidentReach
 from headwater_analysis.incidents.reach import reach_of
 from headwater_analysis.incidents.scope import part_line
 from headwater_analysis.reader import Reader, Transaction
@@ -102,7 +102,7 @@ class Judge:
         for record in world.records:
             self._at[record.unit].append(record)
 
-    def faults(self, bad: Corruption, found: Reach, after: Reach, repair: Corruption) -> Iterator[str]:
+    def faults(self, bad: Corruption, found: IncidentReach, after: IncidentReach, repair: Corruption) -> Iterator[str]:
         """Sentences for everything that is wrong with an answer, and with the one after a repair."""
         blast = found.blast
         true = {record.unit for record in self._world.records if not record.gone and record.exact & bad.bad}
@@ -137,7 +137,7 @@ class Judge:
                 )
 
     def _of_repair(
-        self, bad: Corruption, before: Claims, after: Reach, repair: Corruption, true: set[Unit]
+        self, bad: Corruption, before: Claims, after: IncidentReach, repair: Corruption, true: set[Unit]
     ) -> Iterator[str]:
         now = claims((part for each in after.blast.tainted for part in each.parts), self._units)
         start = claims(after.blast.start, self._units)
@@ -157,7 +157,7 @@ class Judge:
         self._totals["units repaired"] += len(gone & true)
 
 
-def _is_exact(found: Reach) -> bool:
+def _is_exact(found: IncidentReach) -> bool:
     parts = [part for each in found.blast.tainted for part in each.parts]
     certainties = [hop.overall for hop in found.blast.hops] + [part.certainty for part in parts]
     return all(each is Certainty.EXACT for each in certainties)
@@ -170,7 +170,7 @@ def judged(world: World, reader: Reader, totals: Counter[str]) -> list[str]:
     bad = [corruption(world, rng) for _ in range(CORRUPTIONS)]
     repairs = [corruption(world, rng) for _ in range(CORRUPTIONS)]
 
-    def question(tx: Transaction) -> list[tuple[Reach, Reach]]:
+    def question(tx: Transaction) -> list[tuple[IncidentReach, IncidentReach]]:
         return [
             (reach_of(tx, state(one.scope)), reach_of(tx, state(one.scope, repair.scope)))
             for one, repair in zip(bad, repairs, strict=True)

@@ -34,7 +34,7 @@ export interface AffectedAssets {
   consumers: ReadingConsumer[];
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface Alive {
@@ -84,7 +84,7 @@ export interface Blast {
   truncated: boolean;
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface Break {
@@ -112,7 +112,7 @@ export interface BrokenChainPage {
   next_cursor: string | null;
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface BusinessVersion {
@@ -184,7 +184,7 @@ export interface Checks {
   unchecked: UncheckedRule[];
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface ColumnChange {
@@ -212,7 +212,7 @@ export interface ColumnDetails {
   uses: Lineage;
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface ColumnMapping {
@@ -254,7 +254,7 @@ export interface ConsumerDetails {
   reads_total: number;
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface ConsumerInput {
@@ -271,7 +271,7 @@ export interface ConsumerList {
   next_cursor: string | null;
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface ConsumerName {
@@ -334,7 +334,7 @@ export interface DatasetDetails {
   facets: Facet[];
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface DatasetList {
@@ -343,7 +343,7 @@ export interface DatasetList {
   next_cursor: string | null;
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface DatasetQuality {
@@ -402,7 +402,7 @@ export interface Diff {
   next_cursor: string | null;
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export type DiffChange = "ADDED" | "REMOVED" | "CHANGED";
@@ -416,12 +416,12 @@ export interface Drawing {
   metadata: DrawingMetadata;
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface DrawingMetadata {
   depth: number | null;
-  direction: DrawingReach;
+  direction: Reach;
   as_of: string | null;
   columns: ColumnScope;
   nodes_total: number;
@@ -545,7 +545,7 @@ export interface GateAnswer {
   truncated: boolean;
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface GraphStatus {
@@ -560,7 +560,7 @@ export interface GraphStatus {
   jobs: number | null;
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface HeldMark {
@@ -632,7 +632,7 @@ export interface Impact {
   unknown: string[];
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface ImpactChange {
@@ -696,11 +696,11 @@ export interface Incident {
   datahub_type: string;
   repaired: ScopePart[];
   history: ActionTaken[];
-  reach: AnswersReach | null;
+  reach: IncidentReach | null;
   recorded: RecordedReach | null;
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export type IncidentAction = "UNKNOWN" | "OPENED" | "ACKNOWLEDGED" | "ASSIGNED" | "SCOPE_CHANGED" | "MERGED" | "SUPERSEDED" | "REPAIRED" | "RESOLVED" | "REOPENED" | "NOTED" | "REACHED";
@@ -731,7 +731,16 @@ export interface IncidentPage {
   next_cursor: string | null;
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
+}
+
+export interface IncidentReach {
+  as_of: string;
+  scope: ResolvedPart[];
+  start: Tainted[];
+  blast: Blast;
+  spreading: Spreading[];
+  complete: boolean;
 }
 
 export type IncidentResolution = "UNKNOWN" | "FALSE_POSITIVE" | "MISSING_DATA" | "DUPLICATES" | "OUT_OF_BOUNDS" | "REPAIRED" | "OTHER";
@@ -778,7 +787,7 @@ export interface IntervalPage {
   summarized: number;
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface JobDetails {
@@ -805,7 +814,7 @@ export interface JobDetails {
   facets: Facet[];
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface JobInput {
@@ -819,7 +828,7 @@ export interface JobList {
   next_cursor: string | null;
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface JobUse {
@@ -923,7 +932,7 @@ export interface Lineage {
   consumers: ReadingConsumer[];
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export type LineageDirection = "UPSTREAM" | "DOWNSTREAM";
@@ -994,7 +1003,7 @@ export interface MayDelete {
   since: string;
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface Me {
@@ -1017,7 +1026,7 @@ export interface MostUsed {
   truncated: boolean;
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface Named {
@@ -1026,7 +1035,7 @@ export interface Named {
   name: string;
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface NeedingJob {
@@ -1076,7 +1085,7 @@ export interface NeighbourPage {
   facets: NeighbourFacets;
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface NotedField {
@@ -1109,7 +1118,7 @@ export interface OpenRunPage {
   next_cursor: string | null;
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface OpeningBody {
@@ -1133,7 +1142,7 @@ export interface Overview {
   truncated: boolean;
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface OverviewBar {
@@ -1241,7 +1250,7 @@ export interface Privacy {
   next_cursor: string | null;
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface PrivacyExit {
@@ -1295,7 +1304,7 @@ export interface PublishedAction {
   was_open: boolean;
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface Quality {
@@ -1394,7 +1403,7 @@ export interface Review {
   notes: string[];
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface ReviewBody {
@@ -1467,7 +1476,7 @@ export interface RunDetails {
   facets: Facet[];
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export type RunEventType = "UNKNOWN" | "START" | "RUNNING" | "COMPLETE" | "FAIL" | "ABORT" | "OTHER";
@@ -1499,7 +1508,7 @@ export interface RunList {
   next_cursor: string | null;
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface RunPage {
@@ -1509,7 +1518,7 @@ export interface RunPage {
   next_cursor: string | null;
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface RunParent {
@@ -1578,7 +1587,7 @@ export interface SearchPage {
   facets: SearchFacets | null;
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface SensitiveSource {
@@ -1704,7 +1713,7 @@ export interface Timeline {
   next_cursor: string | null;
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface TimelineInterval {
@@ -1771,7 +1780,7 @@ export interface Trace {
   truncated: boolean;
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export type TraceDirection = "FORWARD" | "BACKWARD";
@@ -1796,7 +1805,7 @@ export interface Turn {
   quality: QualityTurn[];
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface UncheckedRule {
@@ -1853,7 +1862,7 @@ export interface UsePage {
   next_cursor: string | null;
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface UsedDataset {
@@ -1899,7 +1908,7 @@ export interface VersionPage {
   next_cursor: string | null;
   graph: GraphState;
   filtered: true;
-  incidents: IncidentMarks;
+  incidents?: IncidentMarks;
 }
 
 export interface Via {
@@ -1914,18 +1923,7 @@ export interface Via {
   partitions: DeclaredPartitions[];
 }
 
-export type DrawingReach = "UPSTREAM" | "DOWNSTREAM" | "BOTH";
-
 export type ChangeSchemaChange = "ADDED" | "REMOVED" | "RENAMED" | "RETYPED" | "NULLABILITY" | "ENUM" | "UNIT" | "MEANING" | "PARTITIONING";
-
-export interface AnswersReach {
-  as_of: string;
-  scope: ResolvedPart[];
-  start: Tainted[];
-  blast: Blast;
-  spreading: Spreading[];
-  complete: boolean;
-}
 
 export interface JobSource {
   type: string | null;

@@ -3,7 +3,7 @@
 import "./records.css";
 
 import { place, type Place } from "../app/address";
-import type { ActionTaken, Incident, Reach, ResolvedPart } from "../app/answers";
+import type { ActionTaken, Incident, IncidentReach, ResolvedPart } from "../app/answers";
 import { get, part } from "../app/api";
 import { useAsked } from "../app/asked";
 import { count } from "../app/format";
@@ -62,7 +62,7 @@ const SCOPE: Column<ResolvedPart>[] = [
   { name: "why", title: w.why, cell: ({ why }) => <span class="anywhere">{why}</span>, value: ({ why }) => why, wide: true },
 ];
 
-function Reached({ of: reach, at, changed, name }: { of: Reach; at: Place<"incident">; changed: string[] | null; name: string }) {
+function Reached({ of: reach, at, changed, name }: { of: IncidentReach; at: Place<"incident">; changed: string[] | null; name: string }) {
   const open = reach.spreading.filter(({ is_over: over }) => !over);
   return (
     <>
