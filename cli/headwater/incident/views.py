@@ -272,7 +272,8 @@ def reach_summary(found: Incident) -> str:
     if found.reach is None:
         return ""
     bad = bad_datasets(found.reach)
-    words = f"{_some(len(bad), 'dataset')} with bad data, {found.reach.blast.totals.clean_again:,} clean again"
+    clean = len({(each.dataset.namespace, each.dataset.name) for each in found.reach.tainted}) - len(bad)
+    words = f"{_some(len(bad), 'dataset')} with bad data, {clean:,} clean again"
     words += f", {_some(len(found.reach.blast.consumers), 'consumer')} to notify"
     unknown = unknown_words(found.reach)
     return f"{words}; {unknown}." if unknown else f"{words}."

@@ -40,7 +40,8 @@ class AffectedAssets:
         incident: id of the incident.
         complete: false: a limit was reached, or bad data of a part of the scope can't be known.
         scope: parts of the scope with the bad data that is known of them.
-        datasets: datasets that bad data reached, the nearest first, with what holds it and what held it.
+        datasets: datasets in which bad data began, then those that it reached, the nearest first, with what holds it
+            and what held it. One may be in both.
         consumers: declared consumers that read bad data, by name.
     """
 
@@ -109,7 +110,7 @@ def affected_assets(ask: Ask, id_: IncidentId, *, limit: Steps = None) -> Respon
             incident=found.brief.incident,
             complete=found.reach.complete,
             scope=found.reach.scope,
-            datasets=found.reach.blast.tainted,
+            datasets=found.reach.tainted,
             consumers=found.reach.blast.consumers,
         )
 

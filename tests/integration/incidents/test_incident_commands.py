@@ -161,3 +161,16 @@ def test_rounds_go_on_until_a_signal(
     monkeypatch.setattr(refreshing, "_round", counted)
     done = headwater("incident", "refresh", "--every", "10ms")
     assert (done["rounds"], done["recorded"], [each["incident"] for each in done["items"]]) == (2, 1, [name])
+
+
+def test_bad_records_are_clean_once_they_are_declared_repaired(
+    followed_pipeline: dict[str, str], headwater: Command
+) -> None:
+    """The dataset in which bad data began is held, too, and free after the repair; what was derived from it stays."""
+    records = ("--dataset", "kafka://k/raw", "--offsets", "0:30..50")
+    name = headwater("incident", "open", "T", *records)["incident"]
+    assert headwater("gate", "kafka://k/raw", status=5)["holds"][0]["certainty"] == "EXACT"
+    assert headwater("gate", CLEAN, "--partition", "day=4", status=5)["holds"]
+    headwater("incident", "repair", name, *records, "--reason", "Sent again.")
+    assert headwater("gate", "kafka://k/raw")["is_free"]
+    assert headwater("gate", CLEAN, "--partition", "day=4", status=5)["holds"]
