@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from headwater_analysis.freshness import NOT_REPORTED, GraphState
+from headwater_analysis.incidents.answers import IncidentMarks
 from headwater_analysis.reader import Reader
 from headwater_analysis.settings import AnalysisSettings
 from headwater_graph.connection import Neo4jTarget
@@ -40,6 +41,7 @@ class FakeReader:
     timeout_seconds: float
     freshness: GraphState = NOT_REPORTED
     filtered: bool = False
+    incidents: IncidentMarks | None = None
 
     def read(self, question: Callable[..., Any], *, timeout_seconds: float | None = None) -> Any:
         if self.raises is not None:

@@ -344,7 +344,10 @@ NEEDED: dict[str, Access | Scope] = {
     "/api/v1/lineage": Scope.WRITE,
     "/api/v1/lineage/batch": Scope.WRITE,
     "/api/v1/declarations": Scope.DECLARE,
+    "POST /api/v1/incidents": Scope.INCIDENTS,
+    "/api/v1/incidents/{id}/actions": Scope.INCIDENTS,
 }
+"""Paths, with the method before them where others of the path need something else."""
 
 
 def test_every_route_says_what_it_needs() -> None:
@@ -353,7 +356,9 @@ def test_every_route_says_what_it_needs() -> None:
         assert isinstance(route, Route)
         needed = needs_of(route)  # raises, if it doesn't say
         if isinstance(route, APIRoute):
-            assert needed is NEEDED.get(route.path, Scope.READ), route.path
+            [method] = route.methods
+            expected = NEEDED.get(f"{method} {route.path}") or NEEDED.get(route.path, Scope.READ)
+            assert needed is expected, route.path
         else:
             assert needed is (Access.IDENTIFIED if route.path == "/mcp" else Access.OPEN), route.path
 
