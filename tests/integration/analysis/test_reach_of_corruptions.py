@@ -151,8 +151,9 @@ class Judge:
         for unit in sorted(gone - covered):
             if unit[0] not in now.whole:
                 yield f"{unit} is gone after the repair of {part_line(repair.scope)}, which doesn't cover it"
-        if repair.scope.offsets is not None or repair.scope.files is not None:
-            for unit in sorted(covered & now.units):
+        if repair.title in ("offsets", "several ranges", "files", "whole dataset"):
+            left = covered & now.units if repair.title != "whole dataset" else {unit for unit in covered if unit in now}
+            for unit in sorted(left):
                 yield f"{unit} is still there after the repair of {part_line(repair.scope)}"
         self._totals["units repaired"] += len(gone & true)
 

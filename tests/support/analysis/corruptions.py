@@ -304,7 +304,7 @@ class World:
         query.run += bool(batch) and rng.random() < 0.15
         before = query.watermark
         made, coarse = self._compute(query, batch, read)
-        reconciled = stream.name == self._reconciled and not query.keeps_state and rng.random() < 0.2
+        reconciled = stream.name == self._reconciled and rng.random() < 0.2
         outputs = []
         for sink in query.sinks:
             use = self._write(sink, made, (stream.name, batch), coarse)
@@ -317,9 +317,9 @@ class World:
             tuple(kafka_use(name, each, Certainty.EXACT) for name, each in ranges.items()),
             tuple(outputs),
             run=query.run,
-            state_rows=len(query.state) if query.keeps_state else None,
-            watermark_before=_moment(before),
-            watermark_after=_moment(query.watermark),
+            state_rows=len(query.state) if query.keeps_state and not reconciled else None,
+            watermark_before=None if reconciled else _moment(before),
+            watermark_after=None if reconciled else _moment(query.watermark),
             reconciled=reconciled,
             plan_digest=query.plan,
         )
@@ -481,7 +481,7 @@ class Corruption:
 
 def corruption(world: World, rng: random.Random) -> Corruption:
     """Choose a corruption of a world, of some records."""
-    kinds = [_offsets, _offsets, _ranges, _files, _micro_batches, _run, _time, _partition, _code]
+    kinds = [_offsets, _offsets, _ranges, _files, _micro_batches, _run, _time, _event_time, _partition, _code, _whole]
     while True:
         found = rng.choice(kinds)(world, rng)
         if found is not None and found.bad:
@@ -606,6 +606,26 @@ def _time(world: World, rng: random.Random) -> Corruption | None:
         return record.unit[0] == of.name and record.writer is not None and since <= ends[record.writer][1] < until
 
     return _made("processing time", world, scope, covers)
+
+
+def _event_time(world: World, rng: random.Random) -> Corruption:
+    """Records of a topic with an event time, as far as some query used them: others may be behind its watermark."""
+    of, since = rng.choice(world.used_topics), rng.randrange(world.ticks)
+    span = range(since, since + rng.randint(1, 3))
+    used = _all(record.exact & ~record.bit for record in world.records)
+    scope = IncidentScope(
+        dataset=of.ref, since=_moment(span.start), until=_moment(span.stop), clock=IncidentClock.EVENT
+    )
+
+    def covers(record: Record) -> bool:
+        return record.unit[0] == of.name and record.time in span and bool(record.bit & used)
+
+    return _made("event time", world, scope, covers)
+
+
+def _whole(world: World, rng: random.Random) -> Corruption:
+    of = rng.choice([*world.used_topics, *(folder for folder in world.folders if folder.ever)])
+    return _made("whole dataset", world, IncidentScope(dataset=of.ref), lambda record: record.unit[0] == of.name)
 
 
 def _code(world: World, rng: random.Random) -> Corruption | None:
