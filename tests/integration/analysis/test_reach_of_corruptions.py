@@ -24,7 +24,8 @@ from headwater_graph.incidents import IncidentRecord, IncidentState, IncidentSta
 from headwater_schemas.events import Certainty, IncidentAction, IncidentEvent, IncidentScope
 from headwater_schemas.identity import scope_text
 from support.analysis.chains import BEGIN, write
-from support.analysis.corruptions import Corruption, Record, Unit, World, Writer, corruption, nothing
+from support.analysis.corruptions import Corruption, corruption, nothing
+from support.analysis.worlds import Record, Unit, World, Writer
 from support.gate import first_in_gate
 
 if TYPE_CHECKING:
