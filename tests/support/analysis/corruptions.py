@@ -32,7 +32,20 @@ class Corruption:
 
 def corruption(world: World, rng: random.Random) -> Corruption:
     """Choose a corruption of a world, of some records."""
-    kinds = [_offsets, _offsets, _ranges, _files, _micro_batches, _run, _time, _event_time, _partition, _code, _whole]
+    kinds = [
+        _offsets,
+        _offsets,
+        _ranges,
+        _files,
+        _micro_batches,
+        _run,
+        _time,
+        _event_time,
+        _event_time,
+        _partition,
+        _code,
+        _whole,
+    ]
     while True:
         found = rng.choice(kinds)(world, rng)
         if found is not None and found.bad:

@@ -262,7 +262,7 @@ class World:
         for source in self.sources:
             for number, partition in enumerate(source.partitions):
                 for _ in range(rng.choice([0, 1, 2, 4])):
-                    made = Made([], frozenset(), max(0, tick - rng.choice([0, 0, 0, 1, 2])), rng.randrange(_KEYS))
+                    made = Made([], frozenset(), max(0, tick - rng.choice([0, 0, 0, 1, 2, 4])), rng.randrange(_KEYS))
                     self._keep(partition, (source.name, f"{number}:{len(partition)}"), None, made, 0)
         for n, query in enumerate(self.queries):
             self._micro_batch(query, tick, tick * TICK + n * 4)
