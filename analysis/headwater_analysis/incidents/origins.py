@@ -131,9 +131,9 @@ def _of_known(context: Context, part: IncidentScope, asset: Asset, now: datetime
         return _parts(part, _at_paths(context, [f"{asset.spelling}/{part.partition}"]))
     if part.since_last_good:
         since, why = _last_good(context, asset)
-        found = _written(context, part, asset, since, now)
+        written = _written(context, part, asset, since, now)
         bound = Certainty.EXACT if since is not None else Certainty.UPPER_BOUND
-        return replace(found, certainty=weakest(found.certainty, bound), why=why)
+        return replace(written, certainty=weakest(written.certainty, bound), why=why)
     if part.clock is IncidentClock.EVENT:
         return _in_event_time(context, part, asset)
     if part.since is not None or part.until is not None:

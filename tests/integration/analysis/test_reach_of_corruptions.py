@@ -24,7 +24,8 @@ from headwater_graph.incidents import IncidentRecord, IncidentState, IncidentSta
 from headwater_schemas.events import Certainty, IncidentAction, IncidentEvent, IncidentScope
 from headwater_schemas.identity import scope_text
 from support.analysis.chains import BEGIN, write
-from support.analysis.corruptions import Corruption, Record, Unit, World, Writer, corruption, nothing
+from support.analysis.corruptions import Corruption, corruption, nothing
+from support.analysis.worlds import Record, Unit, World, Writer
 from support.gate import first_in_gate
 
 if TYPE_CHECKING:
@@ -151,8 +152,9 @@ class Judge:
         for unit in sorted(gone - covered):
             if unit[0] not in now.whole:
                 yield f"{unit} is gone after the repair of {part_line(repair.scope)}, which doesn't cover it"
-        if repair.scope.offsets is not None or repair.scope.files is not None:
-            for unit in sorted(covered & now.units):
+        if repair.title in ("offsets", "several ranges", "files", "whole dataset"):
+            left = covered & now.units if repair.title != "whole dataset" else {unit for unit in covered if unit in now}
+            for unit in sorted(left):
                 yield f"{unit} is still there after the repair of {part_line(repair.scope)}"
         self._totals["units repaired"] += len(gone & true)
 
