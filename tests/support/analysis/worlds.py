@@ -6,8 +6,8 @@ query runs a micro-batch, batch jobs run. It emits the events that capture would
 A record has two sets of ancestors, as bits of a number, itself among both:
 
 exact    records that it was computed from
-coarse   likewise, if every output of a micro-batch or run were computed from all that it read: lineage is by
-         micro-batch, so that an answer can't be more exact
+coarse   likewise, if every output of a micro-batch or run were computed from all that it read and that its filters and
+         joins let pass: lineage is by micro-batch, so that an answer can't be more exact
 """
 
 from __future__ import annotations
@@ -300,7 +300,7 @@ class World:
         query.run += bool(batch) and rng.random() < 0.15
         before = query.watermark
         made, coarse = self._compute(query, batch, read)
-        reconciled = stream.name == self._reconciled and rng.random() < 0.2
+        reconciled = stream.name == self._reconciled and rng.random() < 0.3
         outputs = []
         for sink in query.sinks:
             use = self._write(sink, made, (stream.name, batch), coarse)
@@ -329,9 +329,15 @@ class World:
         mine = frozenset({batch})
         if not query.keeps_state:
             kept = [record for record in read if query.kind != "filter" or self._random.random() < 0.5]
+            # A filter's output is made from what passed.
+            coarse = union_of(record.coarse for record in kept)
             return [Made([record], mine, record.time, record.key) for record in kept], coarse
         mark = -1 if query.watermark is None else query.watermark
-        made = self._join(query, batch, read) if query.kind == "join" else self._window(query, batch, read, mark)
+        if query.kind == "join":
+            made = self._join(query, batch, read)
+            coarse = union_of(source.coarse for each in made for source in each.sources)
+        else:
+            made = self._window(query, batch, read, mark)
         for record in read:
             source = record.unit[0]
             query.latest[source] = max(record.time, query.latest.get(source, 0))
