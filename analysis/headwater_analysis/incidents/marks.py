@@ -15,7 +15,7 @@ from headwater_analysis.moments import moment
 from headwater_analysis.reader import Transaction
 from headwater_graph.incidents import OPEN
 from headwater_graph.keys import dataset_key
-from headwater_schemas.events import Certainty
+from headwater_schemas.events import Certainty, IncidentSeverity
 
 MOST_MARKS: Final = 100
 _UNSTATED: Final = "SEV9"
@@ -51,7 +51,7 @@ def marks_in(tx: Transaction, answer: Any) -> IncidentMarks | None:
             dataset=_name(shown[key]),
             incident=row["incident"],
             title=row["title"],
-            severity=row["severity"],
+            severity=None if row["severity"] is None else IncidentSeverity(row["severity"]),
             since=moment(row["since"]),
             certainty=Certainty(row["certainty"]) if is_recorded else Certainty.UNKNOWN,
             as_of=moment(row["as_of"]) if is_recorded else None,

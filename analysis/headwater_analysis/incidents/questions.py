@@ -32,7 +32,7 @@ from headwater_graph.incidents import (
     scope_part as read_part,
 )
 from headwater_graph.keys import incident_key
-from headwater_schemas.events import IncidentAction, IncidentEvent, IncidentSeverity
+from headwater_schemas.events import IncidentAction, IncidentEvent, IncidentResolution, IncidentSeverity, IncidentType
 
 MOST_STEPS: Final = 1_000
 _MOST_CANDIDATES: Final = 5
@@ -90,14 +90,14 @@ def _brief(stored: Mapping[str, Any]) -> IncidentBrief:
         incident=stored["incident"],
         status=None if (status := stored.get("state")) is None else IncidentStatus(status),
         title=stored.get("title"),
-        severity=stored.get("severity"),
-        type=stored.get("type"),
+        severity=None if (severity := stored.get("severity")) is None else IncidentSeverity(severity),
+        type=None if (type_ := stored.get("type")) is None else IncidentType(type_),
         cause=stored.get("cause"),
         assignee=stored.get("assignee"),
         opened_at=moment(stored.get("opened_at")),
         acknowledged_at=moment(stored.get("acknowledged_at")),
         resolved_at=moment(stored.get("resolved_at")),
-        resolution=stored.get("resolution"),
+        resolution=None if (result := stored.get("resolution")) is None else IncidentResolution(result),
         continued_in=stored.get("merged_into") or stored.get("superseded_by"),
         scope=tuple(part_line(read_part(text)) for text in stored.get("scope") or ()),
         reached_datasets=stored.get("reached_datasets"),

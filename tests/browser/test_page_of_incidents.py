@@ -1,0 +1,90 @@
+"""Incidents on the page, in a real headless Chromium: the list, one with what it reached, and marks on its datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from headwater_analysis.incidents import incident
+from headwater_analysis.incidents.actions import PRODUCER
+from headwater_analysis.incidents.recorded import reached_event
+from headwater_analysis.reader import Reader
+from headwater_graph.connection import Neo4jTarget
+from headwater_schemas.events.build import lineage_event
+from support.demo_graph import DEMO_INCIDENT, declare_demo, open_demo
+from support.graph.writing import store
+from support.page import dataset, drawn, violations, without_errors
+
+if TYPE_CHECKING:
+    from neo4j import Driver
+    from playwright.sync_api import Browser, Page
+
+    from support.stack import StackUnderTest
+
+pytestmark = [pytest.mark.stack, pytest.mark.timeout(180)]
+
+DEPARTED = dataset("kafka://embedded", "flights.departed")
+RECORDED_AT = datetime(2026, 11, 27, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def page(chromium: Browser, served: str, demo_graph: Driver, stack: StackUnderTest) -> Iterator[Page]:
+    """The page over the demo's graph, in which an incident is open whose reach was recorded."""
+    declare_demo(demo_graph)
+    open_demo(demo_graph)
+    target = Neo4jTarget(stack.neo4j_uri, stack.neo4j_user, stack.neo4j_password, "neo4j")
+    found = incident(Reader(demo_graph, target), DEMO_INCIDENT).reach
+    assert found is not None
+    body = reached_event(DEMO_INCIDENT, found, by="ann")
+    store(demo_graph, [lineage_event(body, producer=PRODUCER, event_time=RECORDED_AT)])
+    with without_errors(chromium, width=1440) as opened:
+        opened.goto(served)
+        yield opened
+
+
+def go(page: Page, address: str) -> None:
+    page.evaluate("address => { location.hash = address }", address)
+
+
+def test_an_open_incident_from_home_to_what_it_reached(page: Page) -> None:
+    section = page.locator("section.part", has_text="Open incidents")
+    expect(section.locator(".total")).to_have_text("1")
+    section.get_by_role("link", name="Negative delays").click()
+    expect(page.locator("h1")).to_have_text("Negative delays")
+    assert page.url.endswith(f"#/incident/{DEMO_INCIDENT}")
+    view = page.locator(".view.rec")
+    expect(view.locator(".rec-answer")).to_contain_text("datasets tainted through")
+    expect(view.get_by_role("table", name="Tainted")).to_contain_text("flights.enriched")
+    expect(view.get_by_role("table", name="What is bad")).to_contain_text("offsets 0:100..120")
+    expect(view.get_by_role("table", name="History")).to_contain_text("Looking at the source.")
+    expect(view).to_contain_text("Nothing has changed since.")
+    page.get_by_role("navigation").get_by_role("link", name="Incidents").first.click()
+    expect(page.get_by_role("table", name="Incidents")).to_contain_text(DEMO_INCIDENT)
+
+
+def test_datasets_that_it_reached_are_marked(page: Page) -> None:
+    go(page, DEPARTED)
+    drawn(page, 3)
+    expect(page.locator(".view-head")).to_contain_text("Negative delays (SEV2,")
+    tainted = page.evaluate("() => window.headwater.picture.boxes.filter(box => box.tainted).map(box => box.title)")
+    assert sorted(tainted) == ["flights.departed", "flights.enriched"]
+    assert page.evaluate("() => window.headwater.canvas.cy.nodes('.dot.alarm').length") == 2
+    go(page, dataset("kafka://embedded", "flights.departed", view="table"))
+    table = page.get_by_role("table").first
+    expect(table.get_by_role("row", name="flights.enriched")).to_contain_text(DEMO_INCIDENT)
+    table.get_by_role("link", name=DEMO_INCIDENT).first.click()
+    expect(page.locator("h1")).to_have_text("Negative delays")
+
+
+def test_incidents_are_accessible_at_every_width(page: Page) -> None:
+    for width in (390, 820, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        for address in ("#/incidents", f"#/incident/{DEMO_INCIDENT}"):
+            go(page, address)
+            expect(page.get_by_role("table").first).to_be_visible()
+            page.wait_for_load_state("networkidle")
+            assert violations(page) == [], f"{address} at {width} px"
