@@ -31,8 +31,6 @@ from headwater_schemas.tracing import span
 if TYPE_CHECKING:
     from neo4j import Driver, Record, Result
 
-    from headwater_analysis.incidents.answers import IncidentMarks
-
 
 _PACKAGE = "headwater_analysis"
 _FULL_TEXT = "db.index.fulltext"
@@ -220,8 +218,6 @@ class Reader:
         tenant, timeout_seconds, stale_seconds: as given.
         freshness: freshness of the graph, as of the last question.
         filtered: whether the last question's asker may not see everything.
-        incidents: datasets of the last answer that hold bad data of open incidents; None without any, and for an asker
-            who may not see everything.
     """
 
     def __init__(
@@ -246,7 +242,6 @@ class Reader:
         self._whole = whole
         self.freshness = NOT_REPORTED
         self.filtered = False
-        self.incidents: IncidentMarks | None = None
 
     def read(self, question: Callable[[Transaction], T], *, timeout_seconds: float | None = None) -> T:
         """Run `question` in one read transaction, and return its answer; it is run again if the transaction was lost.
@@ -273,6 +268,9 @@ class Reader:
             except _WantedError as wanted:
                 elsewhere[wanted.of] = wanted.ask()
 
+    def _answered(self, tx: Transaction, answer: object) -> None:
+        """Look at an answer before its transaction ends. For subclasses; here it does nothing."""
+
     def _attempt(
         self,
         question: Callable[[Transaction], T],
@@ -280,14 +278,11 @@ class Reader:
         elsewhere: Mapping[Hashable, object],
         visible: Visible | None,
     ) -> T:
-        # Questions about incidents import this module.
-        from headwater_analysis.incidents.marks import marks_in
-
         @unit_of_work(timeout=limit)
         def work(tx: ManagedTransaction) -> T:
             begun = self._begun(Transaction(self.tenant, tx, elsewhere=elsewhere, visible=visible))
             answer = question(begun)
-            self.incidents = marks_in(begun, answer) if begun.incidents and visible is None else None
+            self._answered(begun, answer)
             return answer
 
         def ask() -> T:

@@ -23,6 +23,7 @@ with without("numpy", "pandas"):
     from headwater_analysis import errors
     from headwater_analysis.freshness import GraphState, TopicEnd, TopicEnds
     from headwater_analysis.incidents.answers import IncidentMarks
+    from headwater_analysis.incidents.marks import MarkingReader
     from headwater_analysis.reader import Reader, reading_driver
     from headwater_consumers.materializer.garbage import rare_collections
     from headwater_graph.connection import Neo4jTarget
@@ -98,7 +99,7 @@ def _asking_server(chosen: Chosen, timeout_seconds: float | None) -> Iterator[Se
 @contextlib.contextmanager
 def asking(
     *, tenant: str | None = None, timeout_seconds: float | None = None, silently: bool = False
-) -> Iterator[Reader]:
+) -> Iterator[MarkingReader]:
     """Reader of the configured graph; errors of questions end the command with exit code and fix.
 
     Args:
@@ -116,7 +117,7 @@ def asking(
     target = Neo4jTarget(neo4j.require_uri(), neo4j.user, neo4j.password.get_secret_value(), neo4j.database)
     try:
         with reading_driver(target) as driver, rare_collections(), console.status("Asking the graph"):
-            yield Reader(
+            yield MarkingReader(
                 driver,
                 target,
                 tenant=analysis.tenant,

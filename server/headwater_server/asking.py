@@ -30,6 +30,7 @@ from headwater_analysis.checks import Exemption
 from headwater_analysis.freshness import NOT_REPORTED, GraphState, TopicEnds, not_asked
 from headwater_analysis.impact import Policy
 from headwater_analysis.incidents.answers import IncidentMarks
+from headwater_analysis.incidents.marks import MarkingReader
 from headwater_analysis.paging import Page
 from headwater_analysis.reader import Reader
 from headwater_analysis.settings import AnalysisSettings
@@ -225,7 +226,7 @@ class Graph:
         """The only tenant whose graph an identity may ask and change."""
         return self.analysis.tenant if identity.tenant is None else identity.tenant
 
-    def reader(self, identity: Identity, timeout_seconds: float | None = None, *, operation: str = "") -> Reader:
+    def reader(self, identity: Identity, timeout_seconds: float | None = None, *, operation: str = "") -> MarkingReader:
         """Reader of what an identity may see.
 
         Args:
@@ -235,7 +236,7 @@ class Graph:
         """
         wanted = self.analysis.timeout_seconds if timeout_seconds is None else timeout_seconds
         limit = min(wanted, self.serve.timeout_max_seconds)
-        return Reader(
+        return MarkingReader(
             self.driver,
             self.target,
             tenant=self.tenant_of(identity),

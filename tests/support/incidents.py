@@ -110,6 +110,7 @@ BRIEF = IncidentBrief(
     scope=(RECORDS,),
     reached_datasets=None,
     reached_as_of=None,
+    reached_complete=None,
 )
 
 

@@ -33,7 +33,7 @@ WHERE n.key > '' AND n.tenant = $given.tenant AND ($given.states IS NULL OR n.st
 WITH n, coalesce(n.opened_at, $given.epoch) AS opened
 WHERE $given.began IS NULL OR opened < $given.began OR (opened = $given.began AND n.key > $given.key)
 RETURN n {.incident, .state, .title, .severity, .type, .cause, .assignee, .opened_at, .acknowledged_at, .resolved_at,
-  .resolution, .merged_into, .superseded_by, .scope, .reached_datasets, .reached_as_of, .key} AS properties
+  .resolution, .merged_into, .superseded_by, .scope, .reached_datasets, .reached_as_of, .reached_complete, .key} AS properties
 ORDER BY opened DESC, n.key LIMIT $given.limit
 
 // marks: Open incidents that reached some datasets, or whose bad data began in them

@@ -136,12 +136,20 @@ class Prepared:
     Attributes:
         incident: id of the incident.
         event: the event.
+        carried: of MERGED and SUPERSEDED: event that adds the parts of the incident to the one that goes on; None if
+            that one has them all.
         was_open: of an opening: whether an incident of the same cause is open, to which it adds its parts.
     """
 
     incident: str
     event: LineageEvent
     was_open: bool
+    carried: LineageEvent | None = None
+
+    @property
+    def events(self) -> tuple[LineageEvent, ...]:
+        """Events to publish, in this order: no part is without an open incident in between."""
+        return (self.event,) if self.carried is None else (self.carried, self.event)
 
 
 def opening(reader: Reader, given: GivenOpening, *, by: str, now: datetime) -> Prepared:
@@ -181,9 +189,9 @@ def opening(reader: Reader, given: GivenOpening, *, by: str, now: datetime) -> P
 
 
 def _cause(scope: Sequence[IncidentScope]) -> str:
-    """Name a scope as a cause: its parts in a line; a digest stands for what is beyond the limit of a cause."""
+    """Name a scope as a cause: its parts in a line; a digest stands for files, and for what is beyond the limit."""
     text = "; ".join(sorted(map(part_line, scope)))
-    if len(text) <= MOST_OF_A_CAUSE:
+    if len(text) <= MOST_OF_A_CAUSE - _DIGITS - 3 and not any(part.files for part in scope):
         return text
     digest = hashlib.sha256("\0".join(sorted(map(scope_text, scope))).encode()).hexdigest()[:_DIGITS]
     return f"{text[: MOST_OF_A_CAUSE - _DIGITS - 3]} … {digest}"
@@ -211,7 +219,11 @@ def action(reader: Reader, incident_id: str, given: GivenAction, *, by: str, now
             if scope_text(part) not in state.scope:
                 parts = "; ".join(map(part_line, state.scope.values())) or "none"
                 raise QuestionError(f"No part of the scope is {part_line(part)}. It has: {parts}.", field="removed")
-        into = None if given.into is None else str(stored_incident(tx, given.into)[0]["incident"])
+        into, carried = None, None
+        if given.into is not None:
+            other, its = stored_incident(tx, given.into)
+            into = str(other["incident"])
+            carried = _carried(into, its, incident, state, by=by, tenant=tx.tenant, now=now)
         body = IncidentEvent(
             incident=incident,
             action=given.action,
@@ -227,9 +239,29 @@ def action(reader: Reader, incident_id: str, given: GivenAction, *, by: str, now
             into=into,
             resolution=given.resolution,
         )
-        return Prepared(incident=incident, event=_event(body, tx.tenant, now), was_open=state.is_open)
+        event = _event(body, tx.tenant, now)
+        return Prepared(incident=incident, event=event, was_open=state.is_open, carried=carried)
 
     return reader.read(question)
+
+
+def _carried(
+    into: str, its: IncidentState, incident: str, state: IncidentState, *, by: str, tenant: str, now: datetime
+) -> LineageEvent | None:
+    """Build the event that adds an incident's parts to the one that goes on in its place.
+
+    Raises:
+        QuestionError: that one is resolved, so no open incident would have these parts.
+    """
+    if not its.is_open:
+        raise QuestionError(f"{into} isn't open: reopen it first.", field="into")
+    parts = tuple(part for text, part in state.scope.items() if text not in its.scope)
+    if not parts:
+        return None
+    body = IncidentEvent(
+        incident=into, action=IncidentAction.SCOPE_CHANGED, by=by, scope=parts, reason=f"Parts of {incident}."
+    )
+    return _event(body, tenant, now)
 
 
 _OF_OPEN: Final = (IncidentAction.ACKNOWLEDGED, IncidentAction.ASSIGNED, IncidentAction.RESOLVED)

@@ -201,6 +201,7 @@ class IncidentBrief:
         scope: its parts, a line each.
         reached_datasets: number of datasets with bad data by the latest record; None: nobody has asked yet.
         reached_as_of: time of this record.
+        reached_complete: false: there may be more of them; None likewise.
     """
 
     incident: str
@@ -218,6 +219,7 @@ class IncidentBrief:
     scope: tuple[str, ...]
     reached_datasets: int | None
     reached_as_of: datetime | None
+    reached_complete: bool | None
 
 
 @dataclass(frozen=True, slots=True)

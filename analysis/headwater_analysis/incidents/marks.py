@@ -12,13 +12,26 @@ from headwater_analysis.assets import Asset, AssetKind
 from headwater_analysis.identity import Identities
 from headwater_analysis.incidents.answers import IncidentMark, IncidentMarks
 from headwater_analysis.moments import moment
-from headwater_analysis.reader import Transaction
+from headwater_analysis.reader import Reader, Transaction
 from headwater_graph.incidents import OPEN
 from headwater_graph.keys import dataset_key
 from headwater_schemas.events import Certainty, IncidentSeverity
 
 MOST_MARKS: Final = 100
 _UNSTATED: Final = "SEV9"
+
+
+class MarkingReader(Reader):
+    """Reader that also finds the datasets of each answer that hold bad data of open incidents.
+
+    Attributes:
+        incidents: those of the last answer; None without any, and for an asker who may not see everything.
+    """
+
+    incidents: IncidentMarks | None = None
+
+    def _answered(self, tx: Transaction, answer: object) -> None:
+        self.incidents = marks_in(tx, answer) if tx.incidents and tx.visible is None else None
 
 
 def marks_in(tx: Transaction, answer: Any) -> IncidentMarks | None:

@@ -102,6 +102,7 @@ def _brief(stored: Mapping[str, Any]) -> IncidentBrief:
         scope=tuple(part_line(read_part(text)) for text in stored.get("scope") or ()),
         reached_datasets=stored.get("reached_datasets"),
         reached_as_of=moment(stored.get("reached_as_of")),
+        reached_complete=stored.get("reached_complete"),
     )
 
 

@@ -14,7 +14,7 @@ from headwater_schemas.identity import utc_text
 from headwater_schemas.ranges import batches_text, partition_text
 
 MOST_NAMED: Final = 3
-"""Offset ranges and files that a line names; further ones are counted."""
+"""Offset ranges that a line names; further ones are counted."""
 
 
 def scope_part(part: IncidentScope) -> ScopePart:
@@ -61,12 +61,14 @@ def _narrowed(part: IncidentScope) -> Iterator[str]:
     for name, text in (
         ("partition", part.partition),
         ("offsets", _ranges(part)),
-        ("files", None if part.files is None else _listed(part.files)),
         ("version", part.version),
         ("code version", part.code_version),
     ):
         if text is not None:
             yield f"{name} {text}"
+    if part.files is not None:
+        # Paths of files are texts of jobs, which not everybody may see: `ScopePart.files` has them.
+        yield f"{len(part.files):,} file{'s' * (len(part.files) != 1)}"
     if part.from_batch is not None or part.to_batch is not None:
         yield _batches(part.from_batch, part.to_batch)
     if part.since is not None or part.until is not None:

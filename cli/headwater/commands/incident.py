@@ -37,8 +37,6 @@ with without("numpy", "pandas"):
     from headwater_analysis.freshness import NOT_REPORTED
     from headwater_analysis.incidents import Incident, IncidentPage, IncidentReach
     from headwater_analysis.incidents.actions import GivenAction, GivenOpening, GivenPart, opening
-    from headwater_analysis.reader import Reader
-    from headwater_graph.incidents import IncidentStatus
 
 if TYPE_CHECKING:
     from headwater.remote.server import Server
@@ -344,28 +342,10 @@ def merge(
     tenant: TenantOption = None,
     json_output: JsonOption = False,
 ) -> None:
-    """Merge an incident into another one, which goes on in its place.
-
-    The parts of its scope aren't added to the other one: a warning lists those that the other one doesn't have.
-    """
+    """Merge an incident into another open one, which goes on in its place and gets the parts of its scope."""
     run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
     given = GivenAction(action=IncidentAction.MERGED, into=into, reason=reason)
-    act(run, incident, given, warn=lambda reader, merged: _warn_of_lost_parts(reader, merged, into))
-
-
-def _warn_of_lost_parts(reader: Reader, merged: Incident, into: str) -> None:
-    """Warn if bad data of a merged incident is no longer part of an open one."""
-    other = questions.incident(reader, into, with_reach=False)
-    name = shortened(other.brief.incident)
-    if other.brief.status is IncidentStatus.RESOLVED:
-        console.warning(f"{name} is resolved: no open incident has these parts. `headwater incident reopen` opens it.")
-    lost = [shortened(line) for line in merged.brief.scope if line not in other.brief.scope]
-    if lost:
-        console.warning(
-            f"The scope of {name} doesn't have {'; '.join(lost[:_MOST_NAMED])}"
-            f"{f' and {len(lost) - _MOST_NAMED:,} more parts' if len(lost) > _MOST_NAMED else ''}. "
-            f"`headwater incident scope {name} --add` adds a part."
-        )
+    act(run, incident, given)
 
 
 @app.command("refresh")

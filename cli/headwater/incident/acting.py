@@ -147,7 +147,7 @@ def perform(
         if dry_run:
             console.result(msgspec.to_builtins(prepared.event))
             return
-        publish(settings, [prepared.event])
+        publish(settings, prepared.events)
         found = None
         if run.wait_seconds:
             found = waited(reader, prepared.incident, prepared.event, run.wait_seconds)

@@ -83,7 +83,8 @@ def incidents_table(page: IncidentPage) -> Table:
 def _reached_words(brief: IncidentBrief) -> str:
     if brief.reached_as_of is None or brief.reached_datasets is None:
         return "not asked yet"
-    return f"{_some(brief.reached_datasets, 'dataset')} as of {moment_text(brief.reached_as_of)}"
+    least = "" if brief.reached_complete else "at least "
+    return f"{least}{_some(brief.reached_datasets, 'dataset')} as of {moment_text(brief.reached_as_of)}"
 
 
 def incident_view(found: Incident) -> RenderableType:

@@ -249,7 +249,7 @@ async def _published(request: HttpRequest, prepare: Callable[[Reader], Prepared]
     reader = graph.reader(identity_of(request.scope))
     declaring: CapacityLimiter = request.app.state.declaring
     prepared = await to_thread.run_sync(prepare, reader, limiter=declaring)
-    outcome = await sent_events(request, [prepared.event])
+    outcome = await sent_events(request, prepared.events)
     if outcome.refused:
         (refusal,) = outcome.refused.values()
         return problem(ProblemType.QUESTION, refusal.message[:_LONGEST_MESSAGE])

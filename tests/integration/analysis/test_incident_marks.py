@@ -13,12 +13,14 @@ from headwater_analysis.deletion import DeletionQuestion, may_delete
 from headwater_analysis.drawing import draw
 from headwater_analysis.impact import ChangeType, ImpactChange, analyze
 from headwater_analysis.incidents import IncidentMark
+from headwater_analysis.incidents.marks import MarkingReader
 from headwater_analysis.known.by_name import known
 from headwater_analysis.lineage import ALL_HOPS, LineageDirection, LineageQuestion, lineage
 from headwater_analysis.reader import Reader
 from headwater_analysis.runs import outputs
 from headwater_analysis.search import search
 from headwater_analysis.trace import Offsets, trace
+from headwater_graph.connection import Neo4jTarget
 from headwater_schemas.events import (
     Certainty,
     DatasetEvent,
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.stack
 
+Graph = Callable[..., None]
+"""Writes further events into the graph."""
 REPORT = DatasetRef("file", "/lake/report")
 EXACT = Certainty.EXACT
 
@@ -75,7 +79,12 @@ def recorded(second: int, *datasets: DatasetRef, cleared: bool = False) -> Linea
 
 
 @pytest.fixture
-def graph(clean_database: Driver) -> Callable[..., None]:
+def reader(quiet_driver: Driver, target: Neo4jTarget) -> MarkingReader:
+    return MarkingReader(quiet_driver, target, timeout_seconds=300)
+
+
+@pytest.fixture
+def graph(clean_database: Driver) -> Graph:
     """Topic `in` ─ query `first` ─▶ topic `mid` ─ job `report` ─▶ /lake/report."""
     first = Stream(
         "first",
@@ -88,7 +97,7 @@ def graph(clean_database: Driver) -> Callable[..., None]:
     return partial(write, clean_database)
 
 
-def marked(reader: Reader) -> tuple[IncidentMark, ...]:
+def marked(reader: MarkingReader) -> tuple[IncidentMark, ...]:
     """Marks of the last answer."""
     if reader.incidents is None:
         return ()
@@ -96,7 +105,7 @@ def marked(reader: Reader) -> tuple[IncidentMark, ...]:
     return reader.incidents.items
 
 
-def marks(reader: Reader) -> list[tuple[str, str]]:
+def marks(reader: MarkingReader) -> list[tuple[str, str]]:
     return [(one.dataset, one.incident) for one in marked(reader)]
 
 
@@ -119,7 +128,7 @@ QUESTIONS: dict[str, tuple[Callable[[Reader], object], set[str]]] = {
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_questions_mark_what_an_incident_reached(question: str, graph: Callable[..., None], reader: Reader) -> None:
+def test_questions_mark_what_an_incident_reached(question: str, graph: Graph, reader: MarkingReader) -> None:
     ask, names = QUESTIONS[question]
     ask(reader)
     assert not marked(reader), "nobody has opened one"
@@ -138,9 +147,7 @@ def test_questions_mark_what_an_incident_reached(question: str, graph: Callable[
     assert not marked(reader), "it is resolved"
 
 
-def test_a_scope_marks_its_dataset_until_something_is_recorded_of_it(
-    graph: Callable[..., None], reader: Reader
-) -> None:
+def test_a_scope_marks_its_dataset_until_something_is_recorded_of_it(graph: Graph, reader: MarkingReader) -> None:
     graph(events=[opened(IncidentScope(dataset=topic("mid")))])
     known(reader, "mid")
     assert marks(reader) == [("kafka://k/mid", "INC-1")]
@@ -151,7 +158,7 @@ def test_a_scope_marks_its_dataset_until_something_is_recorded_of_it(
     assert not marked(reader), "nothing bad is left in it"
 
 
-def test_the_worst_severity_comes_first_and_each_incident_once(graph: Callable[..., None], reader: Reader) -> None:
+def test_the_worst_severity_comes_first_and_each_incident_once(graph: Graph, reader: MarkingReader) -> None:
     scope = IncidentScope(dataset=topic("mid"))
     graph(
         events=[
@@ -164,7 +171,7 @@ def test_the_worst_severity_comes_first_and_each_incident_once(graph: Callable[.
     assert [incident for _, incident in marks(reader)] == ["INC-3", "INC-4", "INC-2"]
 
 
-def test_a_dataset_is_marked_under_all_its_names(graph: Callable[..., None], reader: Reader) -> None:
+def test_a_dataset_is_marked_under_all_its_names(graph: Graph, reader: MarkingReader) -> None:
     named = DatasetEvent(dataset=REPORT, symlinks=(Symlink("db", "db.report", "TABLE"),))
     graph(
         events=[
@@ -176,7 +183,7 @@ def test_a_dataset_is_marked_under_all_its_names(graph: Callable[..., None], rea
     assert [incident for _, incident in marks(reader)] == ["INC-1"]
 
 
-def test_answers_without_datasets_have_no_marks(graph: Callable[..., None], reader: Reader) -> None:
+def test_answers_without_datasets_have_no_marks(graph: Graph, reader: MarkingReader) -> None:
     graph(events=[opened(IncidentScope(dataset=topic("mid")))])
     assert search(reader, "first").total == 1, "the job"
     assert not marked(reader)

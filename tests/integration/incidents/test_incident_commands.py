@@ -109,7 +109,7 @@ def test_a_scope_that_cannot_be_known_holds_every_dataset(
     assert headwater("gate", CLEAN, status=5)["holds"]
 
 
-def test_a_merge_warns_of_parts_that_are_lost(
+def test_a_merge_adds_the_parts_to_the_incident_that_goes_on(
     followed_pipeline: dict[str, str], headwater: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
     one = headwater("incident", "open", "One", "--query", "enrich", "--batches", "3", "--no-reach")["incident"]
@@ -117,10 +117,12 @@ def test_a_merge_warns_of_parts_that_are_lost(
     assert one != other
     capsys.readouterr()
     assert cli.main(["incident", "merge", one, other]) == 0
-    found = capsys.readouterr()
-    assert f"{one}: merged. It is Resolved now." in found.out
-    assert f"The scope of {other} doesn't have query " in found.err
+    assert f"{one}: merged. It is Resolved now." in capsys.readouterr().out
     assert headwater("incident", "show", one, "--no-reach")["brief"]["continued_in"] == other
+    dataset, query = headwater("incident", "show", other, "--no-reach")["brief"]["scope"]
+    assert (dataset, query.startswith("query ")) == ("dataset file:/lake/b", True)
+    message = headwater("incident", "merge", other, one, status=2)["error"]["message"]
+    assert message == f"{one} isn't open: reopen it first."
 
 
 def test_an_opening_that_is_only_looked_at(followed_pipeline: dict[str, str], headwater: Command) -> None:

@@ -18,6 +18,7 @@ export const incidents = {
     acknowledged: "Acknowledged",
     resolved: "Resolved",
     reached: "Datasets reached",
+    atLeast: (many: string) => `at least ${many}`,
     notAsked: "not recorded yet",
     recorded: "Recorded reach",
     assignee: "Assigned to",

@@ -15,7 +15,7 @@ const w = t.incidentView;
 export const Severity = ({ of }: { of: string | null }) => (of === null ? <>–</> : <Tone severity={of <= "SEV2" ? "CRITICAL" : "MEDIUM"}>{of}</Tone>);
 
 /** Datasets with bad data by the latest record. */
-export const reachedText = ({ reached_datasets: many }: Pick<IncidentBrief, "reached_datasets">): string => (many === null ? w.notAsked : number(many));
+export const reachedText = ({ reached_datasets: many, reached_complete: complete }: Pick<IncidentBrief, "reached_datasets" | "reached_complete">): string => (many === null ? w.notAsked : complete ? number(many) : w.atLeast(number(many)));
 
 export const INCIDENTS: Column<IncidentBrief>[] = [
   { name: "title", title: w.incident, cell: (row) => <span class="asset"><Link to={place("incident", { id: row.incident })} title={row.incident}>{row.title ?? row.incident}</Link><small>{row.incident}</small></span>, value: (row) => row.title ?? row.incident },
