@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ from headwater_schemas.identity import scope_text
 from support.analysis.chains import BEGIN, write
 from support.analysis.corruptions import Corruption, corruption, nothing
 from support.analysis.worlds import Record, Unit, World, Writer
-from support.gate import first_in_gate
+from support.gate import first_in_gate, in_gate
 
 if TYPE_CHECKING:
     from neo4j import Driver
@@ -35,6 +35,8 @@ pytestmark = pytest.mark.stack
 
 WORLDS = 10
 """Worlds of each case."""
+WORLDS_IN_GATE = 5
+"""Of the one case that is in the gate."""
 CORRUPTIONS = 10
 """Corruptions of each world."""
 LATER = BEGIN + timedelta(days=1)
@@ -193,21 +195,19 @@ def judged(world: World, reader: Reader, totals: Counter[str]) -> list[str]:
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("case", first_in_gate(1, range(100)))
-def test_reach_is_the_truth(
-    clean_database: Driver, reader: Reader, case: int, record_property: Callable[[str, object], None]
-) -> None:
+def test_reach_is_the_truth(clean_database: Driver, reader: Reader, case: int, request: pytest.FixtureRequest) -> None:
     """Case n has the worlds 10n to 10n+9; a fault names its world, corruption and unit."""
     totals: Counter[str] = Counter()
     faults: list[str] = []
-    worlds = [World(seed) for seed in range(case * WORLDS, (case + 1) * WORLDS)]
+    worlds = [World(case * WORLDS + n) for n in range(WORLDS_IN_GATE if in_gate() else WORLDS)]
     streams = [stream for world in worlds for stream in world.streams]
     write(clean_database, *streams, events=[event for world in worlds for event in world.events])
     for world in worlds:
         faults += judged(world, reader, totals)
-    for name, number in sorted(totals.items()):
-        record_property(name, number)
+    request.node.user_properties += sorted(totals.items())  # `record_property` warns in this form of JUnit's file
     assert not faults, f"{len(faults)} faults:\n" + "\n".join(faults[:30])
-    assert totals["corruptions"] == WORLDS * CORRUPTIONS
+    assert totals["corruptions"] == len(worlds) * CORRUPTIONS
     assert totals["answers that are exact"] > totals["corruptions"] // 20, "some of them can be compared exactly"
     exact, true = totals["outputs of exact answers"], totals["outputs of exact answers with a bad record"]
+    # A micro-batch may read a part of another one's output that has none of its bad records: rarely, over all cases.
     assert true >= 0.9 * exact
