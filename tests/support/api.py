@@ -13,7 +13,7 @@ import pytest
 
 from headwater_analysis.freshness import NOT_REPORTED, GraphState
 from headwater_analysis.incidents.answers import IncidentMarks
-from headwater_analysis.reader import Reader
+from headwater_analysis.incidents.marks import MarkingReader
 from headwater_analysis.settings import AnalysisSettings
 from headwater_graph.connection import Neo4jTarget
 from headwater_server.app import create_app
@@ -55,10 +55,10 @@ class FakeGraph(Graph):
     raises: Exception | None = None
     readers: list[FakeReader] = field(default_factory=list)
 
-    def reader(self, identity: Identity, timeout_seconds: float | None = None, *, operation: str = "") -> Reader:
+    def reader(self, identity: Identity, timeout_seconds: float | None = None, *, operation: str = "") -> MarkingReader:
         real = super().reader(identity, timeout_seconds, operation=operation)
         self.readers.append(FakeReader(self.raises, real.tenant, real.timeout_seconds))
-        return cast("Reader", self.readers[-1])
+        return cast("MarkingReader", self.readers[-1])
 
 
 class _NoDriver:

@@ -16,7 +16,8 @@ import pytest
 
 from headwater_analysis import reader
 from headwater_analysis.filtered import filtered
-from headwater_analysis.reader import Reader, reading_driver
+from headwater_analysis.incidents.marks import MarkingReader
+from headwater_analysis.reader import reading_driver
 from headwater_analysis.settings import AnalysisSettings
 from headwater_analysis.visibility import Visible
 from headwater_graph.connection import Neo4jTarget
@@ -52,7 +53,7 @@ class Restricted(Graph):
 
     visible: Visible | None = field(default=None)
 
-    def reader(self, identity: Identity, timeout_seconds: float | None = None, *, operation: str = "") -> Reader:
+    def reader(self, identity: Identity, timeout_seconds: float | None = None, *, operation: str = "") -> MarkingReader:
         of_all = super().reader(identity, timeout_seconds, operation=operation)
         of_all._visible = lambda: self.visible
         return of_all

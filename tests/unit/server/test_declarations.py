@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 from headwater_analysis.errors import GraphUnreachableError
-from headwater_analysis.reader import Reader
+from headwater_analysis.incidents.marks import MarkingReader
 from headwater_openlineage.intake.sink import Undeliverable
 from headwater_schemas.events import DatasetRef
 from headwater_server.identity import Identity
@@ -85,8 +85,8 @@ class _EmptyReader:
 class _Graph(FakeGraph):
     revision: int | None = None
 
-    def reader(self, identity: Identity, timeout_seconds: float | None = None, *, operation: str = "") -> Reader:
-        return cast("Reader", _EmptyReader(self.raises, self.revision))
+    def reader(self, identity: Identity, timeout_seconds: float | None = None, *, operation: str = "") -> MarkingReader:
+        return cast("MarkingReader", _EmptyReader(self.raises, self.revision))
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from headwater_analysis.errors import GraphUnreachableError
-from headwater_analysis.reader import Reader
+from headwater_analysis.incidents.marks import MarkingReader
 from headwater_schemas.events import IncidentAction, IncidentSeverity
 from headwater_server.identity import Identity, Scope
 from support.api import FakeGraph, client_of, fake_graph
@@ -52,8 +52,8 @@ class _Reader:
 
 @dataclass(frozen=True)
 class _Graph(FakeGraph):
-    def reader(self, identity: Identity, timeout_seconds: float | None = None, *, operation: str = "") -> Reader:
-        return cast("Reader", _Reader(self.raises))
+    def reader(self, identity: Identity, timeout_seconds: float | None = None, *, operation: str = "") -> MarkingReader:
+        return cast("MarkingReader", _Reader(self.raises))
 
 
 @contextmanager
