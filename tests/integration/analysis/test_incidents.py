@@ -117,7 +117,7 @@ def listed(parts: tuple[Part, ...]) -> dict[str, list[Any]]:
 
 
 def tainted(found: IncidentReach) -> dict[str, list[Any]]:
-    """What is still bad, by dataset; an empty list where nothing is left."""
+    """Parts that are still bad, by dataset; an empty list where nothing is left."""
     return {each.dataset.name: [unit for part in each.parts for unit in units(part)] for each in found.blast.tainted}
 
 
@@ -203,7 +203,7 @@ def test_partition_of_which_one_file_was_read(clean_database: Driver, reader: Re
 
 
 def test_processing_time_of_a_dataset(pipeline: Driver, reader: Reader, subtests: pytest.Subtests) -> None:
-    """Of `mid` batches 2 (20 s to 29 s) and 3 (30 s to 39 s) wrote; a span is half-open, so 30 s isn't in the first.
+    """Batches 2 (20 s to 29 s) and 3 (30 s to 39 s) wrote to `mid`; a span is half-open, so 30 s isn't in the first.
 
     A batch that ran at other times too may have written before or after; and others may have written, whom only Kafka
     knows.
@@ -446,7 +446,7 @@ def test_since_the_last_good_run(clean_database: Driver, reader: Reader) -> None
 
 
 def test_since_the_last_good_one_where_the_last_one_is_good(clean_database: Driver, reader: Reader) -> None:
-    """Which one began to be bad isn't known, so all counts, and the answer says that it may be less."""
+    """The first bad one isn't known, so all counts, and the answer says that it may be less."""
     first = in_tens("first", "in", "mid")
     for entry in first.entries:
         entry.quality = (QualityResult(assertion="few", passed=entry.batch != 4),)

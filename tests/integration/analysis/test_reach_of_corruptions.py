@@ -36,7 +36,7 @@ pytestmark = pytest.mark.stack
 WORLDS = 10
 """Worlds of each case."""
 WORLDS_IN_GATE = 5
-"""Of the one case that is in the gate."""
+"""Worlds of the one case that is in the gate."""
 CORRUPTIONS = 10
 """Corruptions of each world."""
 LATER = BEGIN + timedelta(days=1)

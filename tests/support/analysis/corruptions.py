@@ -141,7 +141,7 @@ def _run(world: World, rng: random.Random) -> Corruption | None:
 
 
 def _time(world: World, rng: random.Random) -> Corruption | None:
-    """What was written to a dataset at a time: micro-batches take 2.7 s, runs 5 s."""
+    """Records that were written to a dataset at a time: micro-batches take 2.7 s, runs 5 s."""
     since = rng.randrange(world.ticks * TICK)
     until = since + rng.choice([5, 60, 150])
     ends: dict[Writer, tuple[float, float]] = {}
@@ -193,7 +193,7 @@ def _whole(world: World, rng: random.Random) -> Corruption:
 
 
 def _code(world: World, rng: random.Random) -> Corruption | None:
-    """What one version of a batch job's code wrote."""
+    """Records that one version of a batch job's code wrote."""
     if not world.jobs:
         return None
     job, version = rng.choice(world.jobs), rng.randrange(3)

@@ -154,7 +154,7 @@ class Query:
 
     @property
     def keeps_state(self) -> bool:
-        """Whether it reports rows of state."""
+        """True if it reports rows of state."""
         return self.kind in ("window", "update", "join")
 
 

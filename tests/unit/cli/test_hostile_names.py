@@ -178,6 +178,7 @@ NAMELESS = {
     show_review.summary,
     show_search.summary,
     show_trace.blast_summary,
+    show_trace.certainty_words,
     show_trace.summary,
     show_names.moment_text,
     show_names.span_text,

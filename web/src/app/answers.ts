@@ -721,6 +721,7 @@ export interface IncidentBrief {
   scope: string[];
   reached_datasets: number | null;
   reached_as_of: string | null;
+  reached_complete: boolean | null;
 }
 
 export type IncidentClock = "UNKNOWN" | "EVENT" | "PROCESSING";
