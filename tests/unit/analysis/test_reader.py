@@ -100,6 +100,7 @@ def test_other_servers_are_asked_between_transactions_and_once() -> None:
         "several_names": False,
         "consumers": False,
         "declarations": False,
+        "incidents": False,
     }
 
     class Answering(Scripted):
