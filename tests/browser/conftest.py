@@ -42,5 +42,8 @@ def chromium(chromium_path: str) -> Iterator[Browser]:
 def served(stack: StackUnderTest) -> Iterator[str]:
     """URL of the page, with whatever the test has put into the graph."""
     target = Neo4jTarget(stack.neo4j_uri, stack.neo4j_user, stack.neo4j_password, "neo4j")
-    with client_of(Graph(reading_driver(target), target, AnalysisSettings(), ServeSettings(port=0))) as client:
+    # A database that has just started plans each statement first, on a busy machine for longer than a question may take.
+    seconds = patience(60)
+    analysis, serve = AnalysisSettings(timeout_seconds=seconds), ServeSettings(port=0, timeout_max_seconds=seconds)
+    with client_of(Graph(reading_driver(target), target, analysis, serve)) as client:
         yield str(client.base_url)

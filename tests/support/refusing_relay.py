@@ -33,6 +33,7 @@ class RefusingRelay:
         self.batches = 0
         self._target = target
         self._damaged: set[int] = set()
+        self._damages_next = True
         self._server = socket.create_server(("127.0.0.1", 0))
         self._ends: list[socket.socket] = []
         threading.Thread(target=self._accept, daemon=True).start()
@@ -72,7 +73,8 @@ class RefusingRelay:
                 api, _version, correlation = struct.unpack(">hhi", frame[:8])
                 if api == _PRODUCE:
                     self.batches += 1
-                    if self.batches == 1:
+                    if self._damages_next:
+                        self._damages_next = False
                         frame[-8] ^= 0xFF  # within the batch, whose checksum no longer matches
                         self._damaged.add(correlation)
                 far.sendall(struct.pack(">i", len(frame)) + frame)
@@ -84,9 +86,13 @@ class RefusingRelay:
                 (correlation,) = struct.unpack(">i", frame[:4])
                 frame = frame.replace(there, here)
                 if correlation in self._damaged:
-                    assert _CORRUPT_MESSAGE in frame
                     self._damaged.discard(correlation)
-                    frame = frame.replace(_CORRUPT_MESSAGE, _NOT_LEADER, 1)
+                    if _CORRUPT_MESSAGE in frame:
+                        frame = frame.replace(_CORRUPT_MESSAGE, _NOT_LEADER, 1)
+                    else:
+                        # A broker that hasn't heard of a new topic refuses the batch unread. Another one is the first.
+                        self.batches -= 1
+                        self._damages_next = True
                 near.sendall(struct.pack(">i", len(frame)) + frame)
 
 
