@@ -42,7 +42,7 @@ def chromium(chromium_path: str) -> Iterator[Browser]:
 def served(stack: StackUnderTest) -> Iterator[str]:
     """URL of the page, with whatever the test has put into the graph."""
     target = Neo4jTarget(stack.neo4j_uri, stack.neo4j_user, stack.neo4j_password, "neo4j")
-    # A database that has just started plans each statement first, on a busy machine for longer than a question may take.
+    # A database that has just started plans each statement first, for longer than a question may take if it is busy.
     seconds = patience(60)
     analysis, serve = AnalysisSettings(timeout_seconds=seconds), ServeSettings(port=0, timeout_max_seconds=seconds)
     with client_of(Graph(reading_driver(target), target, analysis, serve)) as client:

@@ -26,7 +26,7 @@ class RefusingRelay:
         target: the broker's port on the loopback interface, which it also advertises.
 
     Attributes:
-        batches: number of batches that producers have sent.
+        batches: number of batches that producers have sent, without those that a broker refused by itself.
     """
 
     def __init__(self, target: int) -> None:

@@ -196,7 +196,7 @@ def _reach(reach: IncidentReach) -> Iterator[RenderableType]:
         clean = sum(not each.parts for each in gone)
         yield _titled(f"Replaced, dropped or repaired: parts of {_some(len(gone), 'dataset')}, {clean:,} clean again")
         yield FittedView(_gone_table(gone))
-    yield _list("May still spread", [each.text for each in reach.spreading])
+    yield _list("May still spread", [each.text for each in reach.spreading if not each.is_over])
     yield _list("Not known", list(_unknown(reach)))
 
 
