@@ -90,6 +90,21 @@ OF_IDENTITY = (
 )
 """The problems of credentials, which every route has that isn't open."""
 
+OF_SENDING = (
+    ProblemType.CROSS_SITE,
+    ProblemType.NO_SUCH_PATH,
+    ProblemType.TOO_SLOW,
+    ProblemType.TOO_LARGE,
+    ProblemType.MEDIA_TYPE,
+    ProblemType.HOST,
+    ProblemType.PARAMETERS,
+    ProblemType.DEFECT,
+    ProblemType.AUDIT_UNAVAILABLE,
+    ProblemType.BUSY,
+    ProblemType.KAFKA_UNAVAILABLE,
+)
+"""The problems of every route that takes events, declarations or actions."""
+
 OF_INTAKE = frozenset(
     {
         ProblemType.EVENT,

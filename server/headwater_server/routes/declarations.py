@@ -30,24 +30,14 @@ from headwater_server.identity import Identity, Scope, identity_of
 from headwater_server.middleware.bodies import READ
 from headwater_server.middleware.intake import DECLARATIONS
 from headwater_server.parameters import AnyCase
-from headwater_server.problems import OF_IDENTITY, FieldProblem, ProblemType, problem
+from headwater_server.problems import OF_IDENTITY, OF_SENDING, FieldProblem, ProblemType, problem
 from headwater_server.routes.intake import sent_events, unavailable
 
 _PROBLEMS = problem_responses(
     ProblemType.DECLARATION,
     ProblemType.REVISION,
     *OF_IDENTITY,
-    ProblemType.CROSS_SITE,
-    ProblemType.NO_SUCH_PATH,
-    ProblemType.TOO_SLOW,
-    ProblemType.TOO_LARGE,
-    ProblemType.MEDIA_TYPE,
-    ProblemType.HOST,
-    ProblemType.PARAMETERS,
-    ProblemType.DEFECT,
-    ProblemType.AUDIT_UNAVAILABLE,
-    ProblemType.BUSY,
-    ProblemType.KAFKA_UNAVAILABLE,
+    *OF_SENDING,
     ProblemType.GRAPH_UNREACHABLE,
     ProblemType.GRAPH_REFUSED,
     ProblemType.TIME_LIMIT,

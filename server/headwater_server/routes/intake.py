@@ -30,22 +30,12 @@ from headwater_server.identity import Scope, identity_of
 from headwater_server.metrics import IntakeMetrics
 from headwater_server.middleware.bodies import READ
 from headwater_server.middleware.intake import BATCH, ONE, DirectRoute
-from headwater_server.problems import MOST_ERRORS, OF_IDENTITY, FieldProblem, ProblemType, problem
+from headwater_server.problems import MOST_ERRORS, OF_IDENTITY, OF_SENDING, FieldProblem, ProblemType, problem
 
 _PROBLEMS = problem_responses(
     ProblemType.EVENT,
     *OF_IDENTITY,
-    ProblemType.CROSS_SITE,
-    ProblemType.NO_SUCH_PATH,
-    ProblemType.TOO_SLOW,
-    ProblemType.TOO_LARGE,
-    ProblemType.MEDIA_TYPE,
-    ProblemType.HOST,
-    ProblemType.PARAMETERS,
-    ProblemType.DEFECT,
-    ProblemType.AUDIT_UNAVAILABLE,
-    ProblemType.BUSY,
-    ProblemType.KAFKA_UNAVAILABLE,
+    *OF_SENDING,
 )
 _LONGEST_MESSAGE = 600
 _MOST_NOTES = 1_000
