@@ -90,7 +90,7 @@ class RefusingRelay:
                     if _CORRUPT_MESSAGE in frame:
                         frame = frame.replace(_CORRUPT_MESSAGE, _NOT_LEADER, 1)
                     else:
-                        # A broker that hasn't heard of a new topic refuses the batch unread. Another one is the first.
+                        # A broker that doesn't know the topic yet refuses the batch unread: the next one is the first.
                         self.batches -= 1
                         self._damages_next = True
                 near.sendall(struct.pack(">i", len(frame)) + frame)
