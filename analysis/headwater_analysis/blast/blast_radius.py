@@ -83,6 +83,7 @@ def blast_in(
     depth: int | None = None,
     limit: int = LIMIT,
     repairs: Repairs | None = None,
+    bad_start: Iterable[str] | None = None,
 ) -> Blast:
     """Find everything derived from bad data, as part of another question.
 
@@ -92,24 +93,22 @@ def blast_in(
         origins: runs and micro-batches that wrote bad data themselves, numbered from 1.
         depth, limit: as in `blast`.
         repairs: takes out parts that were declared repaired; None: none were.
+        bad_start: keys of the datasets of `parts` that still hold bad data; None: all of them do.
     """
     found = follow(context, parts, depth=depth, limit=limit, first=origins)
     tainted = _tainted(context, found.hops, repairs, shift=0 if origins else 1)
+    still_bad = {part.dataset.key for part in found.start} if bad_start is None else set(bad_start)
+    still_bad |= {one.dataset.key for one in tainted if one.parts}
     return Blast(
         start=found.start,
         tainted=tainted,
         hops=found.hops,
         totals=_totals(tainted, found.hops),
-        consumers=consumers_of_datasets(context.tx, _still_bad(found.start, tainted)),
+        consumers=consumers_of_datasets(context.tx, still_bad),
         quality=tuple(quality_of(context.tx, (each.dataset for each in tainted))),
         notes=tuple(context.notes),
         truncated=found.truncated,
     )
-
-
-def _still_bad(start: Iterable[Part], tainted: Iterable[Tainted]) -> set[str]:
-    """Keys of the datasets that still hold bad data, including those of the start."""
-    return {part.dataset.key for part in start} | {one.dataset.key for one in tainted if one.parts}
 
 
 def _tainted(context: Context, hops: Iterable[Hop], repairs: Repairs | None, *, shift: int) -> tuple[Tainted, ...]:

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Final
 
 from headwater_analysis.errors import AmbiguousError, NotFoundError, QuestionError
+from headwater_analysis.incidents.answers import GivenPart
 from headwater_analysis.incidents.questions import stored_incident
 from headwater_analysis.incidents.scope import part_line
 from headwater_analysis.reader import Reader, Transaction
@@ -19,7 +20,6 @@ from headwater_graph.incidents import OPEN, IncidentState, IncidentStatus
 from headwater_schemas.events import (
     DatasetRef,
     IncidentAction,
-    IncidentClock,
     IncidentEvent,
     IncidentResolution,
     IncidentScope,
@@ -35,47 +35,6 @@ from headwater_schemas.incident_rules import MOST_OF_A_CAUSE, broken_rule, broke
 
 PRODUCER: Final = "https://headwater/incident"
 _DIGITS: Final = 10
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GivenPart:
-    """One part of a scope as a person gives it, with names that questions accept.
-
-    Attributes:
-        dataset: name of a dataset.
-        job: name of a job.
-        run: id of a run, or the beginning of it.
-        query: id or name of a streaming query.
-        consumer: name of a declared consumer.
-        column: of the dataset: a column.
-        partition: of the dataset: partitions as a `key=value/…` path.
-        offsets: of the dataset: offset ranges.
-        files: of the dataset: paths.
-        version: of the dataset: a version, as a run reports it.
-        code_version: of the job: only runs of this version of its code.
-        from_batch, to_batch: of the query: first and last micro-batch, both included.
-        since, until: time span, half-open.
-        clock: clock of the time span: EVENT or PROCESSING.
-        since_last_good: everything since the last good run.
-    """
-
-    dataset: str | None = None
-    job: str | None = None
-    run: str | None = None
-    query: str | None = None
-    consumer: str | None = None
-    column: str | None = None
-    partition: str | None = None
-    offsets: tuple[OffsetSpan, ...] = ()
-    files: tuple[str, ...] = ()
-    version: str | None = None
-    code_version: str | None = None
-    from_batch: int | None = None
-    to_batch: int | None = None
-    since: datetime | None = None
-    until: datetime | None = None
-    clock: IncidentClock | None = None
-    since_last_good: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

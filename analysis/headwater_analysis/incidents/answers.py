@@ -23,13 +23,12 @@ from headwater_schemas.events import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScopePart:
+class GivenPart:
     """One part of a scope: a dataset, job, run, query or consumer, and what narrows it.
 
     A record is in the part if it fulfils all that is set.
 
     Attributes:
-        text: the part in one line.
         dataset: a dataset, by a name that questions accept.
         job: all runs of a job, likewise.
         run: id of a run.
@@ -47,7 +46,6 @@ class ScopePart:
         since_last_good: whether it is everything since its last good run.
     """
 
-    text: str
     dataset: str | None = None
     job: str | None = None
     run: str | None = None
@@ -65,6 +63,17 @@ class ScopePart:
     until: datetime | None = None
     clock: IncidentClock | None = None
     since_last_good: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopePart(GivenPart):
+    """One part of a scope.
+
+    Attributes:
+        text: the part in one line.
+    """
+
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from headwater_analysis import paging
+from headwater_analysis.blast.blast_radius import LIMIT
 from headwater_analysis.errors import AmbiguousError, NotFoundError
 from headwater_analysis.identity import Identities
 from headwater_analysis.incidents.answers import ActionTaken, Incident, IncidentBrief, IncidentPage
@@ -34,7 +35,6 @@ from headwater_graph.incidents import (
 from headwater_graph.keys import incident_key
 from headwater_schemas.events import IncidentAction, IncidentEvent, IncidentResolution, IncidentSeverity, IncidentType
 
-MOST_STEPS: Final = 1_000
 _MOST_CANDIDATES: Final = 5
 
 
@@ -111,7 +111,7 @@ def incident(
     incident_id: str,
     *,
     with_reach: bool = True,
-    limit: int = MOST_STEPS,
+    limit: int = LIMIT,
     arrivals: Arrivals | None = None,
 ) -> Incident:
     """Return one incident, with everything that it reached as the graph is now.

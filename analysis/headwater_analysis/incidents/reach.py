@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from headwater_analysis.blast.blast_radius import LIMIT, blast_in
 from headwater_analysis.blast.superseded import Replacements
 from headwater_analysis.blast.tainted import Superseded, Tainted
-from headwater_analysis.declared import consumers_of_datasets
 from headwater_analysis.incidents.answers import IncidentReach, ResolvedPart
 from headwater_analysis.incidents.origins import Origin, origin_of
 from headwater_analysis.incidents.repairs import DeclaredRepairs
@@ -40,9 +39,9 @@ def reach_of(
     hops, numbers = _numbered(origins)
     parts = join(part for origin in origins for part in origin.parts)
     repairs = DeclaredRepairs(context, state)
-    found = blast_in(context, parts, hops, limit=limit, repairs=repairs.split)
     start = _start(context, origins, state, repairs)
-    still_bad = {one.dataset.key for one in (*start, *found.tainted) if one.parts}
+    bad_start = [one.dataset.key for one in start if one.parts]
+    found = blast_in(context, parts, hops, limit=limit, repairs=repairs.split, bad_start=bad_start)
     return IncidentReach(
         as_of=now,
         scope=tuple(
@@ -56,7 +55,7 @@ def reach_of(
             for origin, numbered in zip(origins, numbers, strict=True)
         ),
         start=start,
-        blast=replace(found, consumers=consumers_of_datasets(tx, still_bad)),
+        blast=found,
         spreading=spreading(context, found.hops),
         complete=not found.truncated
         and not context.cut

@@ -42,7 +42,7 @@ class DeclaredRepairs:
     """
 
     def __init__(self, context: Context, state: IncidentState) -> None:
-        said = _said(state)
+        declared = _declarations(state)
         tenant, datasets = context.tx.tenant, context.datasets
         self._context = context
         self._repairs = [
@@ -52,7 +52,7 @@ class DeclaredRepairs:
                 if part.dataset is None
                 else datasets.shown_key(dataset_key(tenant, part.dataset.namespace, part.dataset.name)),
                 None if part.job is None else job_key(tenant, part.job.namespace, part.job.name),
-                *said[text],
+                *declared[text],
             )
             for text, part in state.repaired.items()
         ]
@@ -80,7 +80,7 @@ class DeclaredRepairs:
         return left, gone
 
 
-def _said(state: IncidentState) -> Mapping[str, tuple[datetime, str]]:
+def _declarations(state: IncidentState) -> Mapping[str, tuple[datetime, str]]:
     """Time and reason of the latest repair of each part."""
     found: dict[str, tuple[datetime, str]] = {}
     for record in state.history:

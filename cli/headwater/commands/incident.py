@@ -36,7 +36,8 @@ with without("numpy", "pandas"):
     from headwater_analysis import incidents as questions
     from headwater_analysis.freshness import NOT_REPORTED
     from headwater_analysis.incidents import Incident, IncidentPage, IncidentReach
-    from headwater_analysis.incidents.actions import GivenAction, GivenOpening, GivenPart, opening
+    from headwater_analysis.incidents.actions import GivenAction, GivenOpening, opening
+    from headwater_analysis.incidents.answers import GivenPart
 
 if TYPE_CHECKING:
     from headwater.remote.server import Server

@@ -25,7 +25,7 @@ from headwater_schemas.ranges import MOST_OFFSET
 
 with without("numpy", "pandas"):
     from headwater_analysis.errors import QuestionError
-    from headwater_analysis.incidents.actions import GivenPart
+    from headwater_analysis.incidents.answers import GivenPart
     from headwater_analysis.trace.traced_parts import OffsetSpan
 
 SUBJECTS: Final = ("dataset", "job", "run", "query", "consumer")

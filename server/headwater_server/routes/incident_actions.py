@@ -18,7 +18,8 @@ from fastapi import Request as HttpRequest
 from pydantic import ConfigDict, Field, with_config
 from starlette.responses import Response
 
-from headwater_analysis.incidents.actions import GivenAction, GivenOpening, GivenPart, Prepared, action, opening
+from headwater_analysis.incidents.actions import GivenAction, GivenOpening, Prepared, action, opening
+from headwater_analysis.incidents.answers import GivenPart
 from headwater_analysis.reader import Reader
 from headwater_analysis.trace.traced_parts import OffsetSpan
 from headwater_schemas.events import (
@@ -35,7 +36,7 @@ from headwater_server.identity import Identity, Scope, identity_of
 from headwater_server.middleware.bodies import READ
 from headwater_server.middleware.intake import ACTIONS, INCIDENTS
 from headwater_server.parameters import LONGEST_NAME, AnyCase, Time
-from headwater_server.problems import OF_IDENTITY, ProblemType, problem
+from headwater_server.problems import OF_IDENTITY, OF_SENDING, ProblemType, problem
 from headwater_server.routes.incidents import IncidentId
 from headwater_server.routes.intake import sent_events, unavailable
 
@@ -44,17 +45,7 @@ _PROBLEMS = problem_responses(
     ProblemType.NOT_FOUND,
     ProblemType.AMBIGUOUS,
     *OF_IDENTITY,
-    ProblemType.CROSS_SITE,
-    ProblemType.NO_SUCH_PATH,
-    ProblemType.TOO_SLOW,
-    ProblemType.TOO_LARGE,
-    ProblemType.MEDIA_TYPE,
-    ProblemType.HOST,
-    ProblemType.PARAMETERS,
-    ProblemType.DEFECT,
-    ProblemType.AUDIT_UNAVAILABLE,
-    ProblemType.BUSY,
-    ProblemType.KAFKA_UNAVAILABLE,
+    *OF_SENDING,
     ProblemType.GRAPH_UNREACHABLE,
     ProblemType.GRAPH_REFUSED,
     ProblemType.TIME_LIMIT,

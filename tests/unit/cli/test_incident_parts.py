@@ -11,7 +11,7 @@ import typer
 from headwater.commands.incident import left_words
 from headwater.incident.parts import given_part, part_fault
 from headwater_analysis.errors import QuestionError
-from headwater_analysis.incidents.actions import GivenPart
+from headwater_analysis.incidents.answers import GivenPart
 from headwater_analysis.trace.traced_parts import OffsetSpan
 from headwater_schemas.events import IncidentClock
 from headwater_schemas.ranges import MOST_OFFSET

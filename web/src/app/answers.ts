@@ -1550,7 +1550,6 @@ export interface SchemaDifference {
 export type Scope = "read" | "expressions" | "write" | "declare" | "incidents" | "operate" | "administer";
 
 export interface ScopePart {
-  text: string;
   dataset: string | null;
   job: string | null;
   run: string | null;
@@ -1568,6 +1567,7 @@ export interface ScopePart {
   until: string | null;
   clock: IncidentClock | null;
   since_last_good: boolean;
+  text: string;
 }
 
 export interface SearchFacets {
