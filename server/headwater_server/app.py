@@ -65,7 +65,7 @@ def create_app(graph: Graph, authentication: Authentication | None = None, tls: 
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         # Routes are plain functions; this many run at a time, others wait.
         to_thread.current_default_thread_limiter().total_tokens = limits.threads
-        checking = BackgroundChecks(graph, metrics.checks)
+        checking = BackgroundChecks(graph, metrics)
         checking.start()
         yield
         checking.stop()

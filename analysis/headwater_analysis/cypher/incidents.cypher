@@ -20,6 +20,14 @@ WHERE n.key > '' AND n.tenant = $given.tenant AND ($given.states IS NULL OR n.st
   AND ($given.datasets IS NULL OR EXISTS { (n)-[:CONCERNS|REACHED]->(d:HwDataset) WHERE d.key IN $given.datasets })
 RETURN count(n) AS total
 
+// figures: Open incidents, and those that were opened, acknowledged or resolved in a period
+MATCH (n:HwIncident)
+USING INDEX SEEK n:HwIncident(key)
+WHERE n.key > '' AND n.tenant = $given.tenant AND n.state IS NOT NULL
+  AND (n.state IN $given.states OR n.opened_at >= $given.since OR n.acknowledged_at >= $given.since OR n.resolved_at >= $given.since)
+RETURN n.state AS state, n.severity AS severity, n.opened_at AS opened_at, n.acknowledged_at AS acknowledged_at,
+  n.resolved_at AS resolved_at, n.resolution AS resolution
+
 // job: A job by its key
 MATCH (n:HwJob {key: $given.key})
 RETURN n {.key, .namespace, .name, .processing_type} AS job

@@ -24,6 +24,7 @@ from headwater.incident.acting import (
     act,
     perform,
 )
+from headwater.incident.figures import figures_summary, figures_table
 from headwater.incident.parts import with_part
 from headwater.incident.refreshing import lines, refresh
 from headwater.lean_imports import without
@@ -38,6 +39,7 @@ with without("numpy", "pandas"):
     from headwater_analysis.incidents import Incident, IncidentPage, IncidentReach
     from headwater_analysis.incidents.actions import GivenAction, GivenOpening, opening
     from headwater_analysis.incidents.answers import GivenPart
+    from headwater_analysis.incidents.figures import PERIOD, IncidentFigures, incident_figures
 
 if TYPE_CHECKING:
     from headwater.remote.server import Server
@@ -149,6 +151,24 @@ def list_(
     what = "incident" if everything else "open incident"
     summary = counted(found.total, len(found.items), what, found.next_cursor)
     return Shown(found, FittedView(views.incidents_table(found)), summary)
+
+
+@app.command("figures")
+@graph_command()
+def figures(
+    ask: Ask,
+    *,
+    since: Annotated[
+        str, typer.Option("--since", metavar="TIME", help="Period of the times before now: 30d, 12h.")
+    ] = "90d",
+) -> Shown:
+    """Count open incidents by severity and age, with the times until they were acknowledged and resolved."""
+    period = parse_duration(since) or PERIOD
+    found = ask(
+        lambda reader: incident_figures(reader, period=period),
+        lambda server: server.get(("incident-figures",), IncidentFigures, {"period": period}),
+    )
+    return Shown(found, FittedView(figures_table(found)), figures_summary(found))
 
 
 @app.command("show")

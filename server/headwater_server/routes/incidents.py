@@ -1,8 +1,9 @@
-"""Incidents: the list, one of them with what it reached, and the gate before a dataset is read."""
+"""Incidents: the list, their figures, one of them with what it reached, and the gate before a dataset is read."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Annotated
 
 from fastapi import Path, Query
@@ -12,6 +13,7 @@ from starlette.responses import Response
 from headwater_analysis.blast import Tainted
 from headwater_analysis.declared import ReadingConsumer
 from headwater_analysis.incidents import Incident, IncidentPage, ResolvedPart, incident, incidents
+from headwater_analysis.incidents.figures import PERIOD, IncidentFigures, incident_figures
 from headwater_analysis.incidents.gate import GateAnswer, gate
 from headwater_analysis.reader import Reader
 from headwater_schemas.events import IncidentSeverity
@@ -82,6 +84,19 @@ def listed(
             cursor=cursor,
         )
     )
+
+
+@router.get("/incident-figures", response_model=IncidentFigures, operation_id="incident_figures")
+def figures(
+    ask: Ask,
+    *,
+    period: Annotated[
+        float,
+        Query(gt=0, le=315_360_000, allow_inf_nan=False, description="Length of the period before now, in seconds."),
+    ] = PERIOD.total_seconds(),
+) -> Response:
+    """Count open incidents by severity and age, with the times until they were acknowledged and resolved."""
+    return ask(lambda reader: incident_figures(reader, period=timedelta(seconds=period)))
 
 
 @router.get("/incidents/{id}", response_model=Incident, operation_id="incident")
