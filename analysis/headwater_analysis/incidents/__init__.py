@@ -11,6 +11,7 @@ questions       the list of incidents, and one of them
 figures         open incidents by age and severity, times to acknowledge and to resolve
 actions         actions on incidents → events, after a look at the graph
 marks           datasets of any answer that open incidents reached
+gate            open incidents that cover what would be read of a dataset
 """
 
 from __future__ import annotations
