@@ -63,6 +63,7 @@ def load_signer(path: Path) -> Signer:
     Raises:
         AuditKeyError: the file can't be read, others may read it, or it has no Ed25519 key.
     """
+    from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -76,7 +77,7 @@ def load_signer(path: Path) -> Signer:
         raise AuditKeyError(f"Others may read the key in {path}: its mode is {mode & 0o777:o}, and must be 600.")
     try:
         key = serialization.load_pem_private_key(pem, password=None)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, UnsupportedAlgorithm):
         # Not the cause, which may quote the file.
         raise AuditKeyError(f"{path} has no private key in PEM without a password.") from None
     if not isinstance(key, Ed25519PrivateKey):

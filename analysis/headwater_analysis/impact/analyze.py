@@ -70,14 +70,15 @@ def caveats(tx: Transaction, graph: StoredGraph, beginning: Beginning, hit: Impa
     targets = sorted({target for _, target, *_ in graph.feeds([start.dataset])} - {start.dataset})
     if targets:
         found = tx.one("impact/assets", nodes=targets[:1_000])["assets"]
-        names = _listed(sorted(called(dataset_asset(row["dataset"])) for row in found))
+        names = _listed(sorted(called(dataset_asset(row["dataset"])) for row in found), len(targets))
         into = "1 dataset" if len(targets) == 1 else f"{len(targets):,} datasets"
         yield f"Its dataset goes into {into}, {names}; by the column lineage that is known, this column doesn't."
 
 
-def _listed(texts: Iterable[str]) -> str:
+def _listed(texts: Iterable[str], total: int | None = None) -> str:
     words = list(texts)
-    more = f" and {len(words) - _MOST_NAMED:,} more" if len(words) > _MOST_NAMED else ""
+    left_out = (len(words) if total is None else total) - len(words[:_MOST_NAMED])
+    more = f" and {left_out:,} more" if left_out else ""
     return ", ".join(words[:_MOST_NAMED]) + more
 
 

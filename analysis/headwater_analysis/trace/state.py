@@ -81,11 +81,10 @@ NO_STATE = State(keeps=None, spreads=False, certainty=Certainty.INFERRED, why=_N
 
 @dataclass(frozen=True, slots=True)
 class StateSpread:
-    """Batches that a record may affect; `bounded` is False if they end only because later batches aren't known."""
+    """Batches that a record may affect, with the reason for the end."""
 
     first: int
     last: int
-    bounded: bool
     why: str
 
 
@@ -131,15 +130,14 @@ def spread_forward(tx: Transaction, piece: Sequence[tuple[int, int]], last: Batc
     [following] = stretches(tx, [(last.query, last.first, end)], LOOK_FOR_EMPTY)
     empty = next((batch.first for batch in following if batch.properties.get("state_rows") == 0), None)
     if empty is not None:
-        why = f"After batch {empty} the state was empty."
-        return StateSpread(last.first, empty, bounded=True, why=why)
+        return StateSpread(last.first, empty, why=f"After batch {empty} the state was empty.")
     after = last.time("watermark_after") or next((b.time("watermark_before") for b in following[1:2]), None)
     if state.horizon is None or after is None:
         missing = "How long it keeps a record isn't known" if state.horizon is None else "It had no watermark yet"
         why = f"{missing}, so any later batch up to the last known, {end}, may have given it out."
-        return StateSpread(last.first, end, bounded=False, why=why)
+        return StateSpread(last.first, end, why=why)
     passed = after + state.horizon + _ROUNDED
-    bound, reached = last.last, True
+    bound, reached = last.last, False
     searches = [
         Search(last.query, max(first, last.last + 1), upto, _at_least(passed), by="watermark_before")
         for first, upto in piece
@@ -149,13 +147,13 @@ def spread_forward(tx: Transaction, piece: Sequence[tuple[int, int]], last: Batc
     for search in searches:
         if search.found is None:
             bound, reached = max(bound, search.last), False
-        elif search.found > search.first or search is searches[0]:
+        elif search.found > search.first or not reached:
             bound, reached = max(bound, search.found), True
     if reached:
         why = f"The watermark passed {passed:%Y-%m-%d %H:%M:%S} in batch {bound}: until then the state may hold it."
     else:
         why = f"The watermark hasn't passed {passed:%Y-%m-%d %H:%M:%S} by the last known batch, {bound}."
-    return StateSpread(last.first, bound, bounded=reached, why=why)
+    return StateSpread(last.first, bound, why=why)
 
 
 def spread_backward(tx: Transaction, query: Query, first: Batch, state: State) -> StateSpread:
@@ -175,13 +173,13 @@ def spread_backward(tx: Transaction, query: Query, first: Batch, state: State) -
         run_by_time(tx, [search])
         if search.found is not None and search.found > begin and not search.met_unknown:
             why = f"Before batch {search.found} nothing was later than {passed:%Y-%m-%d %H:%M:%S}, which it had closed."
-            return StateSpread(search.found, first.last, bounded=True, why=why)
+            return StateSpread(search.found, first.last, why=why)
     if empty is not None:
-        return StateSpread(begin, first.last, bounded=True, why=f"After batch {empty} the state was empty.")
+        return StateSpread(begin, first.last, why=f"After batch {empty} the state was empty.")
     if begin >= first.first:
-        return StateSpread(begin, first.last, bounded=True, why="It is the first batch that is known.")
+        return StateSpread(begin, first.last, why="It is the first batch that is known.")
     why = "How long it keeps a record isn't known, so any batch before it may have taken part."
-    return StateSpread(begin, first.last, bounded=False, why=why)
+    return StateSpread(begin, first.last, why=why)
 
 
 def _at_least(time: datetime, *, more: bool = False) -> Any:
