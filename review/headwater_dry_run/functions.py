@@ -81,12 +81,8 @@ class _Digests:
                 return self._function(wrapped)
             case CodeType():
                 return self._code(value)
-            case list() | tuple():
-                return [type(value).__name__, *self._all(value)]
-            case set() | frozenset():
-                return [type(value).__name__, *sorted(self._all(value))]
-            case dict():
-                return ["dict", *(text for name, each in value.items() for text in (self.of(name), self.of(each)))]
+            case list() | tuple() | set() | frozenset() | dict():
+                return [type(value).__name__, *self._collection(value)]
             case _ if isinstance(method, FunctionType):
                 return ["method", self.of(method), self.of(getattr(value, "__self__", None))]
             case ModuleType():
@@ -95,6 +91,12 @@ class _Digests:
                 return self._class(value)
             case _:
                 return self._object(value)
+
+    def _collection(self, value: Any) -> list[str]:
+        if isinstance(value, dict):
+            return [text for name, each in value.items() for text in (self.of(name), self.of(each))]
+        digests = self._all(value)
+        return sorted(digests) if isinstance(value, (set, frozenset)) else digests
 
     def _object(self, value: Any) -> Iterable[str]:
         if _is_installed(_file_of(type(value))):
@@ -114,7 +116,9 @@ class _Digests:
         found = ["class", value.__qualname__, *self._all(base for base in value.__bases__ if base is not object)]
         for name, each in sorted(vars(value).items()):
             match each:
-                case FunctionType() | list() | tuple() | dict() | set() | frozenset() if not _is_dunder_value(name, each):
+                case FunctionType() | list() | tuple() | dict() | set() | frozenset() if not _is_dunder_value(
+                    name, each
+                ):
                     found += [name, self.of(each)]
                 case classmethod() | staticmethod():
                     found += [name, self.of(each.__func__)]

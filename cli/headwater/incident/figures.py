@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 def figures_table(found: IncidentFigures) -> Table:
     """Table with a row for each severity: open incidents by age, and how long people took."""
-    out = plain_table("severity", "open", "< 1 day", "< 7 days", "older", "new", "oldest since", "acknowledged", "resolved")
+    out = plain_table(
+        "severity", "open", "< 1 day", "< 7 days", "older", "new", "oldest since", "acknowledged", "resolved"
+    )
     for each in found.severities:
         counts = (each.open.under_a_day, each.open.under_a_week, each.open.older)
         out.add_row(
@@ -38,7 +40,7 @@ def figures_summary(found: IncidentFigures) -> str:
     number = sum(each.open.under_a_day + each.open.under_a_week + each.open.older for each in found.severities)
     opened = sum(each.opened for each in found.severities)
     return (
-        f"{number:,} open; {opened:,} opened since {moment_text(found.since)}. Times are medians of the actions since then."
+        f"{number:,} open; {opened:,} opened since {moment_text(found.since)}. Times are medians of actions since then."
     )
 
 

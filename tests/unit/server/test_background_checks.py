@@ -1,4 +1,4 @@
-"""Rules are checked and incidents counted in the background where the settings ask for it; a graph that is away is no end of it."""
+"""Checks of rules and figures of incidents in the background, where the settings ask for them."""
 
 from __future__ import annotations
 
