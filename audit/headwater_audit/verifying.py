@@ -185,10 +185,9 @@ class Verifier:
         hashes = (stated, actual)
         if stated != actual or written != line.data:
             self._add(Fault.CHANGED, line, members, "The line isn't as it was written: its hash differs.")
-        if self._keys and members["kind"] in SIGNED:
-            self._signed(line, members)
+        covers = members["kind"] in SIGNED and (not self._keys or self._signed(line, members))
         before = self._found
-        self._linked(line, members, hashes)
+        self._linked(line, members, hashes, covers=covers)
         if line.stream in _ORDERED:
             # A gap of the chain is reported once.
             self._follows(line, members, is_reported=self._found > before)
@@ -237,14 +236,17 @@ class Verifier:
         if (line := self._pending.pop(stream, None)) is not None:
             self._report(Finding(Fault.NOT_A_LINE, line.place, None, None, "The line isn't one that the audit writes."))
 
-    def _signed(self, line: PlacedLine, members: Mapping[str, Any]) -> None:
-        """Check the signature of a head."""
+    def _signed(self, line: PlacedLine, members: Mapping[str, Any]) -> bool:
+        """Check the signature of a head; return whether it is one of the given keys'."""
         key, signature = members.get("key"), members.get("signature")
         self._checked += 1
         if not isinstance(key, str) or not isinstance(signature, str):
             self._add(Fault.SIGNATURE, line, members, "The head isn't signed.")
-        elif key not in self._keys or not is_signed(key, signature, signed_bytes(members)):
+            return False
+        if key not in self._keys or not is_signed(key, signature, signed_bytes(members)):
             self._add(Fault.SIGNATURE, line, members, "The head's signature isn't one of the given key.")
+            return False
+        return True
 
     def _follows(self, line: PlacedLine, members: Mapping[str, Any], *, is_reported: bool) -> None:
         """Compare the line before in the file with the one that stood there when the line was written."""
@@ -261,7 +263,7 @@ class Verifier:
         elif after != NOTHING:
             self._add(Fault.BEGINNING, line, members, f"Lines before it are missing; the last one had hash {after}.")
 
-    def _linked(self, line: PlacedLine, members: Mapping[str, Any], hashes: tuple[str, ...]) -> None:
+    def _linked(self, line: PlacedLine, members: Mapping[str, Any], hashes: tuple[str, ...], *, covers: bool) -> None:
         """Compare a line with the end of its chain."""
         chain, sequence, previous = members["chain"], members["sequence"], members["previous"]
         state = self._open.get(chain)
@@ -287,7 +289,7 @@ class Verifier:
             self._add(Fault.REPEATED, line, members, f"It was moved or is there twice: {state.place} came after it.")
             return
         state.sequence, state.hashes, state.place = sequence, hashes, line.place
-        if members["kind"] in SIGNED:
+        if covers:
             state.covered = sequence
         if members["kind"] == Kind.CLOSED:
             del self._open[chain]

@@ -27,6 +27,7 @@ _LOOPBACK: Final = ("127.", "::1", "localhost", "::ffff:127.")
 _CHANGES: Final = frozenset(
     {"os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.truncate", "os.link", "os.symlink", "shutil.rmtree"}
 )
+_NO_DESTINATIONS: Final = ("/dev/null", "/dev/tty", "/dev/pts/", "/dev/fd/", "/dev/stdout", "/dev/stderr")
 _REMOVALS: Final = frozenset({"os.remove", "os.rename", "os.rmdir", "os.truncate", "shutil.rmtree"})
 
 
@@ -45,9 +46,9 @@ def isolate(scratch: Path, removals: list[str]) -> bool:
         True if the network is gone for the JVM too.
     """
     alone = _without_network()
-    # Python writes its compiled files; and /dev/null is no destination.
+    # Python writes its compiled files.
     sys.dont_write_bytecode = True
-    allowed = (str(scratch.resolve()) + os.sep, str(scratch.absolute()) + os.sep, "/dev/", "/proc/self/")
+    allowed = (str(scratch.resolve()) + os.sep, str(scratch.absolute()) + os.sep, *_NO_DESTINATIONS, "/proc/self/")
 
     def audit(event: str, arguments: tuple[Any, ...]) -> None:
         if event == "open":

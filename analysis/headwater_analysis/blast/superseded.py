@@ -75,7 +75,7 @@ class Replacements:
             return part, []
         if key in self._dropped and self._dropped[key] > written:
             return None, [Superseded(part=part, why="The dataset was dropped later.", at=self._dropped[key])]
-        if self._is_anew(part):
+        if self._is_recreated(part, written):
             return None, [Superseded(part=part, why="The topic was made anew since, and begins at offset 0 again.")]
         gone: list[Superseded] = []
         left: Part | None = part
@@ -129,7 +129,8 @@ class Replacements:
         replaced.append(found)
         replaced.sort(key=lambda each: each.began)
 
-    def _is_anew(self, part: Part) -> bool:
+    def _is_recreated(self, part: Part, written: datetime) -> bool:
+        """Return whether a micro-batch that began after the part was written read another incarnation of the topic."""
         if part.kind is not PartKind.OFFSETS or part.topic_id is None:
             return False
         key = part.dataset.key
@@ -137,7 +138,9 @@ class Replacements:
         used = self._context.queries_of(names)
         for query in (each for name in names for each in used[name]):
             last = self._context.last_batch(query)
-            if last is not None and any(not same_topic(part.topic_id, u.topic_id) for u in last.reads(key)):
+            if last is None or last.started_at is None or last.started_at < written:
+                continue
+            if any(not same_topic(part.topic_id, use.topic_id) for use in last.reads(key)):
                 return True
         return False
 
