@@ -53,7 +53,7 @@ class Attributor:
     Args:
         links: the foreachBatch calls seen.
         streams: the application's streaming queries.
-        frames: frames that live on as RDDs.
+        frames: cache of frames whose rows continue in an RDD or a new plan.
         settings: settings for reading plans.
         bus: Spark's listener bus.
     """
@@ -85,11 +85,11 @@ class Attributor:
         Args:
             execution: the JVM's `QueryExecution`.
             session: the `SparkSession` that ran it.
-            earlier: description from while it ran, if no micro-batch was attributed.
-            is_running: True if it hasn't ended.
+            earlier: description that was read while the execution ran; used if no micro-batch is attributed.
+            is_running: True if the execution hasn't ended.
 
         Raises:
-            Py4JError, PySparkException: it has no plan to read.
+            Py4JError, PySparkException: the execution has no readable plan.
         """
         attribution = self.of(execution, session)
         description = describe(

@@ -1,4 +1,4 @@
-"""Metrics of this process over HTTP: for a Prometheus that scrapes drivers, and to a Pushgateway at their end."""
+"""Export of this process's metrics: served over HTTP for Prometheus, and pushed to a Pushgateway at the end."""
 
 from __future__ import annotations
 
@@ -43,13 +43,12 @@ _served: dict[tuple[str, int], RunningServer] = {}
 def serve(host: str, port: int, *, registry: CollectorRegistry = REGISTRY) -> RunningServer | None:
     """Serve `/metrics` on a separate thread; an existing server of this process is returned.
 
-    The server runs until the process ends, so that an application's metrics can be scraped after its end, too. A port
-        that can't
-    be bound is logged, and costs the metrics, never the job.
+    The server runs until the process ends, so that an application's metrics can be scraped after its end, too. If the
+    port can't be bound, this is logged, and the job goes on without metrics.
 
     Args:
         host: host to listen on.
-        port: 0: any that is free.
+        port: port to bind; 0: any free port.
         registry: registry of the metrics.
 
     Returns:
@@ -80,7 +79,7 @@ def serve(host: str, port: int, *, registry: CollectorRegistry = REGISTRY) -> Ru
 
 
 def push(gateway: str, application: str) -> bool:
-    """Replace an application's metrics in the gateway by this process's. A failure is logged, no more.
+    """Replace an application's metrics in the gateway with this process's. A failure is only logged.
 
     Args:
         gateway: `host:port`, or a URL.

@@ -2,7 +2,7 @@
 
 The offset log has only end offsets: a micro-batch begins where the previous one ended. These offsets go through the
 same functions as a progress, so that the source positions, and with them the event id, come out the same. Facts that
-the checkpoint lacks (run, duration, rows, plan, versions) are left out, and blank nothing.
+the checkpoint lacks (run, duration, rows, plan, versions) are left out, and overwrite no observed value.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from headwater_schemas.events import (
     build,
 )
 
-# A progress has a time. The entry has the checkpoint's value, or none.
+# Placeholder for the required time of a progress. The entry gets the checkpoint's time, or none.
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
@@ -200,7 +200,7 @@ class QueryIdentity:
 def interval_events(
     query: QueryIdentity, entries: Sequence[IntervalEntry], *, per_event: int, now: datetime
 ) -> Iterator[LineageEvent]:
-    """Yield events of the entries, in order of their batch ids, with at most `per_event` consecutive ones each.
+    """Yield events of the entries, in order of their batch ids, with at most `per_event` consecutive entries each.
 
     An event's time is the planning time of its last micro-batch, so repeated reconstructions give equal events, byte
     for byte; `now` is only used if the checkpoint has no times. There is no run: the checkpoint doesn't record the

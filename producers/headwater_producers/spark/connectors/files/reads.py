@@ -24,14 +24,15 @@ from headwater_schemas.identity import manifest_digest
 Read = tuple[Position | None, Certainty | None]
 
 MAX_ROOTS: Final = 16
-"""A reader given more paths than this reads the folder they have in common."""
-# The same in a directory's files: FileStatusWithMetadata(LocatedFileStatus{path=file:/data/day=1/part-0; isDirectory=…
+"""Maximum number of paths that are separate datasets: with more, their common folder is the dataset."""
+# A file of a listed directory, as text: FileStatusWithMetadata(LocatedFileStatus{path=file:/data/day=1/part-0;
+# isDirectory=…
 _CHOSEN: Final = re.compile(r"\bFileStatusWithMetadata\(\w+\{path=(.*?); isDirectory=", re.DOTALL)
 _SELF_DESCRIBING: Final = frozenset({"parquet", "orc", "avro"})
 _WITHOUT_COLUMNS: Final = frozenset({"text", "binary"})
-"""Formats from which Spark makes columns of its own."""
+"""Formats whose columns Spark defines itself."""
 _LOG_OF_TABLE: Final = "/_delta_log"
-"""Part of a path that is named as the table, and has other columns."""
+"""Part of the path of a Delta log, which is named as its table, and has other columns."""
 # Hadoop's `FileStatus` as text: LocatedFileStatus{path=file:/data/part-0.parquet; isDirectory=false; length=792; …
 _PATH: Final = re.compile(r"^\w+\{path=(.*?); isDirectory=", re.MULTILINE)
 
@@ -59,7 +60,7 @@ def read_files(leaf: JvmLeaf, read: Read, *, storage: Storage, schema: SchemaDef
         if len(paths) > MAX_ROOTS:
             paths = [_common(paths)]
         datasets, symlinks, kind = list(dict.fromkeys(naming.path(p) for p in paths)), (), SourceKind.FILE
-    # The folder of a file, among several, isn't known here.
+    # With several folders, the folder of each file isn't known here.
     position, certainty = read if len(datasets) == 1 else (None, None)
     return Leaf(
         inputs=tuple(
@@ -79,7 +80,7 @@ def read_files(leaf: JvmLeaf, read: Read, *, storage: Storage, schema: SchemaDef
 
 
 def _root_paths(relation: Any) -> list[str]:
-    """List the paths of its file index, as given to the reader, globs resolved."""
+    """List the root paths of a relation's file index, as given to the reader, with globs resolved."""
     return [str(path.toString()) for path in items(kept(kept(relation, "location"), "rootPaths"))]
 
 
