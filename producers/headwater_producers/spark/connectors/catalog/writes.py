@@ -211,7 +211,7 @@ def _read(output: PlanOutput) -> PlanInput:
 
 
 def v1_table_as_select(command: JvmCommand, table: Any) -> WrittenOutputs:
-    """Describe CREATE TABLE … AS SELECT, and `saveAsTable`. Without a location, the dataset is at Spark's default location."""
+    """Describe CREATE TABLE … AS SELECT, and `saveAsTable`. A missing location means Spark's default one."""
     mode = command.mode
     location = table.storage().locationUri()
     identifier = table.identifier()

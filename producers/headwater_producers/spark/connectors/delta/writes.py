@@ -57,7 +57,7 @@ def to_table(command: JvmCommand) -> WrittenOutputs:
 
 
 def of_query(command: JvmCommand) -> WrittenOutputs:
-    """Describe CREATE TABLE … AS SELECT and its like, for a table that its catalog has by now."""
+    """Describe CREATE TABLE … AS SELECT and similar commands; the catalog has the table by now."""
     options = command.plan.writeOptions()
     written = write_made(command, _overwritten(made_mode(command), options))
     return _with_replaced(command, written, options, table_path(command.subject))

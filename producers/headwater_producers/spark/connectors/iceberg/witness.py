@@ -1,12 +1,12 @@
 """Evidence in an Iceberg table's metadata of a write whose driver ended without reporting it.
 
-A snapshot bears the id of the application that made it. The only unclaimed snapshot that this application has made
-since the write began counts as the write's, INFERRED, because it names the application and not the write.
-Only snapshots on a branch or the main line count: a staged snapshot isn't published.
+A snapshot bears the id of the application that made it. If this application has made a single unclaimed snapshot since
+the write began, the snapshot counts as the write's. This is INFERRED: the snapshot names the application, not the
+write. Only snapshots on a branch or the main line count: a staged snapshot isn't published.
 
-Metadata are read as files if these show which one is current, as in a Hadoop catalog: there `metadata/v7.metadata.json`
-exists once it is committed. Any other catalog has the pointer to the current file, and a killed driver may have left a
-file that never became current: so the catalog is asked, through a session that has it.
+Metadata are read as files if the files show which one is current, as in a Hadoop catalog: there
+`metadata/v7.metadata.json` exists only once it is committed. Any other catalog has the pointer to the current file, and
+a killed driver may have left a file that never became current. So that catalog is asked, through a session that has it.
 Format: https://iceberg.apache.org/spec/, "Table Metadata" and "File System Tables".
 """
 
