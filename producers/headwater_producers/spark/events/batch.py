@@ -105,7 +105,7 @@ def batch_started(
 
 
 def plan_to_be(context: EventContext, run: BatchRun) -> LineageEvent | None:
-    """Build the plan of a running write, which is emitted when it has committed."""
+    """Build the plan event of a running write; it is emitted when the write has committed."""
     return _plan(context, run, _job(context, run), DedupCache())[1]
 
 
@@ -239,7 +239,7 @@ def _facets(run: BatchRun, producer: str) -> dict[str, str]:
     facets = dict(run.facets)
     description = run.write.description
     if description.writes_unknown:
-        # No list of outputs, empty or not, could record that.
+        # A list of outputs, empty or not, couldn't record that they are unknown.
         facets[UNKNOWN_OUTPUTS] = _unknown_outputs(description.command, description.lineage.incomplete_reason)
     return _texts(facets, producer)
 

@@ -22,8 +22,8 @@ from headwater_schemas.identity import manifest_digest
 class Counts:
     """Rows, bytes and files; None if Spark doesn't report them.
 
-    `partitions` counts the partitions of a write that the rows themselves chose. Several writes may share partitions:
-    there is no sum.
+    `partitions` counts the partitions of a write that the rows themselves chose. It isn't added up: several writes may
+    share partitions.
     """
 
     rows: int | None = None
@@ -89,8 +89,8 @@ class Write:
         partitions: partitions of the written files, where known.
         added: the files that the version added, where that is known.
         commits: True if the table's log has a commit that may be this write's; None if the log couldn't be read.
-        possibly_of: True if each input is only a possible source: of rows that the program handed over.
-        ran_jobs: True if Spark ran any job meanwhile, if only this shows that it wrote; else None.
+        possibly_of: True if each input is only a possible source, because the program handed over the rows.
+        ran_jobs: True if Spark ran any job during the command; None unless this is the only sign of a write.
     """
 
     description: PlanDescription
@@ -115,7 +115,7 @@ class Write:
         return join_inputs(self._input(source) for source in self.description.inputs)
 
     def outputs(self) -> tuple[DatasetUse, ...]:
-        """Return the datasets written. Counts are the command's: of several outputs they can't be separated."""
+        """Return the datasets written. Counts are the command's: they can't be split among several outputs."""
         outputs = self.description.outputs
         counts = self.written if len(outputs) == 1 else Counts()
         version = self.version if len(outputs) == 1 else None
@@ -255,7 +255,8 @@ def join_outputs(uses: Iterable[DatasetUse]) -> tuple[DatasetUse, ...]:
             # One write makes one version: the other write was skipped, since the version existed already.
             continue
         counts = _counts(earlier).plus(_counts(use))
-        # The last of several versions includes all earlier ones' additions; for files, each write has added some.
+        # The last of several versions includes the additions of all earlier ones. Of files, each write has added its
+        # own.
         position, certainty = use.position, use.certainty
         if _is_of_files(use) or _is_of_files(earlier):
             position, certainty = _both_written(earlier, use)

@@ -33,7 +33,7 @@ class JvmLeaves:
     Args:
         plan: the JVM's `LogicalPlan`, a command or a query.
         context: the session's context; see `SessionContext`.
-        upstream: lineage of frames with which the plan may begin.
+        upstream: lineage of the frame that the plan may start from.
 
     Attributes:
         failures: parts that couldn't be read because of an error, as sentences.
@@ -81,7 +81,7 @@ class JvmLeaves:
         return PlanInput(dataset=named.ref, kind=SourceKind.TABLE, type="VIEW")
 
     def inputs(self) -> Iterator[PlanInput]:
-        """Yield the datasets of all leaves, without the plan's JSON; none where a format runs the query for itself."""
+        """Yield the datasets of all leaves, without the plan's JSON; none if a format runs the query for itself."""
         leaves = [self._found.setdefault(key, self._look(key, None)) for key in self._leaves]
         if any(leaf.of_format for leaf in leaves):
             return

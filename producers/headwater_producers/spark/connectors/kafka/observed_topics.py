@@ -154,7 +154,7 @@ class ObservedTopics:
         return answers
 
     def _after(self, since: datetime | None) -> datetime:
-        """Return the current time; waits up to 5 ms for `since`: a progress rounds its end up, and can arrive earlier."""
+        """Return the current time; waits up to 5 ms for `since`: a progress may arrive before its rounded end."""
         now = self._now()
         if since is not None and timedelta() < since - now <= _ROUNDED:
             self._pause((since - now).total_seconds())
