@@ -1,4 +1,4 @@
-"""Publisher: events to Kafka, each one's delivery confirmed or its failure reported.
+"""Publisher of events to Kafka: each event's delivery is confirmed, or its failure is reported.
 
     with Publisher(PublisherSettings(bootstrap_servers="broker:9092")) as publisher:
         publisher.publish(event)

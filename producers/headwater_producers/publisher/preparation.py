@@ -3,7 +3,7 @@
 1. The topics are there.
 2. The schema that the events are written in is on the schemas topic, acknowledged, so that a reader who meets its
    fingerprint finds it there.
-3. Where there is a schema registry: it has the schema too, and its id is known.
+3. If there is a schema registry: it has the schema too, and the schema's id there is known.
 
 Each step is tried until it succeeds: an event written without them could not be read.
 """

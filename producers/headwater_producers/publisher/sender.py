@@ -89,7 +89,7 @@ class Sender:
         self._thread = threading.Thread(target=self._run, name="headwater-publisher", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
     def send(self, events: Iterable[Outgoing]) -> None:

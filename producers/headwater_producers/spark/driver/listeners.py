@@ -218,7 +218,7 @@ def _query(session: Any, event: Any) -> Any:
 
 
 def _sole_reference(argument: Any) -> Any:
-    """Return a callback's argument as the only reference to it, so that the worker keeps nothing alive for long."""
+    """Convert a callback's argument to a reference that frees its JVM object when the worker drops it."""
     if type(argument) is JavaObject:
         argument.__class__ = JvmReference
     return argument

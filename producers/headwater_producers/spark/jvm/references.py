@@ -1,4 +1,4 @@
-"""References to JVM objects that free these as soon as nobody holds them.
+"""References to JVM objects, which are freed as soon as nothing holds the reference.
 
 A reference of py4j remembers each method that it was asked for, and each method its reference. Such a cycle stays until
 Python's garbage collector runs. The collector examines older objects only once their number has grown by a quarter, in

@@ -68,7 +68,7 @@ def private(value: Any, name: str) -> Any:
     """Read a field without an accessor: a constructor's argument that Scala keeps for methods.
 
     Raises:
-        AttributeError: no class of the value has it.
+        AttributeError: no class of the value has the field.
     """
     cls = value.getClass()
     while cls is not None:

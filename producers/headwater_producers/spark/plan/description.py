@@ -34,7 +34,8 @@ class SourceKind(StrEnum):
     TABLE = "TABLE"
     JDBC = "JDBC"
     MEMORY = "MEMORY"
-    """Rows that the program handed over or wrote as VALUES, named by their temporary view. Without a view they are no dataset, and have no `PlanInput`."""
+    """Rows that the program handed over or wrote as VALUES, named by their temporary view. Without a view they are no
+    dataset, and have no `PlanInput`."""
     PYTHON = "PYTHON"
     """A Python data source."""
     RDD = "RDD"

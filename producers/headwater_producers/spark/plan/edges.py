@@ -128,7 +128,7 @@ def edge_sources(column: ValueLineage) -> Iterator[DirectSource]:
 
 
 def expression_of(text: str) -> Expression:
-    """Return a text with its id, which is equal wherever the text is."""
+    """Return a text with its id; equal texts have equal ids."""
     return Expression(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest(), text)
 
 

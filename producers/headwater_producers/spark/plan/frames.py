@@ -1,4 +1,4 @@
-"""Frames that live on as RDDs: `checkpoint()`, `localCheckpoint()`, `.rdd`.
+"""Frames whose rows continue as RDDs: `checkpoint()`, `localCheckpoint()`, `.rdd`.
 
 A later plan begins with the RDD and lacks the frame's lineage. So the lineage is remembered here, by the RDD's
 id, which is unique for each frame of an application.
@@ -13,8 +13,8 @@ from typing import Final
 from headwater_producers.spark.plan.description import Upstream
 
 MAX_COLUMNS: Final = 20_000
-"""Largest number of columns of all frames together. A column takes one or two KB; beyond it the least recently used
-frame is dropped."""
+"""Largest number of columns of all frames together. A column takes one or two KB; beyond the limit the least recently
+used frame is dropped."""
 
 
 class KnownFrames:

@@ -44,7 +44,7 @@ def map_members(keys: Sequence[ValueLineage], values: Sequence[ValueLineage]) ->
 
 
 def array_items(array: ValueLineage) -> list[ValueLineage] | None:
-    """Return all elements of an array, in order; None if they aren't known individually, as for a choice of two arrays."""
+    """Return all elements of an array, in order; None if they aren't known individually (one of two arrays)."""
     known = members(array, ELEMENT)
     if known.get(member_step(ELEMENT, REST)) != NOTHING:
         return None

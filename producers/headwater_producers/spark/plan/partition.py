@@ -50,7 +50,7 @@ def partition_path(partition: Partition) -> str:
 
 
 def path_partition(path: str) -> Partition:
-    """Parse a folder's path as a partition: `/data/flights/day=2024-01-01/city=S%3At` has two values, most paths none."""
+    """Parse a folder's path as a partition: `/data/flights/day=2024-01-01/city=S%3At` has two values."""
     found: list[tuple[str, str | None]] = []
     for folder in reversed(path.rstrip("/").split("/")):
         name, equals, value = folder.partition("=")

@@ -34,7 +34,7 @@ def null_if(call: Call) -> ValueLineage:
 
 
 def coalesce(call: Call) -> ValueLineage:
-    """Read `COALESCE`: the first value that isn't null. The choice depends on earlier values, which are sources anyway."""
+    """Read `COALESCE`: the first value that isn't null. Earlier values decide; they are sources anyway."""
     return choose(call, [], call.arguments)
 
 

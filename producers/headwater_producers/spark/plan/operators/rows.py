@@ -18,9 +18,9 @@ def passed_on(operator: Operator) -> Relation:
 def filtered(operator: Operator) -> Relation:
     """Read WHERE and HAVING: the condition's columns influence every row.
 
-    So do the keys of a window whose rank it filters, as in the first row or the first three: they stay
-    WINDOW_DEPENDENCY, through the condition. A condition that filters by no column's values, as this one or
-    `rand() < 0.1`, is an influence of the rows.
+    If the condition filters by the rank in a window (the first three rows), the window's keys influence every row, too:
+    as WINDOW_DEPENDENCY, with the condition's text. A condition that filters by no column's values, such as a rank or
+    `rand() < 0.1`, is an influence of the datasets' rows.
     """
     conditions = operator.read("condition")
     text = conditions[0].text if conditions else "filter"
