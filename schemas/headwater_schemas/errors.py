@@ -1,4 +1,4 @@
-"""Tree of Headwater's errors; `retryable` states whether the same call may succeed later.
+"""Tree of Headwater's errors; `retryable` is True if the same call may succeed later.
 
     LineageError
     ├── ContractError                     an event or a record breaks the contract

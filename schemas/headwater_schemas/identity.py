@@ -79,8 +79,7 @@ def utc_text(time: datetime) -> str:
 
 
 def canonical(parts: Iterable[Part]) -> bytes:
-    """Encode a tuple as bytes that no other tuple has: each part has a length prefix; null and integers differ from
-    text.
+    """Encode a tuple as bytes that no other tuple has: each part has its type and, unless null, its length.
 
     So `("s3://b", "x/y")` is not `("s3://b/x", "y")`, and `None` is not `""`.
     """

@@ -1,4 +1,4 @@
-"""Rules of an event beyond the types of its fields; checked on writing and on reading alike.
+"""Rules of an event beyond the types of its fields; checked on writing and on reading.
 
 Types, ranges of numbers, time zones and names that mustn't be empty are in the event types themselves and are checked
 there by msgspec. These rules relate fields to each other. They cost about a microsecond an event: nothing is hashed.

@@ -34,7 +34,7 @@ FLIGHT = (
 null for a flight that never left."""
 
 ENRICHED_FLIGHT = f"{FLIGHT}, airline STRING, manufacturer STRING, model STRING, seats INT, built INT"
-"""The JSON value of `flights.enriched`: the flight, with its airline's name and its plane where they are known."""
+"""The JSON value of `flights.enriched`: the flight, with its airline's name and its plane if known."""
 
 POLL_SECONDS = 1  # awaitTermination takes whole seconds
 
@@ -167,7 +167,7 @@ def read_topic(spark: SparkSession, options: Options, topic: str, schema: str) -
 
 
 def run_stream(query: DataStreamWriter, options: Options) -> None:
-    """Start `query` and return when it has processed everything that `--follow-until` asks for.
+    """Start `query`, and return when it has processed everything that `--follow-until` requires.
 
     Raises:
         StreamingQueryException: The query failed.
@@ -182,8 +182,8 @@ def run_stream(query: DataStreamWriter, options: Options) -> None:
 def follow(query: StreamingQuery, finished: Callable[[], bool]) -> None:
     """Let `query` run until `finished()`, then until it has nothing left to process, and stop it between micro-batches.
 
-    Records that were put on its topics before `finished()` became true are processed. So are micro-batches without
-    data, which only move the watermark.
+    Records that were put on its topics before `finished()` became true are processed. Micro-batches without data, which
+    only move the watermark, are processed, too.
     """
     while not finished():
         if query.awaitTermination(POLL_SECONDS):

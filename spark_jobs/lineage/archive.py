@@ -8,7 +8,7 @@ are, bad ones too, with their coordinates; a record is in the archive exactly on
     timestamp                             when it was published, which decides its day (UTC)
     key, value, headers                   the record
 
-A checkpoint for each incarnation of the topic lies beside the data, in `_checkpoints`.
+The archive's folder `_checkpoints` has a checkpoint for each incarnation of the topic.
 """
 
 from __future__ import annotations

@@ -205,7 +205,7 @@ class Backlog:
             counter = self.metrics.relayed if delivered else self.metrics.dropped[DropReason.TOO_LARGE]
             counter.inc(count)
             self.settled.notify_all()
-        # A query's events come and go one by one: a deletion can share the next event's transaction and sync.
+        # A query's events come and go individually: a deletion can share the next event's transaction and sync.
         if store is not self.store or store.owed >= _MAX_OWED:
             store.purge()
 

@@ -71,7 +71,7 @@ class Relay:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the thread; events not acknowledged by now stay in the outbox."""
+        """End the thread; unacknowledged events stay in the outbox."""
         self._stopping.set()
         with self._backlog.to_relay:
             self._backlog.to_relay.notify_all()

@@ -235,7 +235,7 @@ class Store:
         return self.forget(numbers)
 
     def purge(self) -> None:
-        """Delete the forgotten events. Those that can't be deleted now are deleted with the next write."""
+        """Delete the forgotten events; if that fails, the next write deletes them."""
         with self._lock:
             self._delete_owed()
 

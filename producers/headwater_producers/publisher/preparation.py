@@ -115,7 +115,7 @@ class PublisherPreparation:
         except CredentialsRefusedError:
             raise
         except FatalError as error:
-            # Perhaps only creating topics isn't allowed, and somebody else creates them. If not, delivery fails with
+            # Perhaps only creating topics isn't allowed, and another user creates them. Otherwise delivery fails with
             # the reason.
             if str(error) != self._logged_error:
                 self._logged_error = str(error)

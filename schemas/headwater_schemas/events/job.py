@@ -1,4 +1,4 @@
-"""JobEvent: declared facts of one job, whether it has run or not. Each field is a separate register."""
+"""JobEvent: declared facts of one job, which may never have run. Each field is a separate register."""
 
 from __future__ import annotations
 

@@ -149,8 +149,8 @@ class DatasetUse(msgspec.Struct, frozen=True, kw_only=True):
         certainty: certainty of `position`; UNKNOWN without one.
         rows, bytes, files: numbers read or written by this run or micro-batch, if known.
         facets: OpenLineage facets that have no field here, name to JSON text, verbatim.
-        inputs: for an output, its source datasets, if these are fewer than the inputs of its run or micro-batch; None
-            if all inputs are sources, or sources are unknown. Several reports of an output add up: its sources are all
+        inputs: for an output, its source datasets, if they are fewer than the inputs of its run or micro-batch; None if
+            all inputs are sources, or sources are unknown. Several reports of an output add up: its sources are all
             listed datasets, and, if a report has no list and isn't `possible`, every input of the run.
         possible: for an output without `inputs`: True if each input is only a possible source, because the producer
             doesn't record sources. A report that lists `inputs` takes precedence.

@@ -26,7 +26,7 @@ ACKNOWLEDGED: dict[str, Any] = {
     # the first batch (its election isn't over, replicas are missing) and take the second, whose success librdkafka
     # takes for that of the first. https://github.com/confluentinc/confluent-kafka-go/issues/921
     "max.in.flight.requests.per.connection": 1,
-    # The same partition for the same key as Java's producers choose, so that a job's events stay in one.
+    # Chooses the partition for a key as Java's producers do, so that a job's events stay in one partition.
     "partitioner": "murmur2_random",
     # Recovery within seconds of a broker's return, not the default's ten.
     "reconnect.backoff.max.ms": 2_000,

@@ -9,7 +9,7 @@
 
 `attach` raises the first, before anything is registered. The second comes from `Capture.close` under the policies
 `fail_job` and `fail_closed`; under `fail_closed` also from a foreachBatch function. All other errors while a job runs
-are counted in `Capture.status()` and logged; they are never raised into the job. So are the errors of checkpoints,
+are counted in `Capture.status()` and logged; they are never raised into the job. That includes errors of checkpoints,
 which `headwater reconcile` prints.
 """
 

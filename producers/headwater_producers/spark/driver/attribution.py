@@ -48,7 +48,7 @@ class PlanAttribution:
 
 
 class Attributor:
-    """Attributor of plans to the micro-batches that they belong to.
+    """Attributor of plans to their micro-batches.
 
     Args:
         links: the foreachBatch calls seen.
@@ -148,7 +148,7 @@ class RunBatch:
 def batch_of_thread(execution: Any, session: Any) -> RunBatch | None:
     """Return the micro-batch on whose thread a query ran; None for other threads, or without Spark's description.
 
-    Takes up to 4 round trips for each execution looked at.
+    Takes up to 4 round trips for each searched execution.
 
     Args:
         execution: the JVM's `QueryExecution`, which has ended.

@@ -61,7 +61,7 @@ class BatchTopics:
             signal.asked.set()
 
     def bounded(self, run: BatchRun) -> BatchRun:
-        """Add offsets and ids of topics to a successful run, as far as known."""
+        """Add the known offsets and ids of topics to a successful run."""
         description, times = run.write.description, _Times(run.started_at, run.ended_at)
         read = {each.dataset: each for each in description.inputs if each.kind is SourceKind.KAFKA}
         written = [each for each in description.outputs if each.kind is SourceKind.KAFKA]

@@ -117,7 +117,7 @@ class Capture:
     ) -> str | None:
         """Report the results of a suite of checks on a dataset, as a run of job `<app>.<suite>` that read it.
 
-        For checks that another tool makes: Great Expectations, Soda, dbt tests, Deequ, or code of one's own. Each call
+        For checks that another tool makes: Great Expectations, Soda, dbt tests, Deequ, or the job's own code. Each call
         is a run. It doesn't wait, and a failed check never fails the job.
 
         Args:

@@ -70,7 +70,7 @@ _MAX_ERROR_CHARS: Final = 300
 
 
 class Dispatch:
-    """Handler of signals, one by one. It may raise any py4j error; the worker counts it and continues.
+    """Handler of signals. It may raise any py4j error; the worker counts the error and continues.
 
     Args:
         spark: a session of the application.

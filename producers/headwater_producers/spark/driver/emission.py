@@ -173,7 +173,7 @@ class Fence:
             jvm: the gateway's JVM view. The query's JVM thread does the waiting, so that `query.stop()` interrupts it
                 as it would interrupt Spark itself.
             batch_id: the micro-batch that is to begin.
-            stopped: returns True if the query was stopped. Where Python's threads aren't pinned to the JVM's
+            stopped: returns True if the query was stopped. If Python's threads aren't pinned to the JVM's
                 (`PYSPARK_PIN_THREAD=false`), the interruption doesn't reach this code.
 
         Raises:

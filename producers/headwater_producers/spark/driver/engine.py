@@ -274,8 +274,8 @@ class EventPublisher:
 
         Args:
             timeout_seconds: longest time to wait.
-            stall_seconds: time without an acknowledgement by Kafka after which a sink that keeps its events is no
-                longer waited for; None: no limit.
+            stall_seconds: time without an acknowledgement by Kafka after which waiting for a sink that keeps its events
+                ends; None: no limit.
 
         Returns:
             Number of undelivered events.

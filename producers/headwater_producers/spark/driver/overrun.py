@@ -165,7 +165,7 @@ class OverrunWatch:
                 logger.exception("lineage capture: unexpected error in the emission policy's check; retrying")
 
     def _overdue(self) -> list[Overrun]:
-        """Forget the intervals that are durable by now; return the late ones."""
+        """Forget the intervals that have become durable; return the late ones."""
         with self._changed:
             asked = len(self._waiting)
         # If the sink has no event at risk, everything that it accepted before this call is durable.

@@ -57,7 +57,7 @@ class ProgramReads:
     def may_be_in(self, write: Write) -> Write:
         """Add these datasets to a write as possible inputs, if it may have more sources than its plan shows.
 
-        That includes a write of rows that the program handed over, also through a temporary view: a view has a name but
+        A write of rows that the program handed over is included, also through a temporary view: a view has a name but
         no known origin.
         """
         description = write.description

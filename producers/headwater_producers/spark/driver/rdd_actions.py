@@ -31,7 +31,7 @@ class RddDispatch:
 
     Args:
         spark: a session of the application.
-        attributor: finds the micro-batch that a plan belongs to.
+        attributor: finds a plan's micro-batch.
         links: the foreachBatch calls seen.
         frames: cache of known frames.
     """
@@ -54,7 +54,7 @@ class RddDispatch:
             self._links.kept(number, attribution.batch)
 
     def read(self, rdd: Any) -> tuple[PlanInput, ...]:
-        """List the inputs of a `JavaRDD`, as far as they are known."""
+        """List the known inputs of a `JavaRDD`."""
         return origins(rdd.rdd(), self._frames).inputs
 
     def acted(self, signal: RddActed) -> tuple[BatchRun, MicroBatch | None]:

@@ -68,7 +68,7 @@ class ScriptEnd:
             self._noted = outcome_of(error)
 
     def outcome(self) -> ApplicationOutcome:
-        """Return the script's outcome, as far as known now.
+        """Return the script's outcome, by what is known now.
 
         While the script still runs, the exception being handled on this thread decides, as in a `finally`; without one
         the outcome is a success.

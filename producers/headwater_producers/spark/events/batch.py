@@ -132,7 +132,7 @@ def batch_wrote_nothing(context: EventContext, run: BatchRun, reason: str, by: s
         context: context of the application.
         run: run of the write.
         reason: reason why nothing was written.
-        by: the run that reports its rows.
+        by: id of the run that reports its rows.
     """
     facet = {"reason": reason} | ({"runId": by} if by is not None else {})
     return _ended_without_outputs(
@@ -181,7 +181,7 @@ def _job(context: EventContext, run: BatchRun) -> JobRef:
 
 
 def _reads(run: BatchRun) -> tuple[DatasetUse, ...]:
-    """List the datasets that a run reads, each once, without positions: these are known at its end."""
+    """List the datasets that a run reads, each once, without positions, which are known at its end."""
     return tuple(DatasetUse(dataset=each) for each in dict.fromkeys(use.dataset for use in run.write.inputs()))
 
 

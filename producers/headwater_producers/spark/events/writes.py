@@ -86,8 +86,8 @@ class Write:
         scans: visible scans of the executed plan.
         version: version of the written table, if it has versions and this one is known.
         version_certainty: certainty of `version`.
-        partitions: partitions of the written files, where known.
-        added: the files that the version added, where that is known.
+        partitions: partitions of the written files, if known.
+        added: files that the version added, if known.
         commits: True if the table's log has a commit that may be this write's; None if the log couldn't be read.
         possibly_of: True if each input is only a possible source, because the program handed over the rows.
         ran_jobs: True if Spark ran any job during the command; None unless this is the only sign of a write.
@@ -255,7 +255,7 @@ def join_outputs(uses: Iterable[DatasetUse]) -> tuple[DatasetUse, ...]:
             # One write makes one version: the other write was skipped, since the version existed already.
             continue
         counts = _counts(earlier).plus(_counts(use))
-        # The last of several versions includes the additions of all earlier ones. Of files, each write has added its
+        # The last of several versions includes the additions of all earlier ones. Each write of files has added its
         # own.
         position, certainty = use.position, use.certainty
         if _is_of_files(use) or _is_of_files(earlier):

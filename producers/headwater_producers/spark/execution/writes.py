@@ -177,7 +177,7 @@ def _leaves_no_trace(description: PlanDescription) -> bool:
 
 
 def _attempted(description: PlanDescription) -> PlanDescription:
-    """Describe a failed write, without lifecycle changes: it is unknown whether anything was created or replaced."""
+    """Describe a failed write, without lifecycle changes: it may have created or replaced nothing."""
     return replace(description, outputs=tuple(replace(output, lifecycle=None) for output in description.outputs))
 
 
@@ -185,7 +185,8 @@ def _settled(description: PlanDescription, version: CommittedVersion) -> PlanDes
     """Complete a plan's description with facts from the commit of its write."""
     outputs, inputs = description.outputs, description.inputs
     if version.keeps:
-        # Files of earlier versions still exist: whatever the session's settings are now, not all rows were replaced.
+        # Files of earlier versions still exist: not all rows were replaced, even if the session's current settings
+        # suggest that.
         outputs = tuple(
             replace(each, mode=WriteMode.OVERWRITE_PARTITIONS, lifecycle=None, overwritten=())
             if each.mode in (WriteMode.OVERWRITE, WriteMode.REPLACE)

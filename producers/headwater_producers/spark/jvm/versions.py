@@ -58,7 +58,7 @@ def _warn(name: str) -> None:
 def plan_text(plan: Any, fields: int) -> str:
     """Render a plan as Spark does: a line for each operator, with a limited number of its fields.
 
-    `TreeNode.treeString` has a fifth argument since 4.1, whether columns are listed apart.
+    Since 4.1 `TreeNode.treeString` has a fifth argument: True to list columns separately.
     """
     since_4_1 = tuple(map(int, pyspark.__version__.split(".")[:2])) >= (4, 1)
     verbose = suffix = operator_ids = listed_apart = False

@@ -48,7 +48,7 @@ class FieldRef:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """Variable: a part of the value that a lambda's parameter, or a common expression, will be bound to."""
+    """Variable: placeholder for a part of the value of a lambda's parameter, or of a common expression."""
 
     id: int
     path: Path = ()

@@ -1,4 +1,4 @@
-"""Plan description: the frozen value that capture reads from a Spark plan and builds its events from.
+"""Plan description: frozen value that capture reads from a Spark plan, the base of its events.
 
 A description is made once per distinct plan by `describe` (a batch query) or `describe_streaming` (a started streaming
 query), away from the query's own thread. It holds no py4j object, so it may be kept and passed between threads.

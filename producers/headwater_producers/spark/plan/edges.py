@@ -34,7 +34,7 @@ class OutputField:
     column: ValueLineage
     type: DataType = None
     branch: str | None = None
-    """WHEN of a MERGE that sets the field: each branch has edges of its own."""
+    """WHEN of a MERGE that sets the field: each branch has separate edges."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ Partition = tuple[tuple[str, str | None], ...]
 """Values of partition columns, in the order of the columns; None for null."""
 
 _NULL: Final = "__HIVE_DEFAULT_PARTITION__"
-# What Spark and Hive write as %XX in the name of a partition's folder (ExternalCatalogUtils).
+# Characters that Spark and Hive write as %XX in the name of a partition's folder (ExternalCatalogUtils).
 _ESCAPED: Final = re.compile(r"[\x00-\x1f\x7f\"#%'*/:=?\\{\[\]^]")
 
 

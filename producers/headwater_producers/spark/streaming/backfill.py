@@ -7,8 +7,8 @@
     now and then        with a continuous trigger, which reports no progress: its epochs
 
 Each is emitted as RECONCILED, without a run. It merges with the observed micro-batch, which wins. Files are read for a
-few micro-batches at a time, so that the worker can do other work in between. Micro-batches that were purged from the
-checkpoint meanwhile are reported as a gap.
+few micro-batches at a time, so that the worker can do other work in between. Micro-batches that the checkpoint no
+longer has are reported as a gap.
 """
 
 from __future__ import annotations

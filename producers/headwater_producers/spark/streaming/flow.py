@@ -384,7 +384,7 @@ class StreamFlow:
     # Work that is due with time.
 
     def announce_planned(self) -> None:
-        """Emit the START of each run whose plan can be read by now."""
+        """Emit the START of each run whose plan has become readable."""
         for run in list(self._runs.values()):
             if run.job is None and run.query is not None and run.query.is_planned():
                 self._announce(run)

@@ -432,7 +432,7 @@ class IntervalSender:
         self.send(run, due)
 
     def add_again(self, run: QueryRun, entry: IntervalEntry, at: datetime) -> None:
-        """Send a micro-batch again, with the commits of its sinks that are known by now."""
+        """Send a micro-batch again, with the sink commits that are known now."""
         due = run.buffer.take(EmissionReason.CHECKPOINT)
         self.send(run, [*due, ReadyInterval((entry,), EmissionReason.SINK_COMMIT, at)])
 

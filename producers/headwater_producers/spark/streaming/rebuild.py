@@ -55,7 +55,7 @@ class Rebuilder:
         files: reader of the checkpoint and of a file sink's log.
         inputs: inputs of the query's sources; those without a `source_index` are left out.
         sources: number of the query's sources; None: the number in its log.
-        outputs: outputs of the sink, where they are known without the micro-batch.
+        outputs: outputs of the sink, if they are known without the micro-batch.
         commits: the sink's log, with the output of each micro-batch.
         proven: True to report only those `outputs` that the sink's log confirms: a foreachBatch function may write a
             dataset in some micro-batches and not in others.

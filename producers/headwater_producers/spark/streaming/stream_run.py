@@ -141,7 +141,7 @@ class RunBatches:
         count: number of emitted micro-batches.
         rows_read: rows that the micro-batches read, as far as known.
         state: rows that stateful operators keep and have dropped.
-        left_out: micro-batches to backfill from the checkpoint unless they are emitted by then. Either emitting them
+        left_out: micro-batches to backfill from the checkpoint, unless they are emitted first. Either emitting them
             failed, or the checkpoint had them at START and by the clock they were the run's own.
     """
 

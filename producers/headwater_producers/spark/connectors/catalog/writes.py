@@ -126,7 +126,7 @@ def streamed_table(command: JvmCommand) -> CatalogEntry | None:
 
 
 def streaming_link(command: JvmCommand, kind: SourceKind) -> StreamingLink:
-    """Return the streaming query, micro-batch and sink that a write belongs to."""
+    """Return the streaming query, micro-batch and sink of a write."""
     number = option(command.plan.batchId())
     return StreamingLink(
         query_id=str(command.plan.queryId()),

@@ -102,7 +102,7 @@ def _root(relation: Any) -> str:
 
 
 def optimize(command: JvmCommand) -> WrittenOutputs:
-    """Describe OPTIMIZE, with ZORDER BY or without. The commit contains the version that the operation began with."""
+    """Describe OPTIMIZE, also with ZORDER BY. The commit contains the version that the operation read."""
     return _rewritten(command.context, command.plan.child().table(), None)
 
 

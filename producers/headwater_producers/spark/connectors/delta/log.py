@@ -41,7 +41,7 @@ class StreamedCommit(NamedTuple):
 
 
 class DeltaLog:
-    """Log of the table in a folder, read only as far as needed: mostly one commit for each micro-batch."""
+    """Log of the table in a folder. It is read only if needed: mostly one commit for each micro-batch."""
 
     def __init__(self, table: TextFolder) -> None:
         self._table = table
@@ -84,7 +84,7 @@ class DeltaLog:
         return bool(actions)
 
     def _checkpointed(self) -> int:
-        """Return the version to begin at: Delta's last checkpoint, or 0 for a table without checkpoints."""
+        """Return the first version to read: Delta's last checkpoint, or 0 for a table without checkpoints."""
         text = self._table.read("_delta_log/_last_checkpoint")
         return int(json.loads(text)["version"]) if text else 0
 
@@ -154,8 +154,8 @@ class DeltaFiles:
 
     Attributes:
         added: number of files that it adds; None if the commit has too many to read.
-        partitions: partitions that it adds files to or removes files from; empty for a table without partitions, or if
-            there are too many.
+        partitions: partitions in which it adds or removes files; empty for a table without partitions, or if there are
+            too many.
     """
 
     added: int | None
@@ -220,6 +220,6 @@ def _few(partitions: frozenset[Partition]) -> frozenset[Partition]:
 
 
 def files_of_version(table: TextFolder, version: int) -> int | None:
-    """Return the number of files of a table version, from the checksum file beside its commit; None without one."""
+    """Return the number of files of a table version, from the checksum file of its commit; None if that is missing."""
     text = table.read(f"_delta_log/{version:020d}.crc")
     return msgspec.json.decode(text, type=_Checksum).numFiles if text else None

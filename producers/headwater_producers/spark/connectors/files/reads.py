@@ -1,4 +1,4 @@
-"""Reads of files in a batch plan: the files, and whether the reader sees all of their columns.
+"""Reads of files in a batch plan: the files, and their schema if the reader sees all columns.
 
 A DatasetEvent's schema replaces the previous one. So a reader's schema is reported only if it is complete: a read of
 two columns of a file, or of yesterday's version, must not remove the other columns.

@@ -10,7 +10,7 @@ The id and the end offsets of each topic are read at a query's start and after e
 micro-batch come after the last answer before its first possible write, and before the first request after its end. So
 its range lies between the two: UPPER_BOUND, since others may write to the topic, too. If the range has no more offsets
 than the micro-batch wrote rows, all offsets are its own: EXACT. Without an answer in time, no range is reported. The
-topic's id is reported if it was equal before and after: the topic wasn't recreated meanwhile. For a topic that is only
+topic's id is reported if it was equal before and after: the topic wasn't recreated in between. For a topic that is only
 read, one answer soon after the read is enough.
 
 A batch write is bounded by an answer before its beginning (`driver.hooks`) and one after its end; a batch read by one
@@ -137,7 +137,7 @@ class ObservedTopics:
         )
 
     def _is_known(self, dataset: DatasetRef, since: datetime, *, offsets: bool) -> bool:
-        """Return True if the topic's state was requested after `since`, with end offsets if these are needed."""
+        """Return True if the topic's state was requested after `since`, with end offsets if needed."""
         seen = [self._seen.get((dataset, True)), None if offsets else self._seen.get((dataset, False))]
         return any(each and each[-1].asked_at >= since for each in seen)
 

@@ -32,12 +32,12 @@ def filtered(operator: Operator) -> Relation:
 
 
 def limited(operator: Operator) -> Relation:
-    """Read LIMIT, OFFSET and TABLESAMPLE, which leave rows out whatever their values are."""
+    """Read LIMIT, OFFSET and TABLESAMPLE, which leave rows out independent of their values."""
     return operator.child.influenced(dropped(operator, "sample" if operator.node.name == "Sample" else "limit"))
 
 
 def dropped(operator: Operator, text: str) -> frozenset[Indirect]:
-    """Return the influences of an operator that may leave out any row, by the datasets whose rows these are."""
+    """Return the influences of an operator that may leave out any row: the datasets of the rows."""
     return row_dependencies(operator.child.rows, (), Kind.FILTER_DEPENDENCY, clip(text))
 
 
