@@ -34,7 +34,7 @@ class JvmQuery:
 
     def is_planned(self) -> bool:
         """Return True if the plan can be read: Spark builds it on the query's thread, soon after `start()` returns."""
-        # Without a plan the next call raises an exception, for whose class PySpark makes a dozen calls.
+        # Without a plan, `logicalPlan` raises an exception, which PySpark converts with a dozen calls.
         if self._query.status().message() in _BEFORE_PLANNING:
             return False
         try:

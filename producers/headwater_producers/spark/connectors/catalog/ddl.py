@@ -44,7 +44,7 @@ def _created_v2(command: JvmCommand) -> Change:
 
 
 def _all_new(change: DdlChange) -> DdlChange:
-    """Mark all columns of a replaced table as new: no old row is left, so none continues an old column of its name."""
+    """Mark the columns of a replaced table as dropped: no old row is left, so none continues an old column."""
     whole: list[str] = []
     for field in change.schema.fields if change.schema is not None else ():
         # A column comes before its nested fields, which change with it.

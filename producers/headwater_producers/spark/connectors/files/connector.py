@@ -60,7 +60,7 @@ class FileFolders(Connector):
     classes = frozenset({SINK, _RELATION, SOURCE, _UNSTARTED, _STREAM, _INSERT, *_LISTINGS})
     offset = frozenset({"logOffset"})
     needs_start = True
-    opens = {_RELATION: "location"}  # noqa: RUF012 - of the class
+    opens = {_RELATION: "location"}  # noqa: RUF012 - shared by all instances
 
     def __init__(self) -> None:
         self._manifests = Manifests()

@@ -34,7 +34,7 @@ from headwater_schemas.events import Certainty, DatasetRef, DatasetUse, KafkaRan
 # Maximum number of answers kept for each topic, with and without end offsets: enough for the micro-batches that wait
 # for their writes.
 _KEPT: Final = 64
-# Maximum number of read topics whose ids are requested after each micro-batch.
+# Maximum number of read topics: with more, their ids aren't requested after each micro-batch.
 _MOST_READ: Final = 20
 # Spark's durations are cut to milliseconds.
 _ROUNDED: Final = timedelta(milliseconds=5)
