@@ -101,7 +101,7 @@ class PlanReader:
     Attributes:
         leaves: lookup of the leaves.
         ctes: common table expressions read so far, by Spark's number.
-        loops: attributes of references that wait for their recursion, by its number.
+        loops: attributes of the references to a recursion that isn't read yet, by the recursion's number.
         inputs: datasets of the leaves, in the order of reading, each once.
         problems: parts that weren't understood, in the order of reading, each once.
     """
