@@ -49,7 +49,7 @@ def blast(
         NotFoundError: no such run, query, micro-batch or topic.
         AmbiguousError: several have this name.
         QuestionError: a range that ends before it begins, a limit below 1.
-        AnalysisError: as in the tree of `errors`.
+        AnalysisError: see the tree in `errors`.
     """
     if limit < 1:
         raise QuestionError("The limit is at least 1.", field="limit")
@@ -72,7 +72,7 @@ def blast(
 
 
 Repairs: TypeAlias = Callable[[Hop, Part], tuple[Part | None, list[Superseded]]]
-"""Splits a part that a step wrote into what is left of it, and what was declared repaired."""
+"""Function that splits a part that a step wrote into the remaining part and the parts declared repaired."""
 
 
 def blast_in(
@@ -92,7 +92,7 @@ def blast_in(
         parts: bad parts of datasets.
         origins: runs and micro-batches that wrote bad data themselves, numbered from 1.
         depth, limit: as in `blast`.
-        repairs: takes out parts that were declared repaired; None: none were.
+        repairs: removes parts that were declared repaired; None: no part was.
         bad_start: keys of the datasets of `parts` that still hold bad data; None: all of them do.
     """
     found = follow(context, parts, depth=depth, limit=limit, first=origins)
@@ -143,7 +143,7 @@ def _tainted(context: Context, hops: Iterable[Hop], repairs: Repairs | None, *, 
 
 
 def _by_certainty(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Join parts of equal certainty, and remove from less certain parts what a more certain part covers."""
+    """Join parts of equal certainty; remove data from less certain parts that a more certain part has."""
     groups: dict[Certainty, list[Part]] = defaultdict(list)
     for part in parts:
         groups[part.certainty].append(part)

@@ -59,7 +59,7 @@ class Replacements:
         self._runs(since)
         self._queries(sorted(keys))
         for stored, _, _ in prefetch(context.tx, datasets=sorted(keys)).datasets:
-            # A dataset that lost one of its names, such as by a RENAME, still exists.
+            # A dataset that lost one of its names, for example by a RENAME, still exists.
             if (
                 stored["key"] == self._shown[stored["key"]]
                 and stored["dropped"]
@@ -104,7 +104,7 @@ class Replacements:
                     self._note_unknown(key, run)
 
     def _queries(self, keys: Sequence[str]) -> None:
-        """Look up overwriting queries. These queries overwrite in every batch, so the last batch shows it."""
+        """Look up overwriting queries. Such a query overwrites in every batch, so its last batch shows it."""
         rows = self._context.tx.rows("blast/writing_queries", datasets=list(keys))
         queries = self._context.queries(row["key"] for row in rows)
         for row in rows:
@@ -143,7 +143,7 @@ class Replacements:
 
 
 def _replaced(use: StoredUse) -> tuple[str, ...] | None:
-    """Partitions that a use replaced, empty for everything; None if it is known to replace nothing."""
+    """Partitions that a use replaced, empty for everything; None if no replaced partition is known."""
     # The format's own operation doesn't show it: Iceberg calls a MERGE of one row an overwrite, too.
     return () if use.replaces else overwritten(use.properties)[0] or None
 

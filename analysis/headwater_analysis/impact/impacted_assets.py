@@ -73,12 +73,12 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class ImpactItem:
-    """An asset that is hit: a column, or a dataset whose every column is.
+    """An asset that is hit: a column, or a dataset with all its columns.
 
     Attributes:
         asset: the asset.
         severity: severity of the hit.
-        influence: DIRECT where every step passes on values, INDIRECT where some step only decides values or rows.
+        influence: DIRECT if every step passes on values; INDIRECT if some step only decides values or rows.
         cause: reason of the hit, by the last hop.
         hops: number of hops from the start.
         path: hops from the change to the asset, in order.
@@ -142,7 +142,7 @@ class ImpactedConsumer:
         type: DASHBOARD, REPORT … where declared.
         criticality: criticality, where declared.
         severity: severity for the consumer, by the policy.
-        reason: way in which it reads the changed asset, as a sentence.
+        reason: sentence on how the consumer reads the changed asset.
     """
 
     name: str
@@ -165,7 +165,7 @@ class Impact:
     """Page of the answer to an impact question.
 
     Attributes:
-        change: as asked.
+        change: change of the question.
         type: type of the change, given or inferred.
         start: asset that changes.
         severity: the worst of items and consumers. If nobody is known to be affected: UNKNOWN if `unknown` isn't empty,

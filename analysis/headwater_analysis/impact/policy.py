@@ -51,11 +51,11 @@ class Severity(StrEnum):
     - BLOCKING: an ongoing publication or removal has to wait.
     - TAINTED: the asset holds wrong data.
     - RESTRICTED: the asset holds data that some of its readers may no longer see.
-    - WARNING: the asset may be hit; look.
+    - WARNING: the asset may be hit; somebody should look.
     - INFO: good to know.
 
     UNKNOWN is the severity of a whole answer, never of a step: nobody is known to be affected, and lineage is
-        incomplete.
+    incomplete.
     """
 
     CRITICAL = "CRITICAL"
@@ -123,15 +123,17 @@ class Reading(_Model):
 
 
 class Rule(_Model):
-    """Verdict on the steps that fit all conditions. A missing condition fits; one with several values if any does.
+    """Verdict on the steps that fit all conditions.
+
+    A missing condition fits every step; a condition with several values fits if one of them does.
 
     Attributes:
         change: types of change.
         schema_change: `schema` in the file: kind of a schema change.
         cause, influence, kind, masking: conditions on the step.
         first: whether the step is the first hop.
-        parted: whether the column that is reached has fields of its own: a struct, a topic's payload.
-        type, criticality: type and criticality of the dataset that is reached; upper and lower case are alike.
+        parted: whether the reached column has fields of its own: a struct, a topic's payload.
+        type, criticality: type and criticality of the reached dataset; case doesn't matter.
         severity: the verdict.
         propagate: whether the walk continues from here.
         reason, action: sentences; `{changed}`, `{source}`, `{asset}` and `{job}` stand for names.
@@ -185,24 +187,24 @@ class Rule(_Model):
 
 
 class Raise(_Model):
-    """Replacement of a severity, for assets that matter more, or less.
+    """Replacement of a severity, for assets that matter more or less than others.
 
     A missing condition fits everything; a condition with several values fits if one of them does. An unknown value fits
     none.
 
     Attributes:
-        change: types of change; none: all.
-        type, criticality: type and criticality of the dataset; upper and lower case are alike, here and below.
+        change: types of change; empty: all.
+        type, criticality: type and criticality of the dataset; case doesn't matter, here and below.
         job_criticality: criticality of a job that makes the asset on the path of the change.
         consumer, consumer_criticality: type and criticality of one consumer of the asset.
         consumed: whether the asset has a declared consumer.
         deadline: whether the asset, or a consumer that matches the two conditions on consumers, has a declared
             deadline.
-        freshness: declared freshness of the asset or of such a consumer, this short or shorter: `1d`.
+        freshness: longest declared freshness that fits, of the asset or of such a consumer: `1d`.
         sensitivity, classification: sensitivity and classification of the column, or else of its dataset.
         publication: publication by the latest run that wrote the dataset: PUBLISHED, PARTIAL, UNPUBLISHED.
         quality: result of the dataset's latest checks.
-        severity: severity by the rule.
+        severity: severities by the rules that are replaced.
         to: severity that replaces it.
     """
 
@@ -232,7 +234,7 @@ class Raise(_Model):
         return self
 
     def may_fit(self, change: ChangeType, type_: str, criticality: str, severity: Severity) -> bool:
-        """Return whether this may fit a verdict, by the conditions that need no lookup."""
+        """Return whether the conditions that need no lookup fit a verdict."""
         return (
             severity in self.severity
             and (not self.change or change in self.change)
@@ -241,7 +243,7 @@ class Raise(_Model):
         )
 
     def fits(self, inputs: SeverityInputs) -> bool:
-        """Return whether this fits an asset, for a verdict that it may fit."""
+        """Return whether the other conditions fit an asset; call it only if `may_fit`."""
         return (
             (not self.job_criticality or any(job.criticality.upper() in self.job_criticality for job in inputs.jobs))
             and (self.consumed is None or self.consumed == bool(inputs.consumers))
@@ -339,7 +341,7 @@ def default_policy() -> Policy:
 
 
 def default_policy_text() -> str:
-    """Return the default policy's file: a beginning for a policy of one's own."""
+    """Return the text of the default policy's file: a template for other policies."""
     return files(__package__).joinpath("default_policy.toml").read_text(encoding="utf-8")
 
 
@@ -347,7 +349,7 @@ def load_policy(path: Path) -> Policy:
     """Read the policy of a file.
 
     Raises:
-        QuestionError: the file can't be read, or is no valid policy; with line and field.
+        QuestionError: the file can't be read, or is no valid policy; the error has line and field.
     """
     try:
         with path.open("rb") as file:
@@ -387,7 +389,7 @@ def _mistake(name: str, lines: dict[tuple[str | int, ...], int], error: Any) -> 
         message = f"unknown{_nearest(where)}"
     elif error["type"] == "missing":
         message = "is missing"
-    # A mistake of a whole table names its field first.
+    # The message of an error in a whole table begins with the field's name.
     elif error["type"] == "value_error" and re.match(r"(\w+): ", message):
         field, _, message = message.partition(": ")
         where = (*where, field)

@@ -104,7 +104,7 @@ class ColumnSteps:
         direct_only: leave INDIRECT edges out.
 
     Attributes:
-        former: ids of columns of which an edge was left out, because it belongs to a former column of the same name.
+        former: ids of columns with a left-out edge that belongs to a former column of the same name.
     """
 
     def __init__(self, tx: Transaction, scope: Scope, plans: Plans, *, direct_only: bool) -> None:
@@ -130,7 +130,7 @@ class ColumnSteps:
             nears, fars = (
                 self._identities.taking(node, plan.first_seen, plan.last_seen) for node in (row.source, row.target)
             )
-            # A dropped column whose name another column has now.
+            # The edge belongs to a dropped column, and another column has its name now.
             self.former.update(node for node, taking in ((row.source, nears), (row.target, fars)) if not taking)
             found += [row._replace(source=near, target=far) for near in nears if near in asked for far in fars]
         return _edges(found)
@@ -185,7 +185,8 @@ class ColumnSteps:
         self._identities.learn(row["targets"])
         if not self._identities.any:
             return Edges(*row.values())
-        # Not the nodes that are shown now: an edge of the past may have led to one that has another name since.
+        # Use all names of the nodes, not only the shown one: a past edge may have led to a node that has another name
+        # now.
         asked: dict[int, list[int]] = {}
         for node in nodes:
             for named in self._identities.expanded([node]):
