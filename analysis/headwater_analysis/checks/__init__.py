@@ -1,7 +1,7 @@
 """Rules that a trustworthy lineage graph fulfils, and the check for violations.
 
 rules       the rules; `RULES` is the registry
-findings    what breaks them: the answer
+findings    the answer: violations of the rules
 exemptions  reviewed exemptions from a file
 run_checks  the rules against the graph
 """

@@ -201,7 +201,7 @@ def _text(found: Any, name: str) -> str | None:
 
 
 def joints(joined: Mapping[str, Any], word: str) -> tuple[Joint, ...]:
-    """Gaps or overlaps of a NEXT relationship: `gap` or `overlap`."""
+    """Offsets of a NEXT relationship; `word` is `gap` or `overlap`."""
     names = ("datasets", "partitions", "from", "to_exclusive")
     return tuple(Joint(*row) for row in zip(*(joined.get(f"{word}_{name}", ()) for name in names), strict=True))
 

@@ -1,4 +1,4 @@
-"""Name of a run, job or dataset as a person types it ⇒ the node."""
+"""Typed name of a run, job or dataset ⇒ its node."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from headwater_schemas.identity import run_id_of
 
 _KEY = re.compile(r"[0-9a-f]{32}")
 _SHORTEST = 4
-"""Least characters of an id's prefix."""
+"""Minimum length of an id's prefix, in characters."""
 MOST_CANDIDATES = 20
 """Maximum number of ids to list if several have a prefix."""
 
 
 def resolve_run(tx: Transaction, text: str) -> RunItem:
-    """Return the run with that id, or with that key; or the only one whose id has this prefix.
+    """Return the run with this id or key, else the only run whose id has this prefix.
 
     Case and dashes of a UUID don't matter. An id that the producer spelled differently is found by that spelling, too.
 
@@ -53,10 +53,10 @@ def _exact_run(tx: Transaction, text: str) -> RunItem | None:
 
 
 def resolve_run_or_job(tx: Transaction, text: str) -> RunItem | Asset:
-    """Return the run with that id or key, else the job with this name, else the only run whose id has this prefix.
+    """Return the run with this id or key, else the job with this name, else the only run whose id has this prefix.
 
     Raises:
-        NotFoundError: no run or job has it; with the nearest names of jobs.
+        NotFoundError: no run or job has this id or name; with the nearest names of jobs.
         AmbiguousError: several jobs have this name, or several ids have this prefix.
     """
     try:

@@ -61,7 +61,7 @@ class VersionItem:
         key: key of the node.
         format: `iceberg`, `delta`; `files` for a manifest.
         version: snapshot id, or the manifest's digest.
-        parent_id: id of the snapshot before.
+        parent_id: id of the previous snapshot.
         operation: append, overwrite …
         partitions: partitions that it changed.
         file_count, file_bytes: for a manifest, number and bytes of files.
@@ -111,7 +111,7 @@ def versions(reader: Reader, dataset: str, *, limit: int = 20, cursor: str | Non
 
     Raises:
         NotFoundError, AmbiguousError: no dataset has this name, or several have.
-        QuestionError: the cursor is of another question.
+        QuestionError: the cursor belongs to another question.
     """
 
     def question(tx: Transaction) -> VersionPage:
