@@ -225,7 +225,7 @@ class _Manifest:
         return DatasetRef(self._namespace, ".".join(str(part) for part in parts if part))
 
     def _inputs(self, node: Mapping[str, Any]) -> set[DatasetRef]:
-        """The datasets that a node depends on, through ephemeral models, metrics and semantic models."""
+        """Datasets that a node depends on, also through ephemeral models, metrics and semantic models."""
         found: set[DatasetRef] = set()
         seen: set[str] = set()
         left = _depends(node)
@@ -320,7 +320,7 @@ class _Manifest:
 
 
 def _freshness(node: Mapping[str, Any]) -> int | None:
-    """Seconds after which a source is stale."""
+    """Age in seconds from which a source is stale."""
     given = _of(node, "freshness") or _of(_of(node, "config"), "freshness")
     for level in ("error_after", "warn_after"):
         limit = _of(given, level)
@@ -336,7 +336,7 @@ def _is_dataset(node: Mapping[str, Any]) -> bool:
 
 
 def _meta(node: Mapping[str, Any]) -> dict[str, Any]:
-    """`meta` of a node, the project's own keys; newer versions of dbt have it in `config`."""
+    """Project's own keys in a node's `meta`; newer versions of dbt have it in `config`."""
     return {**_of(_of(node, "config"), "meta"), **_of(node, "meta")}
 
 
@@ -356,8 +356,8 @@ _DECODER: Final = json.JSONDecoder()
 def line_in_json(text: str, path: Path) -> int:
     """Line, from 1, of the value at a path, or of its nearest ancestor in the text.
 
-    `json` keeps no positions. A manifest has tens of megabytes, and few mistakes: it is read by `json`, and each
-    mistake is then located in the text again.
+    `json` keeps no positions. A manifest has tens of megabytes and few mistakes. So `json` reads it, and each mistake
+    is then located in the text.
 
     Args:
         text: JSON, without mistakes.

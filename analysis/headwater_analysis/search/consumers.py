@@ -1,4 +1,4 @@
-"""Declared consumers by words of their names: they aren't in the full-text index, which has reported names only."""
+"""Declared consumers by words of their names. The full-text index has only reported names."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def consumers_called(
     """Declared consumers whose names have words that begin with those of the text; at most 20.
 
     Args:
-        text: '' for any name.
+        text: words of the name; '' for any name.
         is_owner: filter of owners; None: any.
         is_tag: filter of tags, by key and value ('' for none); None: any.
     """
