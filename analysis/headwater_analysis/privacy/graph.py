@@ -1,4 +1,4 @@
-"""Lineage graph in Neo4j that sensitive values spread along."""
+"""Lineage graph in Neo4j along which sensitive values spread."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class StoredPrivacyGraph:
         self._identities = Identities.of(tx)
         self._declared: dict[int, tuple[DeclaredFacts, Mapping[str, Any]]] = {}
         self.passed: set[tuple[int, int, str]] = set()
-        """Columns, datasets and jobs, by key: the job passes the column on to the dataset."""
+        """Keys of a column, a dataset and a job that passes the column on to the dataset."""
 
     def edges(self, nodes: Sequence[int], /) -> list[PrivacyEdge]:
         """See `PrivacyGraph`."""
@@ -49,7 +49,7 @@ class StoredPrivacyGraph:
             former = edge.edge in self._graph.former
             self.passed.add((source, targets[edge.target].dataset, edge.job))
             made.append(PrivacyEdge(source, edge.target, edge.edge, edge.whole, edge.direct, edge.job, effect, former))
-        # An edge may also be there under another name of the dataset, or from an earlier plan: keep the current one.
+        # The same edge may exist under another name of the dataset, or from an earlier plan: keep the current one.
         now = {_same(each) for each in made if not each.former}
         made = [each for each in made if not each.former or _same(each) not in now]
         return sorted(made, key=lambda each: (targets[each.target].key, each.job, each.effect.operation, each.edge))
@@ -62,7 +62,7 @@ class StoredPrivacyGraph:
         return {dataset: list(each) for dataset, each in found.items()}
 
     def columns_of(self, datasets: Sequence[int]) -> list[dict[str, Any]]:
-        """Columns of datasets under all their names: `dataset` and `id` of the shown nodes, `name`, `gone`."""
+        """Columns of datasets under all their names: `dataset` and `id` (of the shown nodes), `name`, `gone`."""
         self._identities.learn(datasets)
         rows = self._tx.rows("privacy/nested", datasets=self._identities.expanded(datasets))
         self._identities.learn([node for row in rows for node in (row["dataset"], row["id"])])
@@ -93,7 +93,7 @@ class StoredPrivacyGraph:
         return self._graph.feeds(datasets)
 
     def unseen(self, made: Iterable[tuple[str, int]]) -> set[tuple[str, int]]:
-        """Find pairs of a job's key and a dataset whose column lineage is missing or incomplete."""
+        """Filter pairs of a job's key and a dataset's id to those whose column lineage is missing or incomplete."""
         return self._graph.unseen(made)
 
     def _texts(self, edges: Iterable[int]) -> dict[int, tuple[str | None, str | None]]:
@@ -109,7 +109,7 @@ def _same(edge: PrivacyEdge) -> tuple[object, ...]:
 
 
 def _facts(rows: Sequence[Mapping[str, Any]]) -> tuple[DeclaredFacts, Mapping[str, Any]]:
-    """Combine a column's declarations under all its names: greatest sensitivity, least group, narrowest approval."""
+    """Combine a column's declarations under all its names: greatest sensitivity, smallest group, narrowest approval."""
     own = [each for row in rows for each in row["own"]]
     whole = [each for row in rows for each in row["whole"]]
     level = max((level_of(each["sensitivity"]) for each in own), default=0)
