@@ -65,7 +65,7 @@ class TypedField:
         unit: unit of its values: `km`, `EUR`.
         meaning: declared meaning: a term of a glossary.
         description: description for people.
-        line: line in the file, from 1; 0: not known.
+        line: line in the file, from 1; 0: unknown.
     """
 
     name: str

@@ -1,18 +1,18 @@
 """dbt's `manifest.json`, with `catalog.json` if any → a declaration set.
 
-| of dbt                        | becomes                                                                    |
+| in dbt                        | becomes                                                                    |
 |-------------------------------|----------------------------------------------------------------------------|
 | the project                   | the set `dbt:<project>`                                                    |
 | models, seeds, snapshots, sources | datasets `database.schema.table` in the namespace that is given        |
-| `meta.headwater_dataset`      | the dataset that one of these is, in place of that name: a table of the lake |
+| `meta.headwater_dataset`      | the dataset for one of these, in place of this name: a table of the lake |
 | `description`, `tags`, `meta.owner`, groups' owners, columns | of these datasets; columns of the catalog, too |
 | a column's type in the catalog, else its `data_type` | its type                                              |
 | tests                         | tags `test` of the columns and datasets that they test                     |
-| what a model depends on       | the inputs of the job `dbt`, `<unique id>`, whose output is the model      |
-| exposures                     | consumers that read what they depend on, through metrics and semantic models |
-| a source's `freshness`        | after how long it is an error, else a warning                              |
+| dependencies of a model       | the inputs of the job `dbt`, `<unique id>`, whose output is the model      |
+| exposures                     | consumers that read their dependencies, through metrics and semantic models |
+| a source's `freshness`        | the age from which it is an error, else a warning                              |
 
-Ephemeral models are no datasets: what depends on one depends on what it is made from.
+Ephemeral models are no datasets: dependants of an ephemeral model depend on its inputs.
 https://docs.getdbt.com/reference/artifacts/manifest-json
 """
 

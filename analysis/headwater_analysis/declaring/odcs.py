@@ -3,7 +3,7 @@
 The set keeps the contract's text unchanged, so that the contract can be returned whole: declarations have no fields for
 quality rules, prices, roles and servers. Other fields of the contract are declared as well:
 
-| of the contract                                     | becomes                                                        |
+| in the contract                                     | becomes                                                        |
 |-----------------------------------------------------|----------------------------------------------------------------|
 | `id`                                                | the set `odcs:<id>`                                            |
 | each object of `schema`                             | a dataset, named by its server or by `customProperties`        |

@@ -140,7 +140,7 @@ class Drawing:
     """Answer: the graph around a dataset.
 
     Attributes:
-        start: dataset asked about.
+        start: dataset of the question.
         nodes: the start itself, then the others by distance, then in order of key.
         edges: all edges between the nodes.
         metadata: parameters of the question and totals of the answer.

@@ -79,7 +79,7 @@ class NeighbourPage(Page):
     """Direct neighbours: the most critical first, then those with the most datasets downstream, then by name.
 
     Attributes:
-        start: dataset asked about.
+        start: dataset of the question.
         direction: direction of the question.
         facets: number of neighbours by namespace, owner, type and criticality.
     """

@@ -1,6 +1,6 @@
 """Impact of a change: hit assets, severity, reasons, and actions for their owners.
 
-change           changes that can be asked about
+change           changes, and the parts of the data that they concern
 policy           severity of each step of a change; default_policy.toml is the default policy
 policy_inputs    inputs of a policy: causes and facts of a step; consumers, criticality, promises, sensitivity
 stored_inputs    inputs of assets, looked up in the graph

@@ -21,7 +21,7 @@ class Owner:
     Attributes:
         name: `team:flights`.
         type: type of ownership, where known.
-        of: owned asset: the hit one, its dataset, or the job that writes it.
+        of: owned asset: the hit asset, its dataset, or the job that writes it.
     """
 
     name: str
@@ -181,7 +181,7 @@ class Impact:
         jobs: jobs on the paths: failing ones first, then by severity, the worst first; at most 100.
         jobs_total: number of these jobs.
         hit_consumers: declared consumers of the changed asset itself, the worst first. They aren't items.
-        consumers: declared consumers to notify, by name: those of the changed and the hit assets, across all pages.
+        consumers: declared consumers to notify, by name: consumers of the changed and the hit assets, across all pages.
         max_hops: hops to the farthest item.
         truncated: whether there is more beyond the depth of the question.
         notes: sentences on the answer's assumptions and open points.

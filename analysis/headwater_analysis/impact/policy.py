@@ -42,7 +42,7 @@ class Severity(StrEnum):
 
     - BREAKING: a job fails, or a value can no longer be computed.
     - DEGRADED: still works, with poorer, older or possibly wrong results.
-    - COSMETIC: looks different, means the same.
+    - COSMETIC: the name or form differs, the meaning is equal.
     - NONE: no effect.
 
     Other changes:

@@ -177,7 +177,7 @@ def begin(tx: Transaction, change: ImpactChange, arrivals: Arrivals | None = Non
 
     Raises:
         NotFoundError, AmbiguousError: as `resolve_dataset` and `resolve_column`.
-        QuestionError: the column to be added exists; the change is in place already.
+        QuestionError: the column to be added exists already.
     """
     dataset = resolve_dataset(tx, change.dataset)
     beginning = _beginning(tx, change, dataset)

@@ -110,7 +110,7 @@ class DatasetDetails:
         dropped_at: time of the DROP.
         renamed_from: the dataset before its last RENAME, if any.
         renamed_to: datasets after each RENAME, if any.
-        columns: columns of the current schema in its order, then those that left it; at most 1,000.
+        columns: columns of the current schema in its order, then columns that left it; at most 1,000.
         columns_total: number of these columns.
         schemas: current and former schemas, the one reported last first, each with its changes; at most 10.
         schemas_total: number of these schemas.

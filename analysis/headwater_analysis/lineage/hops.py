@@ -105,7 +105,7 @@ class LineageItem:
 
     Attributes:
         asset: a dataset or a column. Among columns, a dataset means its rows, which a filter may decide.
-        hops: number of hops from the asset asked about.
+        hops: number of hops from the start.
         influence: for columns: DIRECT if some path has only DIRECT hops; `hops` is then the length of the shortest such
             path.
         parent: key of the asset one hop nearer: the hop leads from it (downstream) or to it (upstream). The columns of
@@ -152,7 +152,7 @@ class Lineage:
     """Page of the answer to a lineage question.
 
     Attributes:
-        start: asset asked about.
+        start: asset of the question.
         gone: whether the start is a column that has left its dataset's schema, or a dataset that was dropped.
         known_as: other names of the start's dataset in the graph or a catalog.
         direction: direction of the question.

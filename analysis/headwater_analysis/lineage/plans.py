@@ -47,7 +47,7 @@ class Plan:
         active: its last activity before the time of the question; None if there was none.
         incomplete: reason why its lineage is incomplete; None if it isn't.
         known: whether its lineage is known; False if the graph has only a run that cites it.
-        outputs: keys of the datasets that it writes, also of those that the asker may not see.
+        outputs: keys of the datasets that it writes, hidden ones included.
         emptied: for each dropped or truncated output, the last such time before the time of the question.
     """
 

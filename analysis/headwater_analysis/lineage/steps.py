@@ -82,7 +82,7 @@ class DatasetSteps:
 
 
 def facts(tx: Transaction, scope: Scope, nodes: Sequence[int], *, keys: str, shown: str) -> dict[int, SearchFacts]:
-    """Build facts from two statements: one for keys, one for filters, which runs only if there is a filter."""
+    """Build facts by two statements: one for keys, and, only if there is a filter, one for filters."""
     row = tx.row(keys, nodes=nodes)
     if row is None:
         return {}

@@ -155,7 +155,7 @@ class IntervalItem:
         overlaps: offsets that both read.
         rewinds: whether positions go back here, or belong to another incarnation of a topic.
         anew: whether a topic was deleted and recreated since the previous micro-batch.
-        conflicts: other reports of the same batch.
+        conflicts: conflicting reports of this micro-batch.
     """
 
     key: str
@@ -380,7 +380,7 @@ class RunDetails:
 
 @dataclass(frozen=True, slots=True)
 class UsePage:
-    """Datasets that a run read, or those that it wrote, by name.
+    """Datasets that a run read, or datasets that it wrote, by name.
 
     Attributes:
         run: the run.

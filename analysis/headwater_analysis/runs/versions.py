@@ -87,7 +87,7 @@ class VersionItem:
 
 @dataclass(frozen=True, slots=True)
 class VersionPage:
-    """Versions of a dataset, the latest produced first, those of unknown time last.
+    """Versions of a dataset, the latest produced first, versions of unknown time last.
 
     Attributes:
         of: the dataset.

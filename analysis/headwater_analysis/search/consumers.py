@@ -40,7 +40,7 @@ def consumers_called(
     is_owner: Callable[[str], bool] | None,
     is_tag: Callable[[str, str], bool] | None,
 ) -> tuple[FoundConsumer, ...]:
-    """Declared consumers whose names have words that begin with those of the text; at most 20.
+    """Declared consumers whose names have words that begin with the words of the text; at most 20.
 
     Args:
         text: words of the name; '' for any name.

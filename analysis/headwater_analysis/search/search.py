@@ -38,7 +38,7 @@ class Match(StrEnum):
     WORDS = "WORDS"
     """The names have all words of the text."""
     BEGINNINGS = "BEGINNINGS"
-    """The names have words that begin with those of the text."""
+    """The names have words that begin with the words of the text."""
     OWNER_OR_TAG = "OWNER_OR_TAG"
     """The owners, or the tags, of the dataset or job have all words of the text."""
     ALIKE = "ALIKE"
@@ -99,7 +99,7 @@ class SearchPage:
         consumers: declared consumers by words of their names, by owner and tag; at most 20. Only on the first page;
             none if the question gives kinds, types, a sensitivity, a column or a namespace. `total` doesn't include
             them.
-        facets: number of counted hits by type, namespace, owner, tag, sensitivity and kind; None if not asked for.
+        facets: number of counted hits by type, namespace, owner, tag, sensitivity and kind; None if not requested.
     """
 
     items: tuple[Hit, ...]
@@ -291,7 +291,7 @@ def _read(
     labels: bool = True,
 ) -> list[Row]:
     """Rows that the index finds for a text, by words of names; with `labels` also by words of owners and tags."""
-    # Columns have no owners and tags in the index: those of their datasets are compared afterwards.
+    # Columns have no owners and tags in the index: the owners and tags of their datasets are compared afterwards.
     clauses = [] if kind is AssetKind.COLUMN else filters.clauses()
     asked = asking(tx.tenant, text, *clauses)
     if asked is None:

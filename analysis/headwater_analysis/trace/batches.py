@@ -26,7 +26,7 @@ class Query:
     Attributes:
         key, query_id, name, job: key, id, name and job of the query.
         first_batch, last_batch: lowest and highest known micro-batch.
-        summarized: whether some of its micro-batches are no longer kept one by one.
+        summarized: whether the graph no longer stores some of its micro-batches individually.
         contested: whether some micro-batches have conflicting reports of their positions.
         rewinds: first batch after each point where its offsets went back, in ascending order.
     """

@@ -286,7 +286,7 @@ def _records_incarnation(located: Located) -> bool:
 
 
 def _rewound(located: Located, piece: int) -> str:
-    """Sentence for a query whose offsets went back: other records had the same offsets."""
+    """Sentence on a query whose offsets went back, so that other records had the same offsets."""
     if not located.rewinds:
         return ""
     if piece:

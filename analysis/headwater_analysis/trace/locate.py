@@ -5,7 +5,7 @@
 - Where offsets go back (`rewinds`), each piece of the query between two rewinds is searched separately.
 - Batches whose inputs or outputs aren't recorded are skipped. If no other batch has the offsets, such a batch
   becomes a guess: it may have read them.
-- Missing batch ids become a hole in the same way.
+- Likewise, missing batch ids become a hole.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ WINDOW = 16
 MOST_SPANS = 16
 """Maximum number of offset ranges without a batch, per partition, for which guesses and holes are searched."""
 MOST_BATCHES = 1_000
-"""Maximum number of batches that a hop reads one by one; of a longer range it reads these and the last one."""
+"""Maximum number of batches that a hop reads; of a longer range, it reads the first ones and the last one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,7 +330,7 @@ def holes_among(
         batches: all known batches from `first` to `last`, in order.
         first: first batch id.
         last: last batch id, included.
-        retired: batch ids whose micro-batches aren't kept one by one; these are no holes.
+        retired: batch ids whose micro-batches the graph no longer stores individually; these are no holes.
     """
     known = sorted([*((batch.first, batch.last) for batch in batches), *((start, end - 1) for start, end in retired)])
     bounds = [(first - 1, first - 1), *known, (last + 1, last + 1)]
