@@ -59,7 +59,7 @@ class TypedField:
     Attributes:
         name: name in the file.
         type: type of its values.
-        nullable: whether it may be null, where the file states it.
+        nullable: whether it may be null, if the file states that.
         default: whether the field has a default value.
         enum: allowed values as text, sorted; None: any value.
         unit: unit of its values: `km`, `EUR`.

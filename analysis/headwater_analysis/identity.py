@@ -75,7 +75,7 @@ class _Rename:
 
 
 class _Columns(NamedTuple):
-    """Columns of a dataset, by id and path, and whether one of its schemas has two columns that differ only by case."""
+    """Columns of a dataset (id and path), and whether a schema of it has two columns that differ only by case."""
 
     columns: Sequence[tuple[int, str]]
     by_case: bool
@@ -103,7 +103,7 @@ class _Facts:
 
 @dataclass(slots=True)
 class _ColumnFacts:
-    """Changes of the columns of one dataset, all paths that it ever had, and its current paths."""
+    """Changes of a dataset's columns, all paths that the columns ever had, and their current paths."""
 
     changes: list[ColumnNameChange] = field(default_factory=list)
     paths: set[str] = field(default_factory=set)
@@ -161,7 +161,7 @@ class Identities:
         return self._shown.get(key, key)
 
     def members(self, key: str) -> list[str]:
-        """Keys of all datasets that are identical to this one, itself included, the shown one first."""
+        """Keys of all datasets in the class of this one, itself included; the shown one is first."""
         return [member for member, since, until in self._of(key) if since is None and until is None] or [key]
 
     def spans(self, key: str) -> list[tuple[str, datetime | None, datetime | None]]:

@@ -97,7 +97,7 @@ _NO_SUCH_HOST = "Cannot resolve address"
 _NO_CONNECTION = "failed to obtain a connection from the pool"
 # Full-text indexes for names; the consumer creates them before it writes anything.
 _NO_INDEX = "There is no such fulltext schema index: headwater_"
-# Error for a statement that names an index which a consumer is creating at this moment.
+# Error for a statement with an index that a consumer is creating at the moment.
 _INDEX_IN_MAKING = "Could not solve these hints"
 _INDEX_POLL_SECONDS = 0.5
 
@@ -209,8 +209,9 @@ class Reader:
         driver: driver of the database; the caller closes it.
         target: address of the database, for messages.
         tenant: tenant of the graph.
-        timeout_seconds: limit of one question, all its statements together. Neo4j ends it within two seconds after
-            that, and a later answer is discarded. A server that stays silent for 5 s longer counts as unreachable.
+        timeout_seconds: limit of one question, all its statements together. Neo4j ends a question within two seconds
+            after the limit, and a later answer is discarded. A server without an answer 5 s after the limit counts as
+            unreachable.
         stale_seconds: as in `freshness`.
         ends: asks for the events topic's end offsets, if its consumers are silent.
         visible: returns what the asker may see, before each question; None: everything.

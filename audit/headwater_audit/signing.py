@@ -61,7 +61,7 @@ def load_signer(path: Path) -> Signer:
     """Read a private key.
 
     Raises:
-        AuditKeyError: the file can't be read, others may read it, or it has no Ed25519 key.
+        AuditKeyError: the file can't be read, other users may read it, or it has no Ed25519 key.
     """
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

@@ -217,7 +217,7 @@ class DeltaTableBuilder:
 
 
 def _names(columns: Sequence[Any]) -> list[str]:
-    """Flatten columns that are given as arguments or as lists."""
+    """Flatten columns, given as arguments or as lists."""
     return [name for each in columns for name in ([each] if isinstance(each, str) else each)]
 
 

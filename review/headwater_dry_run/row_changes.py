@@ -164,7 +164,7 @@ class RowChanges:
         return by_setting or bool(if_there(merge, "withSchemaEvolution"))
 
     def _described(self, rows: DataFrame, branches: Sequence[_Branch], names: Sequence[str]) -> dict[str, Any]:
-        """Describe the branches of a statement as `Frames.described` does a frame."""
+        """Describe the branches of a statement, like `Frames.described` describes a frame."""
         taken, expressions = [], defaultdict[str, dict[str, str]](dict)
         signed = _Signed()
         read = defaultdict[str, list[dict[str, Any]]](list)

@@ -52,7 +52,7 @@ def make_session(scratch: Path) -> SparkSession:
 
 
 def keep_session(session: SparkSession) -> None:
-    """Always give the script this session, and keep the script from ending it."""
+    """Always give the script this session, and prevent the script from ending the session."""
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 

@@ -13,7 +13,7 @@ class Subject:
     Attributes:
         kind: DATASET, JOB or CONSUMER.
         key: key of the node; an exemption may name the subject by it.
-        name: name with the namespace, as questions accept it; for a consumer only its name.
+        name: name with the namespace, in a spelling that questions accept; for a consumer only its name.
         owners: declared owners, else the owners that events report; for a dataset, under any of its names.
         table: name of a dataset in a catalog, `db.orders`; None if no catalog has it.
     """

@@ -351,7 +351,7 @@ def _column(path: str, one: Mapping[str, Any]) -> DeclaredColumn:
 
 
 def _type(one: Mapping[str, Any]) -> str | None:
-    """Physical type of a property, else its logical type; not `object` or `array`, which may be stored as e.g. JSON."""
+    """Physical type of a property, else its logical type, except `object` and `array`: these may be stored as JSON."""
     logical = _text(one.get("logicalType"))
     return _text(one.get("physicalType")) or (None if logical in {"object", "array"} else logical)
 

@@ -212,7 +212,7 @@ def _tests(tx: Transaction, datasets: Mapping[str, int]) -> set[str]:
 
 
 def _has_test(known: Iterable[Declared], spread: MarkSpread | None = None) -> bool:
-    """Return whether a whole dataset has a mark `test`; with `spread`, whether it has such a mark with this spread."""
+    """Return whether a whole dataset has a mark `test`; with `spread`, only marks with this spread count."""
     return any(mark == TEST and not of and (spread is None or way == spread.value) for mark, of, way, _ in _rows(known))
 
 

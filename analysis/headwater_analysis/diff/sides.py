@@ -79,7 +79,7 @@ class JobSide:
         holding: plans that hold, as pairs of keys: the plan, and a dataset that it writes.
         datasets: datasets that the job read and wrote.
         schemas: for a run or code version, digests of the schemas with which its latest run read and wrote the
-            datasets, where its uses state them.
+            datasets, if its uses state them.
     """
 
     time: datetime | None

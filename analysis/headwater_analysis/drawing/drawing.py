@@ -114,7 +114,7 @@ class DrawingMetadata:
     """Parameters of the question and totals of the answer.
 
     Attributes:
-        depth: maximum number of hops, as in the question; None is all.
+        depth: maximum number of hops in the question; None: all.
         direction: direction of the question.
         as_of: time of the question: only hops that had been seen by then; None: now.
         columns: datasets whose columns the question asks for.

@@ -118,7 +118,7 @@ class Moves:
         self._read |= by_dataset.keys()
         for black in self._graph.column_edges(datasets):
             if black.kind in _BLACK_BOXES:
-                # The job reads the whole dataset, so perhaps this column. (`count(*)` reads only its rows.)
+                # The job reads the whole dataset, so perhaps this column. (`count(*)` reads only the rows.)
                 node = by_dataset[black.source]
                 yield Move(node, black.target, black.edge, black.job, Cause.UNSEEN, black.kind)
         feeds = list(self._graph.feeds(datasets))

@@ -217,7 +217,7 @@ def _beginning(tx: Transaction, change: ImpactChange, dataset: FoundNode) -> Beg
 
 
 def columns_of(tx: Transaction, dataset: FoundNode) -> list[dict[str, Any]]:
-    """`id`, `name` and `gone` of the columns of a dataset under all its names, each once, as the node that is shown."""
+    """`id` (of the shown node), `name` and `gone` of a dataset's columns under all its names, each column once."""
     identities = Identities.of(tx)
     rows = tx.rows("impact/start_columns", datasets=identities.members(dataset.asset.key))
     identities.learn(row["id"] for row in rows)

@@ -222,7 +222,7 @@ class StoredInputs:
         return out
 
     def readers(self, nodes: Iterable[int]) -> list[tuple[ConsumerInput, bool]]:
-        """Consumers of these assets, by name, and whether each names one of the assets, its parent or its field."""
+        """Consumers of these assets, by name. True if the consumer names one of the assets, its parent or its field."""
         if not self._tx.consumers:
             return []
         rows = self._tx.rows("declared/readers", nodes=_all(self._under(list(dict.fromkeys(nodes)))))

@@ -185,7 +185,7 @@ def _consumer(consumer: ConsumerInput) -> str:
 
 
 def _deadlines(raising: Raise, inputs: SeverityInputs, consumers: Sequence[ConsumerInput]) -> Iterator[str]:
-    """Yield descriptions of the deadline that a raise asks for, unless its consumers' text names it already."""
+    """Yield descriptions of the deadlines that a raise requires, unless the text on its consumers names them."""
     if raising.consumer or raising.consumer_criticality or raising.consumed:
         return
     if inputs.deadline:

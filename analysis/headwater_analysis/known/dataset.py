@@ -56,7 +56,7 @@ class KnownColumn:
         type: data type, where known.
         nullable: whether it may hold nulls, where known.
         description: description, if any.
-        current: whether it is in the current schema; false: it left the schema, or only plans name it.
+        current: whether it is in the current schema. False: it left the schema, or only plans name it.
         tags: tags of this column.
         first_seen: time of the earliest schema that has it.
         last_seen: for a column that left, time of the last schema that had it.
@@ -112,11 +112,11 @@ class DatasetDetails:
         renamed_to: datasets after each RENAME, if any.
         columns: columns of the current schema in its order, then columns that left it; at most 1,000.
         columns_total: number of these columns.
-        schemas: current and former schemas, the one reported last first, each with its changes; at most 10.
+        schemas: current and former schemas, the last reported first, each with its changes; at most 10.
         schemas_total: number of these schemas.
-        producers: jobs that write it, the one seen last first; at most 100.
+        producers: jobs that write it, the last seen first; at most 100.
         producers_total: number of jobs that write it.
-        consumers: jobs that read it, the one seen last first; at most 100.
+        consumers: jobs that read it, the last seen first; at most 100.
         consumers_total: number of jobs that read it.
         runs: latest runs that wrote it, at most 5.
         versions: latest versions, at most 5.

@@ -119,12 +119,12 @@ class JobDetails:
         criticality: criticality that its own events report.
         declared: declarations of the job; None if there are none.
         source: location of its code; None if unknown.
-        inputs: datasets that it reads, the one seen last first; at most 100.
+        inputs: datasets that it reads, the last seen first; at most 100.
         inputs_total: number of datasets that it reads.
-        outputs: datasets that it writes, the one seen last first; at most 100.
+        outputs: datasets that it writes, the last seen first; at most 100.
         outputs_total: number of datasets that it writes.
         plan: its latest column lineage.
-        queries: its streaming queries, the one seen last first; at most 100.
+        queries: its streaming queries, the last seen first; at most 100.
         runs: latest runs, at most 5.
         quality: changes between passing and failing assertions of each of its streaming queries; at most 20 queries.
         retention: times before which micro-batches are summarized or dropped; None: all are stored individually.

@@ -162,7 +162,7 @@ class ColumnPageDetails:
     """`PageDetails` of columns.
 
     Args:
-        plans: plans as of the question's time; those on the paths are looked up already.
+        plans: plans as of the question's time; plans on the paths have been looked up.
     """
 
     def __init__(self, tx: Transaction, plans: Plans) -> None:

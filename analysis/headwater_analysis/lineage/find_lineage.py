@@ -142,7 +142,7 @@ def caveats(
     Args:
         plans: plans as of the question's time.
         dataset: key of the requested dataset, or of the requested column's dataset.
-        reached: visits reached from it.
+        reached: visits that the search reached from the asset of the question.
         depth: maximum number of hops of the question; None: all.
         of_columns: whether the question is about a column.
     """

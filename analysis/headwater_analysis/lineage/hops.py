@@ -87,7 +87,7 @@ class ColumnMapping:
     """A column that is derived from another, along a hop between two datasets, in the direction that data flows.
 
     Attributes:
-        source: field path in the dataset that is read; None for the dataset as a whole, its rows.
+        source: field path in the dataset that is read; None: the dataset as a whole, that is, its rows.
         target: field path in the other dataset; None for every column.
         job: key of the job.
         transformation: transformation by the job.
@@ -156,9 +156,9 @@ class Lineage:
         gone: whether the start is a column that has left its dataset's schema, or a dataset that was dropped.
         known_as: other names of the start's dataset in the graph or a catalog.
         direction: direction of the question.
-        depth: maximum number of hops, as in the question; None is all.
+        depth: maximum number of hops in the question; None: all.
         as_of: time of the question; None: now.
-        since: earliest activity that counts, as in the question.
+        since: earliest activity that counts, from the question.
         items: items of this page, by influence (DIRECT first), hops and key.
         through: assets between the start and the items that aren't on this page: filtered out, or on earlier pages.
             Together with `items`, they include every item's parent.

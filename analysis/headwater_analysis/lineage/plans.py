@@ -260,7 +260,7 @@ class Plans:
         return self._last_active[written]
 
     def _judge(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Find the status of plans that weren't the last ones with which their job wrote the dataset."""
+        """Find the status of plans with which their job didn't write the dataset last."""
         doubtful: dict[WrittenDataset, None] = {}
         for key, dataset in pairs:
             written = WrittenDataset(self._plans[key].job, dataset)

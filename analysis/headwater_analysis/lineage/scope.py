@@ -61,7 +61,7 @@ class LineageQuestion:
         asset: the dataset, as `resolve_dataset` understands it; or a column of it, as `resolve_asset` does.
         direction: upstream or downstream.
         column: field path of a column; None: the question is about `asset` itself.
-        depth: maximum number of hops from it; `ALL_HOPS` for all.
+        depth: maximum number of hops; `ALL_HOPS`: all.
         influence: for columns: DIRECT follows only DIRECT edges; INDIRECT lists assets that are reached only through
             INDIRECT edges.
         columns: for datasets: whether to include column mappings along each hop.

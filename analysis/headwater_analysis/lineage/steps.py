@@ -136,12 +136,12 @@ class ColumnSteps:
         return _edges(found)
 
     def _leaving(self, nodes: Sequence[int]) -> list[_Row]:
-        """Edges of these columns, of structs and payloads that contain them, and of their fields."""
+        """Edges of these columns, of the structs and payloads around them, and of their fields."""
         asked = set(nodes)
         downstream = self._scope.direction is LineageDirection.DOWNSTREAM
         relatives = self._families.relatives(nodes, every_field=not downstream)
         rows = self._leaving_just([*nodes, *(node for node in relatives.every if node not in asked)])
-        # A plan that writes a field separately doesn't also copy it with its parent.
+        # If a plan writes a field separately, it doesn't also copy this field with the parent.
         own = set() if downstream else {(row.source, row.plan) for row in rows if row.of_column}
         more = (
             row._replace(source=node)

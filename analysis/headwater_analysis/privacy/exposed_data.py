@@ -159,8 +159,8 @@ class Privacy:
     Attributes:
         sources: columns that are followed; at most 100.
         sources_total: number of columns that are followed.
-        threshold: number of rows that a group needs so that a statistic over it ends the spread.
-        items: columns and datasets of this page: readable ones before others, DIRECT before INDIRECT.
+        threshold: minimum number of rows in a group so that a statistic over it ends the spread.
+        items: columns and datasets of this page: first readable ones, and DIRECT ones before INDIRECT ones.
         total: number of items on all pages.
         readable: number of readable items, on all pages.
         protected: number of items with a hash, mask, token or cipher, or something computed from one.

@@ -38,7 +38,7 @@ class StoredPrivacyGraph:
         found = [(edge, edge.source) for edge in self._graph.column_edges(nodes)]
         for edge in self._graph.column_edges(sorted(columns.keys() - set(nodes))):
             if edge.kind in _BLACK_BOXES:
-                # A black box reads the whole dataset, so perhaps these columns. (`count(*)` reads only its rows.)
+                # A black box reads the whole dataset, so perhaps these columns. (`count(*)` reads only the rows.)
                 found += [(edge, node) for node in columns[edge.source]]
         texts = self._texts(edge.edge for edge, _ in found)
         targets = self.facts([edge.target for edge, _ in found])

@@ -134,7 +134,7 @@ def interval_items(tx: Transaction, found: Sequence[IntervalFacts], *, every: bo
 
 
 class _Joined(NamedTuple):
-    """A micro-batch with its relation to the previous known one, and the number of its conflicting reports."""
+    """A micro-batch, its relation to the previous known one, and the number of its conflicting reports."""
 
     row: Mapping[str, Any]
     joint: Mapping[str, Any] | None

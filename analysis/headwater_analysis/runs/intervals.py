@@ -29,7 +29,7 @@ def intervals(
     limit: int = 50,
     cursor: str | None = None,
 ) -> IntervalPage:
-    """List the micro-batches that were observed in a run, or all known ones of a job, reconciled ones included.
+    """List the micro-batches observed in a run, or all known micro-batches of a job, including reconciled ones.
 
     Args:
         run: id of a run, or its node's key.

@@ -16,7 +16,7 @@ from headwater_graph.derive import Because
 from headwater_schemas.events import Certainty, Provenance, RunEventType
 
 MISSED_HEARTBEATS = 3
-"""Missed heartbeats after which a run counts as stopped: late ones may wait in an outbox, or for a consumer."""
+"""Missed heartbeats after which a run counts as stopped: late ones may be in an outbox, or not yet consumed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class Use:
         branch: branch of the table that an output was written to.
         paths: listed paths of files.
         pattern: glob that matches all of the files and no others.
-        uncommitted: for an output, whether only a failed run names it.
+        uncommitted: for an output, whether only a failed run reported it.
         inputs: for an output, keys of the datasets that went into it; None if its producer doesn't record them.
         text: any other position, in words.
         rows, bytes, files: amounts, where known.
@@ -148,7 +148,7 @@ class IntervalItem:
         watermark_before, watermark_after: watermark before and after the micro-batch.
         code_version, plan_digest: version of its code, and digest of its column lineage.
         inputs, outputs: parts of datasets that it read and wrote.
-        quality: assertions on it.
+        quality: assertions on the micro-batch.
         missing: number of unknown batches right before it; for a query's first known one, since batch 0, except batches
             that the graph no longer stores individually.
         gaps: offsets that neither the previous micro-batch nor this one read.
@@ -283,7 +283,7 @@ class OpenRun:
     heartbeat_seconds: float | None = None
 
     def has_stopped(self, now: datetime) -> bool | None:
-        """Return whether its heartbeats have stopped: none for three intervals; None if it never sent any."""
+        """Return whether the run's heartbeats have stopped: none for three intervals; None if it never sent any."""
         if self.heartbeat_seconds is None:
             return None
         return (now - self.last_seen).total_seconds() > MISSED_HEARTBEATS * self.heartbeat_seconds

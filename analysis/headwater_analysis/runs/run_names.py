@@ -70,7 +70,7 @@ def resolve_run_or_job(tx: Transaction, text: str) -> RunItem | Asset:
 
 
 def id_prefixes(text: str) -> list[str]:
-    """Prefixes of stored ids for a typed one: unchanged, and as a UUID is stored. Empty if the prefix is too short."""
+    """Prefixes of stored ids for a typed prefix: unchanged, and as part of a UUID. Empty if it is too short."""
     digits = text.replace("-", "").lower()
     if len(digits) < _SHORTEST:
         return []
@@ -114,7 +114,7 @@ def resolve_either(tx: Transaction, text: str) -> Asset:
         )
     if found:
         return found[0]
-    # Last: a job with exactly this name takes precedence over a dataset whose name only ends in it.
+    # Tried last: a job with exactly this name takes precedence over a dataset whose name only ends in it.
     try:
         return resolve_dataset(tx, text).asset
     except NotFoundError:

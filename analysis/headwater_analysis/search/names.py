@@ -26,7 +26,7 @@ _LEAST_ALIKE = 0.3
 def exact(tx: Transaction, kind: AssetKind, name: str) -> list[tuple[int, Asset]]:
     """Assets with exactly this name, in this case: a dataset's name or title, a job's name, a column's field path.
 
-    A dataset or job is found as soon as the transaction that wrote it ends; a column some milliseconds later.
+    A dataset or job can be found as soon as its write transaction ends; a column some milliseconds later.
 
     Returns:
         Neo4j's id, valid within the transaction, and the asset; in order of key.

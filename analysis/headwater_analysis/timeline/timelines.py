@@ -159,7 +159,7 @@ def latest(tx: Transaction, before: Mapping[str, int], span: Span, limit: int) -
 def _timed(found: Sequence[IntervalFacts]) -> Iterator[tuple[tuple[datetime, str], IntervalFacts]]:
     time = _LAST
     for each in found:
-        # Clocks may go back, but the merge needs an order: a batch is never later than the one after it.
+        # Clocks may go back, but the merge needs an order: no batch counts as later than the next one.
         time = min(micro_batches.processing_time(each) or time, time)
         yield (time, each.query), each
 

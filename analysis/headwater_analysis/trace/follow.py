@@ -52,7 +52,7 @@ class _Followed:
     by_time: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
 
     def fresh(self, part: Part, *, backward: bool) -> Part | None:
-        """Subtract already followed parts from a part, and mark the rest as followed; None if there is no rest."""
+        """Return the rest of a part without followed parts, and mark it as followed; None if there is no rest."""
         key = part.dataset.key
         if part.kind is PartKind.OFFSETS:
             return self._offsets(part)

@@ -286,7 +286,7 @@ def _before(tx: Transaction, jobs: Sequence[Job], ends: dict[int, int], limit: i
 
 
 def _settled(job: Job, around: Neighbours) -> bool:
-    """Return whether the batches before the first one that reaches a range prove that no earlier one reaches it."""
+    """Return whether these batches prove that no earlier batch than the found one reaches the range."""
     _, batches, all_of_them = around
     for batch in batches:
         if batch.first < job[1][0]:

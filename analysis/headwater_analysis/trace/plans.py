@@ -18,7 +18,7 @@ WritingPlan: TypeAlias = tuple[str, tuple[str, ...]]
 
 
 class PlanSteps(NamedTuple):
-    """Completeness of a known plan, and the kinds of its steps, as far as `prefetch` asks for them."""
+    """Completeness of a known plan, and those kinds of its steps that `prefetch` looks up."""
 
     complete: bool | None
     kinds: Sequence[str]

@@ -102,7 +102,7 @@ class Search:
                 self._high = min(self._high, at)
                 return
             if holds:
-                # No interval begins between `at` and this one, so only those before `at` are left to search.
+                # No interval begins between `at` and this one, so only intervals before `at` are left to search.
                 self.found, self._high = batch, at
                 return
             self._low = max(self._low, batch)

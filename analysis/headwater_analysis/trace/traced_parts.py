@@ -15,7 +15,7 @@ from headwater_schemas.events import Certainty
 
 
 class TraceDirection(StrEnum):
-    """Direction of a trace. FORWARD: steps that read a part. BACKWARD: steps that made it."""
+    """Direction of a trace. FORWARD: steps that read a part. BACKWARD: steps that wrote the part."""
 
     FORWARD = "FORWARD"
     BACKWARD = "BACKWARD"
@@ -203,7 +203,7 @@ class Trace:
 
     Attributes:
         direction: FORWARD or BACKWARD.
-        start: part of a dataset that the question is about.
+        start: parts of a dataset that the question is about.
         hops: the steps, breadth-first.
         ends: parts that no known step used further.
         notes: further facts about the start, for example that nothing has read it yet.

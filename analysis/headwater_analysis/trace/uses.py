@@ -89,7 +89,7 @@ class StoredUse:
 
 
 # Operations of Delta and Iceberg for a commit that replaces the table's contents. Iceberg's `overwrite` isn't among
-# them, as a MERGE of one row has it, too. Nor is `replace`, which rewrites the same rows.
+# them, because a MERGE of one row has it, too. Nor is `replace`, which rewrites the same rows.
 _REPLACING = {
     "create or replace table as select",
     "create table as select",

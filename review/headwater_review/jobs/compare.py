@@ -31,7 +31,7 @@ class ComparedOutput:
     Attributes:
         kind: `path`, `table`, `topic` …
         name: name in the script.
-        old, new: its schemas; None if the version doesn't write it.
+        old, new: schema of the output in each version; None if the version doesn't write it.
         differences: differences of schema, rows and values.
     """
 

@@ -119,7 +119,7 @@ class Statement:
 
     Attributes:
         text: normalized text.
-        sets: names that it assigns, or whose value it decides.
+        sets: names that the statement assigns, or whose value it decides.
         uses: names on which this value depends.
     """
 
