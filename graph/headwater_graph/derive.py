@@ -295,13 +295,13 @@ def _integers(value: object) -> list[int]:
 
 
 class Because(StrEnum):
-    """Rule that inferred the end of a run without a reported end.
+    """Rule by which the end of a run that reported none was inferred.
 
-    - QUERY_CONTINUED: a later run of its streaming query began after it was last seen. Spark doesn't start a query
+    - QUERY_CONTINUED: a later run of its streaming query began after it was last seen. Spark lets nobody start a query
       whose checkpoint is in use.
-    - CHILDREN_CONTINUED, for an application: a later run of one of its queries belongs to another application. Neither
-      the application nor any other run that it started was seen since.
-    - PARENT_ENDED, for a run that an application started: the application's end was inferred by another rule.
+    - CHILDREN_CONTINUED: for an application: a later run of one of its queries belongs to another application, and
+      neither the application nor any other run that it started was seen since.
+    - PARENT_ENDED: for a run that an application started: the application's end is inferred by one of these rules.
     """
 
     QUERY_CONTINUED = "QUERY_CONTINUED"
