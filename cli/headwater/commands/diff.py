@@ -106,7 +106,7 @@ def view(answer: Diff) -> RenderableType:
 
 
 def summary(answer: Diff) -> str:
-    """Summarize the number of differences, and how to get the rest."""
+    """Format the number of differences, and the option for the next page."""
     parts = (
         (answer.datasets_total, "dataset"),
         (answer.columns_total, "schema column"),
