@@ -70,7 +70,7 @@ def _broken_pipes_reported() -> Iterator[None]:
 
 
 def _has_no_reader(stream: TextIO) -> bool:
-    """Check whether a stream is a pipe whose reader is gone."""
+    """Return True if a stream is a pipe whose reader has closed it."""
     with contextlib.suppress(OSError, ValueError):
         polling = select.poll()
         polling.register(stream.fileno(), 0)
@@ -263,7 +263,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return missing.exit_code
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
-    except Exception:  # noqa: BLE001 - Python itself would print names from outside as they are
+    except Exception:  # noqa: BLE001 - Python itself would print control characters in names
         return _unexpected()
     finally:
         console.reset()

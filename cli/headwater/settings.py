@@ -1,6 +1,6 @@
 """All settings of Headwater, each with its source.
 
-A setting `section.field` is written three ways, the later winning over the earlier:
+A setting `section.field` can be set in three ways; a later one wins:
 
     a file         [kafka]                               the file that HEADWATER_CONFIG names, else ./headwater.toml
                    bootstrap_servers = "broker:9092"
@@ -10,14 +10,14 @@ A setting `section.field` is written three ways, the later winning over the earl
 A table, `kafka.client_properties`, is JSON in the environment:
 `HEADWATER_KAFKA_CLIENT_PROPERTIES={"client.rack": "a"}`.
 
-Below the file comes the embedded stack if one is running, and below that the defaults. The stack's addresses and
-password are taken together or not at all: naming another broker, or another database, hides the stack's own entry.
-No address has a default beyond that: `localhost:9092` may be somebody else's.
+The file wins over a running embedded stack, and the stack wins over the defaults. The stack's addresses and password
+are used together or not at all: a setting for another broker, or another database, hides the stack's entry. Addresses
+have no other defaults: `localhost:9092` may be somebody else's.
 
 To add a section: a frozen pydantic model next to the code it configures (names carry their unit, secrets are
 `SecretStr`, the section's name has no underscore), one line in `Settings`, and the variables' names in
-`headwater_schemas.variables`. The packages below get these models, or
-plain values, as arguments; they read no environment of their own.
+`headwater_schemas.variables`. The other packages get these models, or plain values, as arguments; they don't read the
+environment.
 """
 
 from __future__ import annotations

@@ -57,17 +57,17 @@ def from_iso(text: str) -> datetime:
     """A time in ISO 8601, in UTC where no zone is written.
 
     Raises:
-        ValueError: it is none.
-        OverflowError: its zone leads beyond the range of datetime, near year 1 and 9999.
+        ValueError: the text isn't a time.
+        OverflowError: the time in UTC is outside the range of datetime (years 1 to 9999).
     """
     found = datetime.fromisoformat(text)
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
 
 
 def time_if_given(text: str | None) -> datetime | None:
-    """`parse_time` of an option that may be left out.
+    """Parse the time of an optional option; None without it.
 
     Raises:
-        typer.BadParameter: it is given, and no time.
+        typer.BadParameter: the text isn't a time.
     """
     return None if text is None else parse_time(text)

@@ -133,7 +133,7 @@ def column_validity(path: str, column: ColumnFacts, current_paths: set[str]) -> 
 
 
 def current_paths(dataset: NodeFacts) -> set[str]:
-    """Field paths of the dataset's schema as it is now."""
+    """Field paths of the dataset's current schema."""
     _, schema = dataset.registers.get("schema", ("", None))
     return set(_strings(schema["columns"])) if isinstance(schema, dict) else set()
 

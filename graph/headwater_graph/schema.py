@@ -50,7 +50,7 @@ class SchemaConflict(Exception):  # noqa: N818 - as below
         self.of = of
 
 
-class GraphVersionMismatch(Exception):  # noqa: N818 - named for what is wrong, as the materializer's errors are
+class GraphVersionMismatch(Exception):  # noqa: N818 - named for the fault, like the materializer's errors
     """The graph was made with another version of the model: fatal, nothing was written.
 
     Attributes:

@@ -175,7 +175,7 @@ def problem_responses(*kinds: ProblemType) -> dict[int | str, dict[str, Any]]:
 
 
 def example(operation: str) -> Mapping[str, Any] | None:
-    """Recorded example of an operation: `path`, `query`, `body`, `answer`; None if there is none."""
+    """Recorded example of an operation: `path`, `query`, `body`, `answer`; None without a recording."""
     file = files("headwater_server").joinpath("examples", f"{operation}.json")
     if not file.is_file():
         return None

@@ -149,7 +149,7 @@ def _relay(files: Sequence[Path], publisher: Publisher, done: _Relayed) -> None:
 
 
 def _sent(batch: Sequence[Numbered], publisher: Publisher, done: _Relayed) -> list[int]:
-    """Publish a batch; return the numbers of the events that Kafka has acknowledged, as far as known."""
+    """Publish a batch; return the numbers of the events that Kafka is known to have acknowledged."""
     for _, record in batch:
         publisher.publish_record(record)
     report = publisher.flush(_BATCH_SECONDS)

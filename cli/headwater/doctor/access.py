@@ -1,4 +1,4 @@
-"""Access check: users that may read and write Headwater's topics, as far as the brokers show it."""
+"""Access check: users that may read and write Headwater's topics, if the brokers show the rules."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class SeenOutbox:
         writable: whether this process could write into the folder, or create it.
         filesystem: type of its file system; None if unknown.
         files: number of outboxes of ended jobs that have events or can't be read.
-        events: number of pending events in them, as far as they can be read.
+        events: number of readable pending events in them.
         oldest: last change of the oldest of `files`; None without files.
         in_use: number of further outboxes that a live process holds; only that process can count their events.
         damaged: number of further outboxes that another job took over and couldn't read.

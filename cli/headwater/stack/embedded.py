@@ -72,7 +72,7 @@ class EmbeddedStack:
         self.ports = wanted
 
     def start(self, *, cancelled: Callable[[], bool] = lambda: False) -> StackInfo:
-        """Fetch what is missing, start both servers and wait until both answer.
+        """Fetch missing jars, start both servers and wait until both answer.
 
         Args:
             cancelled: Called ten times a second while waiting; True ends the start.

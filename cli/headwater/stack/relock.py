@@ -109,7 +109,7 @@ def _artifact(jar: Path) -> str:
 
 def _reported(report: Path) -> list[Jar]:
     jars = []
-    for module in ET.parse(report).iter("module"):  # noqa: S314  written by the Ivy we have just run
+    for module in ET.parse(report).iter("module"):  # noqa: S314  written by the Ivy run above
         for revision in module.iter("revision"):
             for artifact in revision.findall("artifacts/artifact"):
                 content = Path(artifact.attrib["location"]).read_bytes()

@@ -52,7 +52,7 @@ def decode_one(record: FetchedRecord, how: BatchPreparation) -> Decoded | DeadLe
 
     Raises:
         SchemasUnavailableError: a schema can't be looked up now; call again with the same record.
-        FatalError: schemas can't be looked up as things are configured.
+        FatalError: schemas can't be looked up with these settings.
     """
     if record.unread is not None:
         return unread_letter(record, record.unread)

@@ -64,10 +64,10 @@ class GraphStore(Protocol):
         """
 
     def probe(self) -> None:
-        """See whether the database is well, by a small committed write.
+        """Check that the database is healthy, by a small committed write.
 
         Raises:
-            LineageError: it isn't.
+            LineageError: the database isn't healthy.
         """
 
     def close(self) -> None:
@@ -171,10 +171,10 @@ class Neo4jGraph:
         self._translated(lambda: self._run("progress", rows=[each.row() for each in progress]))
 
     def probe(self) -> None:
-        """See whether the database is well, by a small committed write.
+        """Check that the database is healthy, by a small committed write.
 
         Raises:
-            LineageError: it isn't.
+            LineageError: the database isn't healthy.
         """
         self._translated(lambda: self._run("probe"))
 

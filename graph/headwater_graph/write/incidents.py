@@ -1,4 +1,4 @@
-"""Incidents: entries are added to the stored log, the latest REACHED is kept, and the state is derived anew.
+"""Incidents: entries are added to the stored log, the latest REACHED is kept, and the state is derived again.
 
 Every writer of an incident locks its node first, so the log doesn't change during the transaction.
 """
