@@ -8,6 +8,8 @@ from enum import StrEnum
 from itertools import zip_longest
 from typing import Any
 
+from headwater_schemas.naming import spelling
+
 _CATALOGS = frozenset({"TABLE", "VIEW"})
 
 
@@ -48,13 +50,6 @@ class Asset:
     def spelling(self) -> str:
         """Name that `resolve` understands: `kafka://broker:9092/orders`, `file:/tmp/x`."""
         return spelling(self.namespace, self.name) + (f"#{self.column}" if self.column is not None else "")
-
-
-def spelling(namespace: str, name: str) -> str:
-    """Join a dataset's or job's namespace and name: `kafka://broker:9092/orders`, `s3://bucket/x`, `file:/tmp/x`."""
-    if not name.startswith("/"):
-        return f"{namespace}/{name}"
-    return namespace + name if "://" in namespace else f"{namespace}:{name}"
 
 
 def dataset_asset(properties: Mapping[str, Any]) -> Asset:

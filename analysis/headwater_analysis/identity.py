@@ -26,13 +26,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from headwater_analysis.assets import Asset, column_asset, dataset_asset, spelling
+from headwater_analysis.assets import Asset, column_asset, dataset_asset
 from headwater_analysis.column_names import ColumnNameChange, ColumnNames, column_names
 from headwater_analysis.hidden import SeenDatasets
 from headwater_analysis.moments import moment
 from headwater_analysis.reader import Transaction
 from headwater_graph.keys import dataset_key
-from headwater_schemas.naming import is_declared_cluster
+from headwater_schemas.naming import is_declared_cluster, spelling
 
 _CATALOGS = frozenset({"TABLE", "VIEW"})
 MOST_NAMES = 1_000

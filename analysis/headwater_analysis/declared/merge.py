@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final
 
-from headwater_analysis.assets import spelling
 from headwater_analysis.declared.declaration import Contradiction, Declaration, Declared
 from headwater_analysis.declared.types import agree
+from headwater_schemas.naming import spelling
 
 PARALLEL: Final = {
     "owners": ("owner_types",),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from headwater_analysis.assets import spelling
 from headwater_analysis.declared.declaration import Declaration, Declared, SetState
 from headwater_analysis.declared.merge import merge, merged
 from headwater_analysis.identity import Identities
@@ -13,6 +12,7 @@ from headwater_analysis.owners import OwnerName, owners_of
 from headwater_analysis.reader import Reader, Transaction
 from headwater_graph.keys import dataset_key, declaration_set_key, plan_key
 from headwater_schemas.events import DatasetRef
+from headwater_schemas.naming import spelling
 
 _NAMED: Final = ("inputs", "outputs", "partition_inputs", "partition_outputs", "_consumes")
 """Properties that hold keys of datasets and columns; answers show names instead."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
-from headwater_analysis.assets import spelling
 from headwater_analysis.declared import Contradiction, Declaration
 from headwater_analysis.declared.stored_declarations import edge_text, stated, with_column
 from headwater_analysis.declaring.sets import PRODUCER
@@ -16,6 +15,7 @@ from headwater_graph.fold import fold
 from headwater_schemas.events import DatasetRef, DeclarationEvent
 from headwater_schemas.events.build import lineage_event
 from headwater_schemas.identity import plan_digest
+from headwater_schemas.naming import spelling
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -10,7 +10,6 @@ from typing import Final
 
 import msgspec
 
-from headwater_analysis.assets import spelling
 from headwater_analysis.declared import (
     Contradiction,
     Declaration,
@@ -44,7 +43,7 @@ from headwater_analysis.reader import Reader, Transaction
 from headwater_graph.keys import dataset_key
 from headwater_schemas.events import DatasetRead, DatasetRef, DeclarationEvent, LineageEvent
 from headwater_schemas.identity import canonical_lineage, declaration_digest
-from headwater_schemas.naming import normal
+from headwater_schemas.naming import normal, spelling
 
 _SAMPLES: Final = 100
 """Maximum number of declarations to look for while waiting for a revision."""

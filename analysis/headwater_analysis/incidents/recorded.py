@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from headwater_analysis.assets import Asset, spelling
+from headwater_analysis.assets import Asset
 from headwater_analysis.incidents.answers import IncidentReach, ReachChange, RecordedReach
 from headwater_analysis.trace.traced_parts import Part, surest
 from headwater_graph.incidents import IncidentState
@@ -23,6 +23,7 @@ from headwater_schemas.events import (
     ReachedDataset,
     ReachedPart,
 )
+from headwater_schemas.naming import spelling
 
 MOST_DATASETS: Final = 1_000
 """Datasets that an event names, those nearest to the bad records; the record isn't complete if there are more."""

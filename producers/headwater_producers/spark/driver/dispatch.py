@@ -85,6 +85,9 @@ class Dispatch:
         kept: writes that are open, for the next process.
         marked: True if the application's commits name its run.
         reads_are_runs: True if a query that only reads is a run.
+
+    Attributes:
+        frames: frames that live on as RDDs.
     """
 
     def __init__(
@@ -112,9 +115,9 @@ class Dispatch:
         self._dedup = dedup
         self._settings = settings
         self._links = BatchLinks()
-        self._frames = KnownFrames()
-        self._attributor = Attributor(self._links, streams, self._frames, settings, ListenerBus(spark.sparkContext))
-        self._rdds = RddDispatch(spark, self._attributor, self._links, self._frames)
+        self.frames = KnownFrames()
+        self._attributor = Attributor(self._links, streams, self.frames, settings, ListenerBus(spark.sparkContext))
+        self._rdds = RddDispatch(spark, self._attributor, self._links, self.frames)
         self._wrapped = WrappedWrites()
         self._tables = KnownTables()
         self._active = ActiveSession()
@@ -234,7 +237,7 @@ class Dispatch:
         execution = signal.query_execution
         self._active.become(signal.session)
         if signal.error is None:
-            self._program.add(read_by(execution, session=signal.session, frames=self._frames, settings=self._settings))
+            self._program.add(read_by(execution, session=signal.session, frames=self.frames, settings=self._settings))
         if not self._reads_are_runs:
             return
         attribution, description = self._attributor.described(execution, signal.session)

@@ -33,7 +33,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
 from py4j.java_gateway import JavaObject
 
@@ -50,6 +50,9 @@ from headwater_producers.spark.driver.signals import (
 )
 from headwater_producers.spark.jvm.references import JvmReference, own_references
 from headwater_producers.spark.jvm.versions import MORE_COMMANDS, plan_text
+
+if TYPE_CHECKING:
+    from headwater_producers.spark.driver.input_gate import InputGate
 
 logger = logging.getLogger(__name__)
 
@@ -453,6 +456,7 @@ class SignalTarget:
             raising.
         captures_reads: whether queries that only read are captured, too.
         topic_wait_seconds: longest time that a batch write to Kafka may wait for its topic's state.
+        input_gate: checks the inputs of writes before they begin; None: nothing does.
     """
 
     def __init__(
@@ -462,8 +466,10 @@ class SignalTarget:
         *,
         captures_reads: bool = False,
         topic_wait_seconds: float = 0.0,
+        input_gate: InputGate | None = None,
     ) -> None:
         self.captures_reads = captures_reads
+        self.input_gate = input_gate
         self.topic_wait_seconds = topic_wait_seconds
         self._inbox = inbox
         self._hold = hold

@@ -142,9 +142,9 @@ class Write:
         return output_facets(output, counts.partitions, self.partitions, touched, is_empty=counts.files == 0)
 
     def _input(self, source: PlanInput) -> DatasetUse:
-        known = _known_as(source)
+        known = known_as(source)
         others = {
-            name for each in self.description.inputs if each.dataset != source.dataset for name in _known_as(each)
+            name for each in self.description.inputs if each.dataset != source.dataset for name in known_as(each)
         }
         mine = [
             # If one scan reads several paths, the counts of each are unknown.
@@ -204,7 +204,8 @@ class Write:
         return {(files.count, files.bytes) for files in listings if files is not None}
 
 
-def _known_as(source: PlanInput) -> set[str]:
+def known_as(source: PlanInput) -> set[str]:
+    """Return the names of a dataset, symlinks included, by which a scan is found to read it."""
     return {source.dataset.name, *(link.name for link in source.symlinks)}
 
 

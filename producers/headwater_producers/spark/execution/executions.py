@@ -75,7 +75,7 @@ def scans(executed_plan: Any, settings: PlanSettings | None = None) -> tuple[Sca
     for leaf in at_leaves:
         scan = JvmScan(leaf, settings)
         scanned = first_answer(each.scanned(scan) for each in REGISTRY.of(scan.subject))
-        names = _scan_names(leaf)
+        names = scan_names(leaf)
         if names is None and scanned is None:
             continue
         scanned = scanned or Scanned()
@@ -110,7 +110,7 @@ def execution_times(query_execution: Any, duration_ns: int | None, reported_at: 
     return min(begins), min(reported_at, max(ends) + timedelta(microseconds=duration_ns // 1000))
 
 
-def _scan_names(leaf: Any) -> frozenset[str] | None:
+def scan_names(leaf: Any) -> frozenset[str] | None:
     """Return the possible dataset names of one of Spark's own scans: its paths and its table's name.
 
     None for a node that isn't such a scan.

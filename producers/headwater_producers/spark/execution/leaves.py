@@ -26,6 +26,9 @@ NO_DATASET = frozenset(
     {"OneRowRelation", "Range", "ResolvedIdentifier", "ResolvedTable", "ResolvedNamespace", "ResolvedPersistentView"}
 )
 
+# Leaves that stand for another part of the plan.
+_REFERENCES = frozenset({"CTERelationRef", "UnionLoopRef"})
+
 
 class JvmLeaves:
     """Lookup of one plan's leaves, by the expression id of their first attribute.
@@ -91,6 +94,11 @@ class JvmLeaves:
             if not view.isTempView():
                 identifier = view.desc().identifier()
                 yield self._view(option(identifier.database()), str(identifier.table()))
+
+    def problems(self) -> list[str]:
+        """Return why the datasets of leaves that were looked at aren't known, as sentences, each once."""
+        looked = (leaf.problem for (name, _), leaf in self._found.items() if name not in _REFERENCES)
+        return list(dict.fromkeys(problem for problem in looked if problem is not None))
 
     def stream_descriptions(self) -> tuple[str, ...]:
         """Return `description` of each of `StreamingQueryProgress.sources`, in order."""

@@ -15,7 +15,7 @@ from headwater_producers.spark.jvm.scala import class_name, items, kept, option,
 from headwater_producers.spark.jvm.versions import selected_directories
 from headwater_producers.spark.plan.description import PlanInput, SourceKind
 from headwater_producers.spark.plan.leaves import Leaf
-from headwater_producers.spark.plan.partition import MAX_PARTITIONS, path_partition
+from headwater_producers.spark.plan.partition import MAX_PARTITIONS, Partition, path_partition
 from headwater_producers.spark.plan.settings import PlanSettings
 from headwater_schemas import naming
 from headwater_schemas.events import Certainty, FileSet, Position, SchemaDefinition, Storage
@@ -130,6 +130,25 @@ def chosen_files(scan: JvmScan) -> PartitionsRead | None:
         paths=tuple(paths[: settings.max_paths]),
     )
     return PartitionsRead(files, tuple(sorted(found, key=str)) if is_known else ())
+
+
+def partitions_to_read(node: Any, most_files: int) -> frozenset[Partition] | None:
+    """Return the partitions of the files that a `FileSourceScanExec` would read, by the names of their folders.
+
+    None if a file is in no partition, if nothing would be read, or if there are more than `most_files` files. Filters
+    that choose partitions while the query runs aren't applied. Lists the folders' files if Spark hasn't.
+    """
+    if class_name(kept(kept(node, "relation"), "location")) not in ("InMemoryFileIndex", "CatalogFileIndex"):
+        return None
+    # Spark counts the files when it selects them.
+    node.selectedPartitions()
+    metrics = {name: int(metric.value()) for name, metric in pairs(node.metrics())}
+    count = metrics.get("staticFilesNum", metrics.get("numFiles", 0))
+    if not 0 < count <= most_files:
+        return None
+    paths = _CHOSEN.findall(selected_directories(node))
+    found = frozenset(path_partition(path.rpartition("/")[0]) for path in paths)
+    return found if len(paths) == count and all(found) else None
 
 
 def _file_set(listed: Any, count: int, size: int, settings: PlanSettings) -> FileSet:
