@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from prometheus_client import REGISTRY
 
 from headwater_producers.spark import CaptureSettings, TaintedInputError
 from headwater_producers.spark.common.metrics import GateOutcome, shared_metrics
@@ -53,7 +54,9 @@ def refused(checked: InputGate, inputs: WriteInputs) -> str:
 
 
 def counted() -> dict[str, float]:
-    return {outcome.value: shared_metrics().gate_checks[outcome]._value.get() for outcome in GateOutcome}
+    shared_metrics()
+    name = "headwater_capture_gate_checks_total"
+    return {each.value: REGISTRY.get_sample_value(name, {"outcome": each.value}) or 0.0 for each in GateOutcome}
 
 
 def since(before: Mapping[str, float]) -> dict[str, float]:
@@ -149,7 +152,7 @@ def test_without_an_answer_the_write_is_refused_where_that_is_set(gate: PlayedGa
     gate.scripted.append((503, {}, b""))
     text = refused(input_gate(gate.url, gate_unavailable="refuse"), reads(ORDERS))
     assert text == (
-        "Refused: whether the inputs of this write hold bad data isn't known; the gate at "
+        "Refused: the inputs of this write couldn't be checked for bad data; the gate at "
         f"{gate.url}: it answers 503. Nothing was written. Try again; with gate_unavailable=continue it would be "
         "written."
     )

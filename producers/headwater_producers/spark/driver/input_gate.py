@@ -178,7 +178,7 @@ class InputGate:
         where = self._client.where
         if self._settings.gate_unavailable == "refuse":
             raise TaintedInputError(
-                f"Refused: whether the inputs of this write hold bad data isn't known; the gate at {where}: {reason}. "
+                f"Refused: the inputs of this write couldn't be checked for bad data; the gate at {where}: {reason}. "
                 "Nothing was written. Try again; with gate_unavailable=continue it would be written."
             )
         if self._clock() >= self._warn_at:
