@@ -162,7 +162,10 @@ def test_only_the_partitions_that_would_be_read_count(
             with subtests.test(name):
                 frame.write.mode("overwrite").parquet(str(tmp_path / "out"))
         for name, frame in held.items():
-            with subtests.test(f"{name}, held"), pytest.raises(TaintedInputError, match="partition day=2026-11-27/hour=03,"):
+            with (
+                subtests.test(f"{name}, held"),
+                pytest.raises(TaintedInputError, match="partition day=2026-11-27/hour=03,"),
+            ):
                 frame.write.parquet(str(tmp_path / "not"))
         for name, frame in whole.items():
             with subtests.test(f"{name}, held"), pytest.raises(TaintedInputError):
@@ -251,9 +254,7 @@ def test_other_statements_run_as_ever(
             spark.sql("INSERT INTO INTO kept")
 
 
-def test_a_stream_is_refused_at_its_start(
-    spark: SparkSession, gate: PlayedGate, orders: Path, tmp_path: Path
-) -> None:
+def test_a_stream_is_refused_at_its_start(spark: SparkSession, gate: PlayedGate, orders: Path, tmp_path: Path) -> None:
     with refusing(spark, gate) as captured:
         stream = spark.readStream.schema("id BIGINT, name STRING").parquet(str(orders))
         writer = stream.writeStream.option("checkpointLocation", str(tmp_path / "cp")).trigger(availableNow=True)

@@ -33,7 +33,11 @@ def test_row_level_changes(lake: SparkSession, gate: PlayedGate, tmp_path: Path)
             lake.range(3).selectExpr("id", "id AS n").write.format("delta").save(str(path))
         source, target = f"delta.`{bad}`", f"delta.`{table}`"
         gate.hold(bad)
-        settings: dict[str, Any] = {"refuse_tainted_inputs": True, "gate_url": gate.url, "gate_timeout_seconds": patience(30)}
+        settings: dict[str, Any] = {
+            "refuse_tainted_inputs": True,
+            "gate_url": gate.url,
+            "gate_timeout_seconds": patience(30),
+        }
         with attach(lake, sink=RecordingSink(), job_name="job", **settings):
             merge = "WHEN MATCHED THEN UPDATE SET n = s.n WHEN NOT MATCHED THEN INSERT *"
             for statement in (
@@ -44,7 +48,9 @@ def test_row_level_changes(lake: SparkSession, gate: PlayedGate, tmp_path: Path)
                     lake.sql(statement)
             with pytest.raises(TaintedInputError, match=f"Refused: file:{bad} holds"):
                 lake.read.format("delta").load(str(bad)).write.format("delta").mode("append").save(str(table))
-            assert sorted(map(tuple, lake.read.format("delta").load(str(table)).collect())) == [(n, n) for n in range(3)]
+            assert sorted(map(tuple, lake.read.format("delta").load(str(table)).collect())) == [
+                (n, n) for n in range(3)
+            ]
             # The table that holds bad data is repaired by statements that change its own rows.
             lake.sql(f"DELETE FROM {source} WHERE id = 2")
             lake.sql(f"UPDATE {source} SET n = 0 WHERE id = 1")

@@ -152,7 +152,7 @@ def test_without_an_answer_the_write_is_refused_where_that_is_set(gate: PlayedGa
     gate.scripted.append((503, {}, b""))
     text = refused(input_gate(gate.url, gate_unavailable="refuse"), reads(ORDERS))
     assert text == (
-        "Refused: the inputs of this write couldn't be checked for bad data; the gate at "
+        "Refused: the inputs of this write couldn't be checked for bad data: the gate at "
         f"{gate.url}: it answers 503. Nothing was written. Try again; with gate_unavailable=continue it would be "
         "written."
     )

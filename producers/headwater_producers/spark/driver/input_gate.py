@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final
 
 from headwater_producers.spark.common.errors import TaintedInputError
@@ -115,7 +115,7 @@ class InputGate:
                 held = self._held(dataset, inputs, deadline)
             except GateUnavailableError as error:
                 self._count(GateOutcome.UNAVAILABLE)
-                gaps.append(str(error))
+                gaps.append(f"the gate at {self._client.where}: {error}")
                 continue
             if held is not None:
                 self._count(GateOutcome.HELD)
@@ -175,18 +175,16 @@ class InputGate:
         return answer
 
     def _unchecked(self, reason: str) -> None:
-        where = self._client.where
         if self._settings.gate_unavailable == "refuse":
             raise TaintedInputError(
-                f"Refused: the inputs of this write couldn't be checked for bad data; the gate at {where}: {reason}. "
-                "Nothing was written. Try again; with gate_unavailable=continue it would be written."
+                f"Refused: the inputs of this write couldn't be checked for bad data: {reason}. Nothing was written. "
+                "Try again; with gate_unavailable=continue it would be written."
             )
         if self._clock() >= self._warn_at:
             self._warn_at = self._clock() + WARN_SECONDS
             logger.warning(
-                "lineage capture: the inputs of a write weren't checked for bad data, and it goes on; the gate at %s: "
-                "%s. Check gate_url and gate_token; with gate_unavailable=refuse such a write fails",
-                where,
+                "lineage capture: the inputs of a write weren't checked for bad data, and it goes on: %s. Check "
+                "gate_url and gate_token; with gate_unavailable=refuse such a write fails",
                 reason,
             )
 
@@ -204,18 +202,12 @@ class InputGate:
 
 def _held_by(holds: tuple[GateHold, ...]) -> str:
     """Return `holds bad data of INC-7f3a9c02b1 "Negative delays" (SEV2, EXACT)`."""
-    return " ".join(_words(holds))
-
-
-def _words(holds: tuple[GateHold, ...]) -> Iterator[str]:
-    first = holds[0]
-    yield "may hold bad data of" if first.certainty == "UNKNOWN" else "holds bad data of"
-    yield _one_line(first.incident)
-    if first.title:
-        yield f'"{_one_line(first.title)}"'
-    yield f"({_one_line(first.severity or 'no severity')}, {_one_line(first.certainty)})"
-    if more := len(holds) - 1:
-        yield f"and {more} more incident{'s' * (more > 1)}"
+    first, more = holds[0], len(holds) - 1
+    verb = "may hold" if first.certainty == "UNKNOWN" else "holds"
+    title = f' "{_one_line(first.title)}"' if first.title else ""
+    facts = f"{_one_line(first.severity or 'no severity')}, {_one_line(first.certainty)}"
+    others = f" and {more} more incident{'s' * (more > 1)}" if more else ""
+    return f"{verb} bad data of {_one_line(first.incident)}{title} ({facts}){others}"
 
 
 def _named(dataset: DatasetRef, partition: str | None) -> str:

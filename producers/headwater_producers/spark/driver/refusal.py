@@ -87,7 +87,7 @@ def _checked(original: Callable[..., Any], frame_of: Callable[[Any], Any]) -> Ca
 
 def _checked_statement(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
-    def sql(self: Any, sqlQuery: str, args: Any = None, **kwargs: Any) -> Any:
+    def sql(self: Any, sqlQuery: str, args: Any = None, **kwargs: Any) -> Any:  # noqa: N803 - PySpark's name
         gate = _gate_of(self) if _MAY_WRITE.search(str(sqlQuery)) else None
         if gate is None:
             return original(self, sqlQuery, args, **kwargs)
@@ -115,12 +115,13 @@ def _formatted(session: Any, text: str, values: Mapping[str, Any]) -> Iterator[s
 
 def _gate_of(session: Any) -> InputGate | None:
     """Return the gate of a session's application; None if it has none, or for a write in a foreachBatch function."""
+    if RUNNING_BATCH.get() is not None:
+        return None
     try:
-        if RUNNING_BATCH.get() is not None:
-            return None
         application = sessions.known_application(session.sparkContext)
-        target = application.target if application is not None else None
-        return target.input_gate if target is not None else None
     except Exception:
+        # The method itself fails with the same reason: Spark was stopped.
         logger.debug("lineage capture: the application of a write is unknown", exc_info=True)
         return None
+    target = application.target if application is not None else None
+    return target.input_gate if target is not None else None

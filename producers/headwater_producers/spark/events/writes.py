@@ -143,9 +143,7 @@ class Write:
 
     def _input(self, source: PlanInput) -> DatasetUse:
         known = known_as(source)
-        others = {
-            name for each in self.description.inputs if each.dataset != source.dataset for name in known_as(each)
-        }
+        others = {name for each in self.description.inputs if each.dataset != source.dataset for name in known_as(each)}
         mine = [
             # If one scan reads several paths, the counts of each are unknown.
             Counts() if scan.names & others else scan.counts
