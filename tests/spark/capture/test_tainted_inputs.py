@@ -17,7 +17,6 @@ from headwater_producers.spark.driver import input_gate
 from headwater_schemas.events import RunEventType
 from support.capture import FLUSH_SECONDS, Captured, RecordingSink
 from support.played_gate import PlayedGate, folder, playing
-from support.round_trips import RoundTrips
 from support.waiting import patience
 
 if TYPE_CHECKING:
@@ -339,19 +338,3 @@ def test_the_frame_is_as_before(spark: SparkSession, gate: PlayedGate, tmp_path:
             assert "InMemoryTableScan" in str(frame._jdf.queryExecution().executedPlan().toString())
         finally:
             frame.unpersist()
-
-
-@pytest.mark.nightly
-def test_a_free_write_costs_few_round_trips(spark: SparkSession, gate: PlayedGate, tmp_path: Path) -> None:
-    spark.range(3).write.parquet(str(tmp_path / "in"))
-    counts = []
-    for more in ({}, {"refuse_tainted_inputs": False}):
-        with refusing(spark, gate, **more) as captured:
-            frame = spark.read.parquet(str(tmp_path / "in"))
-            frame.write.mode("overwrite").parquet(str(tmp_path / "out"))
-            captured.flushed()
-            with RoundTrips(every_thread=True) as counted:
-                frame.write.mode("overwrite").parquet(str(tmp_path / "out"))
-            captured.flushed()
-            counts.append(counted.calls.total())
-    assert counts[0] - counts[1] < 150
