@@ -20,6 +20,22 @@ WHERE n.key > '' AND n.tenant = $given.tenant AND ($given.states IS NULL OR n.st
   AND ($given.datasets IS NULL OR EXISTS { (n)-[:CONCERNS|REACHED]->(d:HwDataset) WHERE d.key IN $given.datasets })
 RETURN count(n) AS total
 
+// earlier_runs: The latest complete batch run of a job before a time that wrote a dataset (null: any), and isn't bad
+UNWIND $given.wants AS want
+CALL (want) {
+  MATCH (j:HwJob {key: want.job})<-[:OF]-(r:HwRun)
+  WHERE r.query_id IS NULL AND r.state = 'COMPLETE' AND r.started_at < want.before
+  WITH j, r ORDER BY r.started_at DESC, r.key DESC LIMIT $given.most
+  WITH j, r
+  WHERE NOT r.run_id IN $given.bad AND NOT false IN coalesce(r.quality_passed, []) AND EXISTS {
+    MATCH (r)-[u:PRODUCED]->(d:HwDataset)
+    WHERE (want.datasets IS NULL OR d.key IN want.datasets) AND u.uncommitted IS NULL
+    RETURN u
+  }
+  RETURN j, r ORDER BY r.started_at DESC, r.key DESC LIMIT 1
+}
+RETURN want.n AS n, r {.*} AS properties, j {.key, .namespace, .name, .processing_type} AS job, [] AS uses
+
 // job: A job by its key
 MATCH (n:HwJob {key: $given.key})
 RETURN n {.key, .namespace, .name, .processing_type} AS job

@@ -245,6 +245,22 @@ class StoredGraph:
             self._unseen |= {pair: pair in unseen for pair in new}
         return {pair for pair in asked if self._unseen[pair]}
 
+    def ever_incomplete(self, made: Iterable[tuple[str, int]]) -> set[tuple[str, int]]:
+        """Filter pairs, as `unseen` takes them, to those that any plan with incomplete column lineage wrote.
+
+        What such a plan wrote may still be there, though a later plan took its place.
+        """
+        asked = set(made)
+        facts = self.facts(list(dict.fromkeys(target for _, target in asked)))
+        self._plans.of_jobs(sorted({job for job, _ in asked}))
+        return {
+            (job, target)
+            for job, target in asked
+            for plan in self._plans.of_job(job).values()
+            if (plan.incomplete is not None or not plan.known)
+            and not set(plan.outputs).isdisjoint(self._identities.members(facts[target].key))
+        }
+
     def facts(self, nodes: Sequence[int], /) -> dict[int, AssetFacts]:
         """See `ImpactGraph`."""
         if new := [node for node in nodes if node not in self._raw]:

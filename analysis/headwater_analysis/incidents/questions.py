@@ -129,7 +129,7 @@ def incident(
 
     def question(tx: Transaction) -> Incident:
         stored, state = stored_incident(tx, incident_id)
-        reach = reach_of(tx, state, limit=limit, arrivals=arrivals) if with_reach else None
+        reach = reach_of(tx, state, limit=limit, arrivals=arrivals, detailed=True) if with_reach else None
         return Incident(
             brief=_brief(stored),
             description=state.description,

@@ -4,16 +4,35 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from headwater_analysis.identity import Identities
-from headwater_analysis.impact.graph import AssetFacts, Feed, StoredGraph
+from headwater_analysis.impact.graph import AssetFacts, Feed, StoredColumnEdge, StoredGraph
 from headwater_analysis.privacy.operations import effect_of
 from headwater_analysis.privacy.spread import DeclaredFacts, PrivacyEdge
 from headwater_analysis.reader import Transaction
 from headwater_analysis.sensitivity import level_of
 
-_BLACK_BOXES = frozenset({"EXTERNAL", "UNKNOWN"})
+BLACK_BOXES = frozenset({"EXTERNAL", "UNKNOWN"})
+"""Kinds of transformations that column lineage can't look into."""
+
+
+class LeavingEdge(NamedTuple):
+    """Edge of column lineage, as it is stored, that leaves a column or the rows of a dataset.
+
+    Attributes:
+        source: id of the column, or of the dataset; also where the edge leaves the whole dataset and is a black box.
+        stored: the edge.
+        text: formula of the output, where known.
+        field: path of the input field in that formula; None for a dataset.
+        former: whether no current plan has the edge; data that was written before may still be there.
+    """
+
+    source: int
+    stored: StoredColumnEdge
+    text: str | None
+    field: str | None
+    former: bool
 
 
 class StoredPrivacyGraph:
@@ -32,27 +51,31 @@ class StoredPrivacyGraph:
 
     def edges(self, nodes: Sequence[int], /) -> list[PrivacyEdge]:
         """See `PrivacyGraph`."""
-        columns: dict[int, list[int]] = defaultdict(list)
-        for node, facts in self.facts(nodes).items():
-            columns[facts.dataset].append(node)
-        found = [(edge, edge.source) for edge in self._graph.column_edges(nodes)]
-        for edge in self._graph.column_edges(sorted(columns.keys() - set(nodes))):
-            if edge.kind in _BLACK_BOXES:
-                # A black box reads the whole dataset, so perhaps these columns. (`count(*)` reads only its rows.)
-                found += [(edge, node) for node in columns[edge.source]]
-        texts = self._texts(edge.edge for edge, _ in found)
-        targets = self.facts([edge.target for edge, _ in found])
         made = []
-        for edge, source in found:
-            text, field = texts[edge.edge]
+        leaving = self.leaving(nodes)
+        targets = self.facts([each.stored.target for each in leaving])
+        for source, edge, text, field, former in leaving:
             effect = effect_of(edge.kind, masking=edge.masking, expression=text, field=field)
-            former = edge.edge in self._graph.former
             self.passed.add((source, targets[edge.target].dataset, edge.job))
             made.append(PrivacyEdge(source, edge.target, edge.edge, edge.whole, edge.direct, edge.job, effect, former))
         # An edge may also be there under another name of the dataset, or from an earlier plan: keep the current one.
         now = {_same(each) for each in made if not each.former}
         made = [each for each in made if not each.former or _same(each) not in now]
         return sorted(made, key=lambda each: (targets[each.target].key, each.job, each.effect.operation, each.edge))
+
+    def leaving(self, nodes: Sequence[int]) -> list[LeavingEdge]:
+        """Read the edges that leave columns, or the rows of datasets; black boxes of a column's dataset leave it, too."""
+        columns: dict[int, list[int]] = defaultdict(list)
+        for node, facts in self.facts(nodes).items():
+            columns[facts.dataset].append(node)
+        found = [(edge, edge.source) for edge in self._graph.column_edges(nodes)]
+        for edge in self._graph.column_edges(sorted(columns.keys() - set(nodes))):
+            if edge.kind in BLACK_BOXES:
+                # A black box reads the whole dataset, so perhaps these columns. (`count(*)` reads only its rows.)
+                found += [(edge, node) for node in columns[edge.source]]
+        texts = self._texts(edge.edge for edge, _ in found)
+        former = self._graph.former
+        return [LeavingEdge(source, edge, *texts[edge.edge], edge.edge in former) for edge, source in found]
 
     def columns(self, datasets: Sequence[int], /) -> dict[int, list[int]]:
         """See `PrivacyGraph`."""
@@ -95,6 +118,10 @@ class StoredPrivacyGraph:
     def unseen(self, made: Iterable[tuple[str, int]]) -> set[tuple[str, int]]:
         """Find pairs of a job's key and a dataset whose column lineage is missing or incomplete."""
         return self._graph.unseen(made)
+
+    def ever_incomplete(self, made: Iterable[tuple[str, int]]) -> set[tuple[str, int]]:
+        """Filter such pairs to those that a plan with incomplete column lineage ever wrote."""
+        return self._graph.ever_incomplete(made)
 
     def _texts(self, edges: Iterable[int]) -> dict[int, tuple[str | None, str | None]]:
         asked = sorted(set(edges))

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from headwater.console import plain_table, shortened
+from headwater.incident.details import column_parts, since_parts
 from headwater.lean_imports import without
 from headwater.show.declared import consumers_table
 from headwater.show.names import asset_text, moment_text
@@ -191,6 +192,8 @@ def _reach(reach: IncidentReach) -> Iterator[RenderableType]:
     yield _titled(f"Datasets with bad data: {total:,}{caveat}")
     if bad:
         yield FittedView(_bad_table(bad, total))
+    yield from since_parts(reach)
+    yield from column_parts(reach, unknown_words(reach))
     gone = [each for each in assets if each.gone]
     if gone:
         clean = sum(not each.parts for each in gone)
