@@ -77,3 +77,10 @@ MATCH (:HwJob {key: $given.key})<-[:OF]-(r:HwRun)
 WHERE ($given.code_version IS NULL OR r.code_version = $given.code_version) AND (NOT $given.batch_runs OR r.query_id IS NULL)
   AND (r.started_at IS NULL OR r.started_at < $given.until) AND (r.ended_at IS NULL OR r.ended_at >= $given.since)
 RETURN r.run_id AS run_id ORDER BY r.started_at DESC, r.key LIMIT $given.limit
+
+// seen_columns: Columns among some that a schema or a plan has; an incident that names a column puts it into the graph
+UNWIND $given.nodes AS node
+MATCH (:HwDataset)-[r:HAS_COLUMN]->(c:HwColumn) WHERE id(c) = node
+  AND (r.first_seen IS NOT NULL OR coalesce(r.current, false) OR EXISTS { (c)-[:DERIVES|INFLUENCES]->() }
+    OR EXISTS { (c)<-[:DERIVES|GENERATES]-() })
+RETURN collect(DISTINCT node) AS nodes

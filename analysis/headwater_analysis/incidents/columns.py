@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from headwater_analysis.assets import Asset, column_asset, dataset_asset
 from headwater_analysis.blast.tainted import Tainted
+from headwater_analysis.identity import Identities
 from headwater_analysis.incidents.answers import ReachedColumn, UnknownColumns
 from headwater_analysis.incidents.fault_effects import (
     EFFECTS,
@@ -187,19 +188,30 @@ class _Reading:
         of: dict[int, list[tuple[int, str]]] = defaultdict(list)
         for row in self._graph.columns_of(sorted(self._nodes[key] for key in begun)) if begun else ():
             of[row["dataset"]].append((row["id"], row["name"]))
-        for (key, column), fault in self._begun.items():
-            node = self._nodes.get(key)
-            if node is None:
-                continue
-            found = [each for each, name in of[node] if column is None or f"{name}.".startswith(f"{column}.")]
-            yield from (FaultVisit(each, fault) for each in found)
+        found = {
+            (key, column): [
+                node for node, name in of[self._nodes[key]] if column is None or f"{name}.".startswith(f"{column}.")
+            ]
+            for key, column in self._begun
+            if key in self._nodes
+        }
+        seen = self._seen({node for nodes in found.values() for node in nodes})
+        for (key, column), nodes in found.items():
+            fault = self._begun[key, column]
+            yield from (FaultVisit(node, fault) for node in nodes)
             if column is None:
-                yield FaultVisit(node, fault)
-            if not found:
+                yield FaultVisit(self._nodes[key], fault)
+            if seen.isdisjoint(nodes):
                 missing = (
                     "No column of it is known" if column is None else f"The graph doesn't have its column {column}"
                 )
                 self._whys[key] = f"{missing}, where bad data began."
+
+    def _seen(self, columns: Iterable[int]) -> set[int]:
+        """Filter columns to those that a schema or a plan has, under any name of their datasets."""
+        identities = Identities.of(self._tx)
+        row = self._tx.one("incidents/seen_columns", nodes=identities.expanded(sorted(columns)))
+        return {identities.shown_node(node) for node in row["nodes"]}
 
     def _expand(self, frontier: Sequence[FaultVisit]) -> Iterator[WalkStep[FaultVisit]]:
         if len(self._listed) > MOST_COLUMNS:

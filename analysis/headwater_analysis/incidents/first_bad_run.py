@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, Final
 
 from headwater_analysis.assets import Asset
@@ -15,7 +16,7 @@ from headwater_analysis.trace.batches import Batch, before, read_batch, read_run
 from headwater_analysis.trace.context import Context
 from headwater_analysis.trace.follow import follow
 from headwater_analysis.trace.parts import is_empty
-from headwater_analysis.trace.traced_parts import Hop, Part, PartKind, Step, StepKind
+from headwater_analysis.trace.traced_parts import Hop, Part, PartKind, RunBrief, Step, StepKind
 from headwater_graph.keys import query_key
 from headwater_schemas.events import Certainty, IncidentScope
 
@@ -216,15 +217,7 @@ def _look_up_runs(context: Context, turns: Sequence[_Turn], bad: Sequence[str]) 
         step = None if turn.first is None else turn.first.step
         if step is None or not _is_run(step):
             continue
-        [run] = step.runs
-        turn.bad = WritingStep(
-            job=step.job,
-            run_id=run.run_id,
-            at=step.started_at,
-            state=run.state,
-            code_version=run.code_version,
-            config_version=run.config_version,
-        )
+        turn.bad = _of_run(step.job, step.runs[0], step.started_at)
         of[n] = turn
         if step.job is None or step.started_at is None:
             turn.why.append("When it began isn't known, and so isn't which run came before.")
@@ -241,14 +234,18 @@ def _look_up_runs(context: Context, turns: Sequence[_Turn], bad: Sequence[str]) 
             )
             continue
         run = read_run(each)
-        turn.good = WritingStep(
-            job=run.job,
-            run_id=run.brief.run_id,
-            at=run.started_at,
-            state=run.brief.state,
-            code_version=run.brief.code_version,
-            config_version=run.brief.config_version,
-        )
+        turn.good = _of_run(run.job, run.brief, run.started_at)
+
+
+def _of_run(job: Asset | None, run: RunBrief, at: datetime | None) -> WritingStep:
+    return WritingStep(
+        job=job,
+        run_id=run.run_id,
+        at=at,
+        state=run.state,
+        code_version=run.code_version,
+        config_version=run.config_version,
+    )
 
 
 def _compared(turn: _Turn) -> list[str]:

@@ -64,7 +64,7 @@ class StoredPrivacyGraph:
         return sorted(made, key=lambda each: (targets[each.target].key, each.job, each.effect.operation, each.edge))
 
     def leaving(self, nodes: Sequence[int]) -> list[LeavingEdge]:
-        """Read the edges that leave columns, or the rows of datasets; black boxes of a column's dataset leave it, too."""
+        """Read the edges that leave columns or rows of datasets; black boxes of a column's dataset leave it, too."""
         columns: dict[int, list[int]] = defaultdict(list)
         for node, facts in self.facts(nodes).items():
             columns[facts.dataset].append(node)
