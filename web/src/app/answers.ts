@@ -63,6 +63,14 @@ export interface Asset {
 
 export type AssetKind = "DATASET" | "COLUMN" | "JOB";
 
+export interface BadSince {
+  of: Asset;
+  first_bad: WritingStep | null;
+  last_good: WritingStep | null;
+  certainty: Certainty;
+  why: string;
+}
+
 export interface BatchResult {
   received: number;
   accepted: number;
@@ -517,6 +525,8 @@ export interface Facet {
   json: string;
 }
 
+export type FaultEffect = "TAINTS" | "MAY_TAINT" | "DEGRADES" | "WARNS";
+
 export interface FieldType {
   type: string | null;
   nullable: boolean | null;
@@ -742,6 +752,12 @@ export interface IncidentReach {
   blast: Blast;
   spreading: Spreading[];
   complete: boolean;
+  columns: ReachedColumn[];
+  columns_unknown: UnknownColumns[];
+  columns_truncated: boolean;
+  all_columns: FaultEffect | null;
+  restricts: boolean;
+  since: BadSince[];
 }
 
 export type IncidentResolution = "UNKNOWN" | "FALSE_POSITIVE" | "MISSING_DATA" | "DUPLICATES" | "OUT_OF_BOUNDS" | "REPAIRED" | "OTHER";
@@ -1340,6 +1356,16 @@ export interface ReachChange {
   change: string;
 }
 
+export interface ReachedColumn {
+  dataset: Asset;
+  column: string;
+  effect: FaultEffect;
+  certainty: Certainty;
+  depth: number;
+  via: string[];
+  why: string;
+}
+
 export interface ReadingConsumer {
   key: string;
   name: string;
@@ -1815,6 +1841,11 @@ export interface UncheckedRule {
   reason: string;
 }
 
+export interface UnknownColumns {
+  dataset: Asset;
+  why: string;
+}
+
 export interface UnknownUse {
   read: Asset;
   written: Asset;
@@ -1922,6 +1953,18 @@ export interface Via {
   incomplete: string | null;
   possible: boolean;
   partitions: DeclaredPartitions[];
+}
+
+export interface WritingStep {
+  job: Asset | null;
+  run_id: string | null;
+  query_id: string | null;
+  query_name: string | null;
+  batch_id: number | null;
+  at: string | null;
+  state: string | null;
+  code_version: string | null;
+  config_version: string | null;
 }
 
 export type ChangeSchemaChange = "ADDED" | "REMOVED" | "RENAMED" | "RETYPED" | "NULLABILITY" | "ENUM" | "UNIT" | "MEANING" | "PARTITIONING";
