@@ -82,31 +82,40 @@ def _is_whole(part: IncidentScope) -> bool:
 
 
 def _of_datasets(context: Context, origins: Iterable[Origin], limit: int) -> list[_Turn]:
-    whole: set[str] = set()
+    unknown: dict[str, str] = {}
     parts: dict[str, dict[Part, None]] = {}
     for origin in origins:
         for part in map(context.datasets.shown, origin.parts):
-            if not is_empty(part):
-                parts.setdefault(part.dataset.key, {})[part] = None
-                # A part of unknown extent would lead to every step that wrote the dataset.
-                if _is_whole(origin.part) or part.kind is PartKind.UNKNOWN:
-                    whole.add(part.dataset.key)
-    followed = [part for key, some in parts.items() if key not in whole for part in some]
+            if is_empty(part):
+                continue
+            parts.setdefault(part.dataset.key, {})[part] = None
+            if _is_whole(origin.part):
+                unknown[part.dataset.key] = "All of it counts as bad, so since when isn't known."
+            elif part.kind is PartKind.UNKNOWN and part.since is None:
+                unknown[part.dataset.key] = "Which part of it is bad isn't known, and so isn't since when."
+    followed = [part for key, some in parts.items() if key not in unknown for part in some]
     writers = Context(context.tx, context.datasets, backward=True, horizon=None, limit=limit)
     found = follow(writers, followed, depth=1, limit=limit).hops if followed else ()
     turns = []
-    for key in parts:
+    for key, some in parts.items():
         of = context.datasets[key]
-        if key in whole:
-            turns.append(_Turn(of, key, None, ["All of it counts as bad, so since when isn't known."]))
+        if key in unknown:
+            turns.append(_Turn(of, key, None, [unknown[key]]))
             continue
-        first, why = _first([hop for hop in found if any(part.dataset.key == key for part in hop.outputs)])
+        first, why = _first([hop for hop in found if any(_may_be_of(hop, key, part) for part in some)])
         if first is None:
             why = ["No known run or micro-batch wrote the bad data."]
         if writers.cut:
             why.append("A limit was reached: an earlier one may have written bad data.")
         turns.append(_Turn(of, key, first, why))
     return turns
+
+
+def _may_be_of(hop: Hop, dataset: str, part: Part) -> bool:
+    """Return whether a step wrote the dataset, and not before the part can have been written."""
+    began = hop.step.started_at
+    is_early = part.since is not None and began is not None and began < part.since
+    return not is_early and any(written.dataset.key == dataset for written in hop.outputs)
 
 
 def _of_jobs(origins: Iterable[Origin]) -> list[_Turn]:
@@ -137,7 +146,7 @@ def _first(hops: Sequence[Hop]) -> tuple[Hop | None, list[str]]:
         first = min(timed, key=lambda hop: hop.step.started_at or EVER, default=asked[0])
         if len(timed) < len(asked):
             remarks.append("When some of the bad steps ran isn't known: one of them may be earlier.")
-    if len(sure) < len(hops):
+    if sure and len(sure) < len(hops):
         remarks.append("Other steps may have written bad data, too, and earlier.")
     return first, remarks
 

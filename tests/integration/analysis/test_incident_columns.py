@@ -538,6 +538,14 @@ def test_a_bad_run(clean_database: Driver, reader: Reader) -> None:
     assert found.why == "Whether the code changed in between isn't known."
 
 
+def test_runs_of_a_time_that_report_no_part(clean_database: Driver, reader: Reader) -> None:
+    """Nobody knows which part of the orders a run wrote: the runs of the time count, with certainty UNKNOWN."""
+    part = IncidentScope(dataset=ORDERS, since=BEGIN + timedelta(seconds=16), clock=IncidentClock.PROCESSING)
+    loads = [run_of("load", None, [], ["orders"], at) for at in (0, 10, 20, 30)]
+    [found] = since(clean_database, reader, part, events=loads, streams=())
+    assert (runs(found), found.certainty) == (("load 20", "load 10"), Certainty.UNKNOWN)
+
+
 def test_no_run_was_good(clean_database: Driver, reader: Reader) -> None:
     [found] = since(clean_database, reader, file(10), events=[failed("load", 5), load(10)], streams=())
     assert runs(found) == ("load 10", None)
