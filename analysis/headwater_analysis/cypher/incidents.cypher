@@ -61,3 +61,10 @@ MATCH (:HwJob {key: $given.key})<-[:OF]-(r:HwRun)
 WHERE ($given.code_version IS NULL OR r.code_version = $given.code_version) AND (NOT $given.batch_runs OR r.query_id IS NULL)
   AND (r.started_at IS NULL OR r.started_at < $given.until) AND (r.ended_at IS NULL OR r.ended_at >= $given.since)
 RETURN r.run_id AS run_id ORDER BY r.started_at DESC, r.key LIMIT $given.limit
+
+// to_notify: Ids of open incidents, and of those with recipients who don't know of the resolution, the latest opened first
+MATCH (n:HwIncident)
+USING INDEX SEEK n:HwIncident(key)
+WHERE n.key > '' AND n.tenant = $given.tenant
+  AND (n.state IN $given.states OR (n.state = 'Resolved' AND n.notified_unresolved > 0))
+RETURN n.incident AS incident ORDER BY n.opened_at DESC, n.key

@@ -8,6 +8,7 @@ reach           what open incidents reached, now
 spreading       streaming queries that may still write of bad records
 recorded        the reach as an event records it, and the difference to an earlier record
 questions       the list of incidents, and one of them
+recipients      owners and consumers to notify, each with what of theirs was reached
 actions         actions on incidents → events, after a look at the graph
 marks           datasets of any answer that open incidents reached
 """

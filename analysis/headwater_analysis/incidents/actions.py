@@ -225,7 +225,12 @@ def _carried(
 
 _OF_OPEN: Final = (IncidentAction.ACKNOWLEDGED, IncidentAction.ASSIGNED, IncidentAction.RESOLVED)
 """Actions without effect on a resolved incident."""
-_GIVEN: Final = frozenset(IncidentAction) - {IncidentAction.UNKNOWN, IncidentAction.OPENED, IncidentAction.REACHED}
+_GIVEN: Final = frozenset(IncidentAction) - {
+    IncidentAction.UNKNOWN,
+    IncidentAction.OPENED,
+    IncidentAction.REACHED,
+    IncidentAction.NOTIFIED,
+}
 
 
 def _check_state(incident: str, state: IncidentState, given: GivenAction) -> None:

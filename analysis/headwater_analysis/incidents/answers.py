@@ -19,6 +19,7 @@ from headwater_schemas.events import (
     IncidentResolution,
     IncidentSeverity,
     IncidentType,
+    NotificationChange,
 )
 
 
@@ -194,6 +195,25 @@ class ActionTaken:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SentNotification:
+    """Latest notification of a recipient.
+
+    Attributes:
+        recipient: name of an owner or consumer; `defaults.operators`: those who are notified of every incident.
+        channel: name of the channel.
+        change: reason for the message.
+        at: time at which it was recorded.
+        digest: digest of what the message was about.
+    """
+
+    recipient: str
+    channel: str
+    change: NotificationChange
+    at: datetime
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentBrief:
     """An incident in a list.
 
@@ -250,6 +270,7 @@ class Incident:
         history: all actions, in order.
         reach: what it reached, now; None if it wasn't asked for.
         recorded: what it had reached when that was recorded last; None: never.
+        notified: latest notification of each recipient, by name.
     """
 
     brief: IncidentBrief
@@ -259,6 +280,7 @@ class Incident:
     history: tuple[ActionTaken, ...]
     reach: IncidentReach | None
     recorded: RecordedReach | None
+    notified: tuple[SentNotification, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -698,12 +698,13 @@ export interface Incident {
   history: ActionTaken[];
   reach: IncidentReach | null;
   recorded: RecordedReach | null;
+  notified: SentNotification[];
   graph: GraphState;
   filtered: true;
   incidents?: IncidentMarks;
 }
 
-export type IncidentAction = "UNKNOWN" | "OPENED" | "ACKNOWLEDGED" | "ASSIGNED" | "SCOPE_CHANGED" | "MERGED" | "SUPERSEDED" | "REPAIRED" | "RESOLVED" | "REOPENED" | "NOTED" | "REACHED";
+export type IncidentAction = "UNKNOWN" | "OPENED" | "ACKNOWLEDGED" | "ASSIGNED" | "SCOPE_CHANGED" | "MERGED" | "SUPERSEDED" | "REPAIRED" | "RESOLVED" | "REOPENED" | "NOTED" | "REACHED" | "NOTIFIED";
 
 export interface IncidentBrief {
   incident: string;
@@ -1094,6 +1095,8 @@ export interface NotedField {
   pointer: string;
   message: string;
 }
+
+export type NotificationChange = "UNKNOWN" | "OPENED" | "REACHED" | "CHANGED" | "CLEARED" | "RESOLVED";
 
 export interface OffsetSpan {
   partition: number;
@@ -1597,6 +1600,14 @@ export interface SensitiveSource {
 }
 
 export type Sensitivity = "UNKNOWN" | "PUBLIC" | "INTERNAL" | "CONFIDENTIAL" | "PII" | "RESTRICTED";
+
+export interface SentNotification {
+  recipient: string;
+  channel: string;
+  change: NotificationChange;
+  at: string;
+  digest: string;
+}
 
 export interface SetResult {
   set: string;
