@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 import typer
@@ -24,6 +25,8 @@ from headwater.incident.acting import (
     act,
     perform,
 )
+from headwater.incident.notifying import check, notify, summary
+from headwater.incident.notifying import lines as notification_lines
 from headwater.incident.parts import with_part
 from headwater.incident.refreshing import lines, refresh
 from headwater.lean_imports import without
@@ -379,6 +382,48 @@ def refresh_(
     else:
         view = f"{done.recorded:,} records in {done.rounds:,} rounds."
     console.result(document(done, NOT_REPORTED), Text(view))
+
+
+@app.command("notify")
+def notify_(
+    channels: Annotated[
+        Path, typer.Option("--channels", metavar="FILE", help="Channels of owners and consumers.", show_default=False)
+    ],
+    incident: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[ID]...",
+            help="Ids, or their beginnings. Default: all open ones, and those resolved since the last message.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    every: Annotated[
+        str | None,
+        typer.Option(
+            "--every", metavar="TIME", help="Go on until Ctrl-C, with this pause: 60s, 5m.", show_default=False
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the messages; send and record nothing.")] = False,
+    by: ByOption = None,
+    wait: WaitOption = WAIT_SECONDS,
+    tenant: TenantOption = None,
+    json_output: JsonOption = False,
+) -> None:
+    """Notify owners and consumers of what incidents reached, once per incident and change, and record that.
+
+    Exit status 5: a service didn't accept a message. The next round sends it again.
+
+    headwater incident notify --channels channels.toml --every 60s
+
+    headwater incident notify INC-1a2b3c4d5e --channels channels.toml --dry-run
+    """
+    pause = parse_duration(every)
+    run = ActionRun(tenant=tenant, by=by, wait_seconds=wait)
+    done = notify(run, incident or (), channels, None if pause is None else pause.total_seconds(), dry_run=dry_run)
+    found = notification_lines(done.items, with_text=dry_run) if pause is None else []
+    console.result(document(done, NOT_REPORTED), Text("\n".join([*found, summary(done)])))
+    check(done)
 
 
 def _stated(value: Stated | None, option: str) -> Stated | None:

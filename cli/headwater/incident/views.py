@@ -45,6 +45,7 @@ _WORDS: Final = {
     IncidentAction.REOPENED: "reopened",
     IncidentAction.NOTED: "noted",
     IncidentAction.REACHED: "reach recorded",
+    IncidentAction.NOTIFIED: "notified",
 }
 _CHANGES: Final = {
     "REACHED": "reached {} more",
@@ -99,7 +100,7 @@ def incident_view(found: Incident) -> RenderableType:
             "",
             Text(f"Not recorded yet: `headwater incident refresh {shortened(found.brief.incident)}` does so."),
         ]
-    parts.append(_history(found))
+    parts += [_list("Notified", notified_lines(found)), _history(found)]
     return Group(*parts)
 
 
@@ -296,6 +297,14 @@ def recorded_words(recorded: RecordedReach, *, asked: bool = True) -> str:
     more = len(recorded.changes) - len(names)
     listed = f" ({', '.join(names)}{f' and {more:,} more' if more else ''})" if names else ""
     return f"Since the record of {moment_text(recorded.as_of)}{incomplete}: {changed}{listed}."
+
+
+def notified_lines(found: Incident) -> list[str]:
+    """Format the latest notification of each recipient: name, channel, reason and time."""
+    return [
+        f"{shortened(each.recipient)} by {shortened(each.channel)}: {each.change} at {moment_text(each.at)}"
+        for each in found.notified
+    ]
 
 
 def changes_words(changes: Sequence[str]) -> str:

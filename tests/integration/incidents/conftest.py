@@ -17,7 +17,12 @@ from support.stack import StackUnderTest
 
 __all__ = ["followed_pipeline", "headwater", "pipeline_graph", "settings"]
 
-DECLARED = "set: s\nnamespace: file\nconsumers: [{name: board, reads: [/lake/clean], on_call: '#board'}]\n"
+DECLARED = """\
+set: s
+namespace: file
+datasets: [{name: /lake/clean, owners: [team:lake]}]
+consumers: [{name: board, reads: [/lake/clean], on_call: "#board"}]
+"""
 
 
 def pipeline() -> Stream:
