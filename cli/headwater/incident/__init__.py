@@ -2,6 +2,7 @@
 
 parts           options that name one part with bad data, shared by the commands
 acting          an action: published, then waited for until the graph has it
+rounds          rounds of a command that repeats its work until a signal
 refreshing      the reach of open incidents, recorded where it changed
 views           incidents for people
 """
