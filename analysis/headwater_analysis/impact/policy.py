@@ -7,21 +7,16 @@ and the allowed values.
 
 from __future__ import annotations
 
-import difflib
-import re
-import tomllib
-from collections.abc import Iterator
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from string import Formatter
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from headwater_analysis.durations import read_duration
-from headwater_analysis.errors import QuestionError
 from headwater_analysis.impact.change import ChangeType, SchemaChange
 from headwater_analysis.impact.policy_inputs import (
     Cause,
@@ -32,6 +27,7 @@ from headwater_analysis.impact.policy_inputs import (
     StepFacts,
 )
 from headwater_analysis.lineage.scope import Influence
+from headwater_analysis.policy_files import parsed_policy, policy_text
 from headwater_schemas.events import ConsumerType, PublicationState, Sensitivity, TransformationKind
 
 
@@ -326,9 +322,6 @@ class Policy(_Model):
         return rule.severity, rule.propagate, number
 
 
-_MOST_BYTES = 1_000_000
-_MOST_MISTAKES = 10
-_HEADING = re.compile(r"\s*\[\[?\s*(\w+)\s*\]\]?")
 _TABLES: dict[str, type[BaseModel]] = {"rule": Rule, "raise": Raise, "reading": Reading}
 
 
@@ -349,17 +342,7 @@ def load_policy(path: Path) -> Policy:
     Raises:
         QuestionError: the file can't be read, or is no valid policy; with line and field.
     """
-    try:
-        with path.open("rb") as file:
-            content = file.read(_MOST_BYTES + 1)
-        if len(content) > _MOST_BYTES:
-            raise QuestionError(f"{path} is larger than {_MOST_BYTES:,} bytes: that is no policy.", field="policy")
-        text = content.decode("utf-8")
-    except OSError as error:
-        raise QuestionError(f"The policy {path} can't be read: {error.strerror}.", field="policy") from error
-    except UnicodeDecodeError as error:
-        raise QuestionError(f"The policy {path} isn't UTF-8 at byte {error.start}.", field="policy") from error
-    return parse_policy(text, str(path))
+    return parse_policy(policy_text(path), str(path))
 
 
 def parse_policy(text: str, name: str) -> Policy:
@@ -368,55 +351,4 @@ def parse_policy(text: str, name: str) -> Policy:
     Raises:
         QuestionError: see `load_policy`.
     """
-    try:
-        return Policy.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise QuestionError(f"{name} is no TOML: {error}", field="policy") from error
-    except ValidationError as error:
-        lines = _lines(text)
-        mistakes = [_mistake(name, lines, each) for each in error.errors(include_url=False)]
-        more = [f"… and {len(mistakes) - _MOST_MISTAKES} more"] if len(mistakes) > _MOST_MISTAKES else []
-        raise QuestionError("\n".join([*mistakes[:_MOST_MISTAKES], *more]), field="policy") from error
-
-
-def _mistake(name: str, lines: dict[tuple[str | int, ...], int], error: Any) -> str:
-    where: tuple[str | int, ...] = tuple(error["loc"])
-    message = error["msg"].removeprefix("Value error, ")
-    field = str(where[-1]) if where else ""
-    if error["type"] == "extra_forbidden":
-        message = f"unknown{_nearest(where)}"
-    elif error["type"] == "missing":
-        message = "is missing"
-    # A mistake of a whole table names its field first.
-    elif error["type"] == "value_error" and re.match(r"(\w+): ", message):
-        field, _, message = message.partition(": ")
-        where = (*where, field)
-    depth = next((depth for depth in range(len(where), 0, -1) if where[:depth] in lines), 0)
-    line = f":{lines[where[:depth]]}" if depth else ""
-    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in where).lstrip(".")
-    return f"{name}{line}: {path}: {message}" if path else f"{name}{line}: {message}"
-
-
-def _nearest(where: tuple[str | int, ...]) -> str:
-    table = _TABLES.get(str(where[0])) if len(where) > 1 else Policy
-    known = [info.alias or field for field, info in table.model_fields.items()] if table else []
-    nearest = difflib.get_close_matches(str(where[-1]), known, n=1, cutoff=0.5)
-    return f"; did you mean `{nearest[0]}`?" if nearest else f"; there are {', '.join(known)}"
-
-
-def _lines(text: str) -> dict[tuple[str | int, ...], int]:
-    """Line, from 1, of each table and of each of its keys: `("rule", 3, "severity")`."""
-    return dict(_located(text))
-
-
-def _located(text: str) -> Iterator[tuple[tuple[str | int, ...], int]]:
-    counts: dict[str, int] = {}
-    table: tuple[str | int, ...] = ()
-    for number, line in enumerate(text.splitlines(), start=1):
-        if heading := _HEADING.match(line):
-            name = heading[1]
-            counts[name] = counts.get(name, -1) + 1
-            table = (name, counts[name]) if line.lstrip().startswith("[[") else (name,)
-            yield table, number
-        elif key := re.match(r"\s*([\w-]+)\s*=", line):
-            yield (*table, key[1]), number
+    return parsed_policy(text, name, Policy, _TABLES)
