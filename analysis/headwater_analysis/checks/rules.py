@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
-from headwater_analysis import micro_batches
 from headwater_analysis.assets import Asset, dataset_asset, job_asset
+from headwater_analysis.checks.broken_chains import joints_at, suspected_beside
 from headwater_analysis.declared.types import agree
 from headwater_analysis.errors import QuestionError
-from headwater_analysis.identity import several_names
 from headwater_analysis.impact.wording import listed
 from headwater_analysis.moments import EVER
 from headwater_analysis.privacy import DEFAULT_THRESHOLD
@@ -85,21 +84,10 @@ def _broken_chain(row: Mapping[str, Any]) -> str:
 
 def _faults_beside(tx: Transaction, _today: date, _names: Mapping[str, list[str]]) -> Mapping[str, Any]:
     """Faults that the graph lacks, because it compares each name and each incarnation of a topic separately."""
-    wanted = {(row["query"], batch) for row in tx.rows("checks/rewinds") for batch in row["batches"]}
-    several = several_names(tx)
-    for row in tx.rows("checks/respelled", datasets=sorted(several)) if several else ():
-        if len({several[key][0] for key in row["datasets"]}) < len(row["datasets"]):
-            # The query reads a dataset under another name since one of its starts.
-            known = {batch for batches in row["broken"] for batch in batches}
-            wanted |= {(row["query"], batch) for batch in row["begins"] if batch not in known}
-    intervals = micro_batches.at_batches(tx, sorted(wanted))
-    out = []
-    for interval, before in zip(intervals, micro_batches.befores(tx, intervals, every=False), strict=True):
-        joint: Mapping[str, Any] = micro_batches.joint(before, interval) or {}
-        gaps, overlaps = (len(joint.get(f"{fault}_partitions", ())) for fault in ("gap", "overlap"))
-        if gaps or overlaps:
-            since = micro_batches.processing_time(interval)
-            out.append({"query": interval.query, "since": since, "gaps": gaps, "overlaps": overlaps})
+    out = [
+        {"query": each.interval.query, "since": each.since, "gaps": each.gaps, "overlaps": each.overlaps}
+        for each in joints_at(tx, suspected_beside(tx))
+    ]
     return {"beside": out}
 
 
