@@ -1,6 +1,6 @@
 """Policies that people write in TOML files: read as a pydantic model, with the line of each mistake.
 
-    policy.toml:12: rule[3].severity: Input should be 'BREAKING', …
+policy.toml:12: rule[3].severity: Input should be 'BREAKING', …
 """
 
 from __future__ import annotations
@@ -105,5 +105,7 @@ def _located(text: str) -> Iterator[tuple[tuple[str | int, ...], int]]:
             counts[name] = counts.get(name, -1) + 1
             table = (name, counts[name]) if line.lstrip().startswith("[[") else (name,)
             yield table, number
+            if table == (name, 0):
+                yield (name,), number
         elif key := re.match(r"\s*([\w-]+)\s*=", line):
             yield (*table, key[1]), number
