@@ -292,7 +292,7 @@ CHANGES = frozenset(
         *("consume", "declare", "emit openlineage", "reconcile", "forward openlineage"),
         *("dlq replay", "dlq acknowledge", "dlq skip", "token create", "token revoke", "outbox relay", "outbox drop"),
         *("incident open", "incident ack", "incident assign", "incident scope", "incident repair", "incident resolve"),
-        *("incident reopen", "incident note", "incident merge", "incident refresh"),
+        *("incident reopen", "incident note", "incident merge", "incident refresh", "incident detect"),
         *("graph rebuild", "graph restored", "graph migrate", "retention set", "retention apply"),
     }
 )

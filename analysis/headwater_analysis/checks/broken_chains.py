@@ -30,7 +30,11 @@ class BrokenJoint:
 
 
 def joints_at(tx: Transaction, batches: Iterable[tuple[str, int]]) -> list[BrokenJoint]:
-    """Compare micro-batches, by key of the query and batch id, with the known ones before them; sound ones are left out."""
+    """Return which micro-batches don't go on where the known ones before them ended.
+
+    Args:
+        batches: key of the query and batch id of each.
+    """
     intervals = micro_batches.at_batches(tx, sorted(batches))
     found = []
     for interval, before in zip(intervals, micro_batches.befores(tx, intervals, every=False), strict=True):

@@ -9,6 +9,7 @@ spreading       streaming queries that may still write of bad records
 recorded        the reach as an event records it, and the difference to an earlier record
 questions       the list of incidents, and one of them
 actions         actions on incidents → events, after a look at the graph
+detection       faults of the graph, and the incidents that a policy opens for them
 marks           datasets of any answer that open incidents reached
 """
 
