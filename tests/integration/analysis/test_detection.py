@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from headwater_analysis.errors import NotFilteredError
+from headwater_analysis.errors import NotFilteredError, TimeLimitError
 from headwater_analysis.incidents import incident
 from headwater_analysis.incidents.actions import opening
 from headwater_analysis.incidents.detection import (
@@ -17,6 +17,7 @@ from headwater_analysis.incidents.detection import (
     FaultPolicy,
     default_fault_policy,
     detect,
+    detect_faults,
     writes,
 )
 from headwater_analysis.incidents.detection.fault_policy import parse_fault_policy
@@ -490,6 +491,37 @@ def test_only_the_latest_faults_of_a_kind_count(
         {"failure after a commit of jobs/wrote": ["run wrote 10"]},
         ("FAILED_AFTER_COMMIT",),
     )
+
+
+BEHIND = """
+CREATE (:HwProgress {key: 'lineage.events/0', topic: 'lineage.events', topic_id: '', partition: 0, next_offset: 7,
+  end_offset: 7, at: datetime() - duration('PT2H')})
+"""
+
+
+def test_a_graph_that_is_behind_makes_nothing_late(clean_database: Driver, reader: Reader) -> None:
+    store(clean_database, [ran("load", [RAW], [files_use("/lake/orders", ["a"])], 0)])
+    declare(clean_database, reader, DeclarationEvent(set="s", dataset=ORDERS, freshness_seconds=60))
+    clean_database.execute_query(BEHIND)
+    detection = found(reader)
+    assert detection.faults == ()
+    first, second = detection.unknown
+    assert first.startswith("whether 1 dataset is fresh: no consumer has reported since ")
+    assert second.startswith("what is not in the graph yet: no consumer has reported since ")
+
+
+def test_a_kind_that_takes_too_long_is_unknown(
+    clean_database: Driver, reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store(clean_database, [failed("wrote", (files_use("/lake/orders", ["a"]),), 0)])
+
+    def late(*_: Any, **__: Any) -> Any:
+        raise TimeLimitError(30)
+
+    monkeypatch.setattr(detect_faults, "broken_chains", late)
+    detection = found(reader)
+    assert [each.part for each in detection.faults] == ["run wrote 0"]
+    assert detection.unknown == ("BROKEN_CHAIN: no answer within 30 s",)
 
 
 def test_who_may_not_see_all_gets_no_answer(clean_database: Driver, target: Neo4jTarget) -> None:
