@@ -111,12 +111,24 @@ def blast_in(
     )
 
 
-def _tainted(context: Context, hops: Iterable[Hop], repairs: Repairs | None, *, shift: int) -> tuple[Tainted, ...]:
+def split_outputs(
+    context: Context, hops: Iterable[Hop], repairs: Repairs | None = None
+) -> list[tuple[Hop, Part, Part | None, list[Superseded]]]:
+    """Split everything that steps wrote into what is left of it, and what is gone.
+
+    Args:
+        context: context of the trace.
+        hops: the steps.
+        repairs: as in `blast_in`.
+
+    Returns:
+        A step, one part of its output, what is left of this part (None: nothing), and what is gone; for each part.
+    """
     written = [
         (hop, replace(part, certainty=weakest(hop.overall, part.certainty))) for hop in hops for part in hop.outputs
     ]
     replacements = Replacements(context, [part for _, part in written])
-    by_dataset: dict[str, list[tuple[Hop, Part | None, list[Superseded]]]] = defaultdict(list)
+    out: list[tuple[Hop, Part, Part | None, list[Superseded]]] = []
     for hop, part in written:
         if is_empty(part):
             continue
@@ -124,6 +136,13 @@ def _tainted(context: Context, hops: Iterable[Hop], repairs: Repairs | None, *, 
         if left is not None and repairs is not None:
             left, repaired = repairs(hop, left)
             gone = [*gone, *repaired]
+        out.append((hop, part, left, gone))
+    return out
+
+
+def _tainted(context: Context, hops: Iterable[Hop], repairs: Repairs | None, *, shift: int) -> tuple[Tainted, ...]:
+    by_dataset: dict[str, list[tuple[Hop, Part | None, list[Superseded]]]] = defaultdict(list)
+    for hop, part, left, gone in split_outputs(context, hops, repairs):
         by_dataset[part.dataset.key].append((hop, left, gone))
     out = []
     for key, items in by_dataset.items():

@@ -98,7 +98,7 @@ class Replacements:
                 continue
             seen.add((run.key, key))
             for use in run.writes(key):
-                if (partitions := _replaced(use)) is not None:
+                if (partitions := replaced_by(use)) is not None:
                     self._add(key, Replacement(run_step(run), run.started_at, run.ended_at, partitions))
                 elif not overwritten(use.properties)[1]:
                     self._note_unknown(key, run)
@@ -113,7 +113,7 @@ class Replacements:
             if query is None or last is None or last.started_at is None:
                 continue
             for use in last.writes(self._shown[row["dataset"]]):
-                if (partitions := _replaced(use)) is not None:
+                if (partitions := replaced_by(use)) is not None:
                     step = micro_batches(query, [last], count=1, keeps=None)
                     self._add(row["dataset"], Replacement(step, last.started_at, last.ended_at, partitions))
 
@@ -142,7 +142,7 @@ class Replacements:
         return False
 
 
-def _replaced(use: StoredUse) -> tuple[str, ...] | None:
+def replaced_by(use: StoredUse) -> tuple[str, ...] | None:
     """Partitions that a use replaced, empty for everything; None if it is known to replace nothing."""
     # The format's own operation doesn't show it: Iceberg calls a MERGE of one row an overwrite, too.
     return () if use.replaces else overwritten(use.properties)[0] or None
