@@ -25,6 +25,7 @@ from headwater.incident.acting import (
     perform,
 )
 from headwater.incident.parts import with_part
+from headwater.incident.planning import plan_summary, plan_view
 from headwater.incident.refreshing import lines, refresh
 from headwater.lean_imports import without
 from headwater.options import TenantOption, complete_dataset
@@ -38,6 +39,8 @@ with without("numpy", "pandas"):
     from headwater_analysis.incidents import Incident, IncidentPage, IncidentReach
     from headwater_analysis.incidents.actions import GivenAction, GivenOpening, opening
     from headwater_analysis.incidents.answers import GivenPart
+    from headwater_analysis.incidents.plan import plan
+    from headwater_analysis.incidents.planned import IncidentPlan
 
 if TYPE_CHECKING:
     from headwater.remote.server import Server
@@ -168,6 +171,20 @@ def show(
     )
     notes = () if found.reach is None else found.reach.blast.notes
     return Shown(found, views.incident_view(found), views.reach_summary(found), notes)
+
+
+@app.command("plan")
+@graph_command(steps=1_000)
+def plan_(ask: Ask, incident: IdArgument) -> Shown:
+    """Plan the repair of an incident: what to correct, run again, declare and report, in order, with the commands.
+
+    Once a rerun has replaced bad data, its step is gone.
+    """
+    found = ask(
+        lambda reader: plan(reader, incident, limit=ask.limit, arrivals=arrived),
+        lambda server: server.get(("incidents", incident, "plan"), IncidentPlan, {"limit": ask.limit}),
+    )
+    return Shown(found, plan_view(found), plan_summary(found), tuple(shortened(note, 600) for note in found.notes))
 
 
 @app.command()

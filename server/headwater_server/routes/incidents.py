@@ -1,4 +1,4 @@
-"""Incidents: the list, one of them with what it reached, and the gate before a dataset is read."""
+"""Incidents: the list, one of them with what it reached, its repair plan, and the gate before a dataset is read."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from headwater_analysis.blast import Tainted
 from headwater_analysis.declared import ReadingConsumer
 from headwater_analysis.incidents import Incident, IncidentPage, ResolvedPart, incident, incidents
 from headwater_analysis.incidents.gate import GateAnswer, gate
+from headwater_analysis.incidents.plan import plan
+from headwater_analysis.incidents.planned import IncidentPlan
 from headwater_analysis.reader import Reader
 from headwater_schemas.events import IncidentSeverity
 from headwater_server.asking import Ask, area
@@ -115,6 +117,13 @@ def affected_assets(ask: Ask, id_: IncidentId, *, limit: Steps = None) -> Respon
         )
 
     return ask(question)
+
+
+@router.get("/incidents/{id}/plan", response_model=IncidentPlan, operation_id="incident_plan")
+def planned(ask: Ask, id_: IncidentId, *, limit: Steps = None) -> Response:
+    """Plan the repair of an incident as the graph is now: steps in order, each with its facts and commands."""
+    most = ask.page(limit)
+    return ask(lambda reader: plan(reader, id_, limit=most, arrivals=ask.graph.arrivals))
 
 
 @router.get("/gate", response_model=GateAnswer, operation_id="gate")

@@ -49,14 +49,22 @@ def test_as_by_the_commands(
         assert client.get(f"{INCIDENTS}/{name}", params={"reach": "false"}).json()["reach"] is None
         assert client.get(INCIDENTS, params={"severity": ["SEV1", "sev3"]}).json()["total"] == 0
 
+        planned = client.get(f"{INCIDENTS}/{name}/plan").json()
+        assert [step["kind"] for step in planned["steps"]] == [
+            *("NOTIFY", "CORRECT", "REPROCESS", "DECLARE", "NOTIFY", "RESOLVE")
+        ]
+        assert client.get(f"{INCIDENTS}/nothing/plan").status_code == 404
+
         # The commands ask the server, with the same answers and exit statuses as the database.
         here = [headwater("incident", "list"), headwater("gate", CLEAN, "--partition", "day=3", status=5)]
-        shown = headwater("incident", "show", name)["brief"]
+        shown, steps = headwater("incident", "show", name)["brief"], headwater("incident", "plan", name)["steps"]
+        assert steps == planned["steps"]
         with monkeypatch.context() as patch:
             patch.setenv("HEADWATER_URL", server.url())
             patch.setenv("HEADWATER_TOKEN", TOKEN)
             there = [headwater("incident", "list"), headwater("gate", CLEAN, "--partition", "day=3", status=5)]
             assert headwater("incident", "show", name)["brief"] == shown
+            assert headwater("incident", "plan", name)["steps"] == steps
             assert headwater("gate", CLEAN, "--partition", "day=7")["is_free"]
         assert [{**each, "graph": None} for each in there] == [{**each, "graph": None} for each in here]
 

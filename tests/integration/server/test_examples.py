@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 OF_DECLARED = frozenset({"consumer", "consumers"})
 """Operations about what is declared: of the other examples nothing is."""
 OF_INCIDENTS = frozenset(
-    {"incidents", "incident", "incident_affected_assets", "open_incident", "act_on_incident", "gate"}
+    {
+        *("incidents", "incident", "incident_affected_assets", "incident_plan"),
+        *("open_incident", "act_on_incident", "gate"),
+    }
 )
 """Operations about incidents: in the other examples none is open, which would mark their datasets."""
 

@@ -472,6 +472,13 @@ export interface DroppedBy {
   job: Asset;
 }
 
+export interface EarlierInput {
+  first_batch: number | null;
+  kafka: KafkaRange[];
+  event_time: string | null;
+  why: string;
+}
+
 export interface EdgeChange {
   change: DiffChange;
   job: Asset;
@@ -735,6 +742,22 @@ export interface IncidentPage {
   incidents?: IncidentMarks;
 }
 
+export interface IncidentPlan {
+  incident: string;
+  title: string | null;
+  steps: RepairStep[];
+  clean_again: number;
+  nothing_left: boolean;
+  complete: boolean;
+  unknown: string[];
+  not_known: string[];
+  spreading: string[];
+  notes: string[];
+  graph: GraphState;
+  filtered: true;
+  incidents?: IncidentMarks;
+}
+
 export interface IncidentReach {
   as_of: string;
   scope: ResolvedPart[];
@@ -846,6 +869,13 @@ export interface Joint {
   partition: number;
   start: number;
   end: number;
+}
+
+export interface KafkaRange {
+  cluster: string;
+  assign: string;
+  starting_offsets: string;
+  ending_offsets: string;
 }
 
 export interface KnownColumn {
@@ -1165,6 +1195,12 @@ export interface OverviewBar {
   reconciled: number;
 }
 
+export interface Overwrite {
+  dataset: Asset;
+  partitions: string[];
+  why: string;
+}
+
 export interface Owner {
   name: string;
   type: string | null;
@@ -1333,6 +1369,16 @@ export interface QualityTurn {
   looked_back: number | null;
 }
 
+export interface QueryReplay {
+  query_id: string;
+  query_name: string | null;
+  checkpoint: string | null;
+  restart_after: number | null;
+  newest_batch: number;
+  batches: ReplayedBatches[];
+  earlier: EarlierInput | null;
+}
+
 export type Reach = "UPSTREAM" | "DOWNSTREAM" | "BOTH";
 
 export interface ReachChange {
@@ -1375,6 +1421,36 @@ export interface RefusedEvent {
   index: number;
   pointer: string;
   message: string;
+}
+
+export interface RepairStep {
+  number: number;
+  kind: RepairStepKind;
+  after: number[];
+  title: string;
+  job: Asset | null;
+  runs: RunBrief[];
+  good_code_version: string | null;
+  inputs: Part[];
+  skip: Part[];
+  outputs: Part[];
+  overwrite: Overwrite[];
+  query: QueryReplay | null;
+  consumers: ReadingConsumer[];
+  certainty: Certainty;
+  notes: string[];
+  commands: string[];
+  file_commands: string[];
+  sql: string[];
+}
+
+export type RepairStepKind = "NOTIFY" | "CORRECT" | "RERUN" | "REPROCESS" | "DECLARE" | "RESOLVE";
+
+export interface ReplayedBatches {
+  first_batch: number;
+  last_batch: number;
+  inputs: Part[];
+  kafka: KafkaRange[];
 }
 
 export interface ResolvedPart {
